@@ -9,7 +9,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// Command describes a row for people and programs. It is a copy that shares nothing with the table.
+// Command describes one command of the table. It is a copy that shares no memory with it.
 type Command struct {
 	Name          string
 	Summary       string
@@ -33,7 +33,7 @@ type Param struct {
 	Summary  string
 	Required bool
 	Choices  []string
-	Effect   tiers.Effect // what a call with it does at least, Unknown if it changes nothing
+	Effect   tiers.Effect // the minimum effect of a call with it; Unknown if it does not change the effect
 	Shows    bool
 	Refused  string // why it is never passed on, "" when it is
 	Rare     bool   // left out of a brief signature
@@ -53,7 +53,7 @@ func Commands() iter.Seq[Command] {
 	}
 }
 
-// Exists reports whether the table has a command.
+// Exists reports whether there is a command of that name.
 func Exists(name string) bool { return find(name) != nil }
 
 // Describe returns the description of one command. The error is a [*ParseError] with CodeUnknownCommand.
@@ -71,7 +71,7 @@ func Takes(command, name string) bool {
 	return r != nil && r.param(name) != nil
 }
 
-// TakesList reports whether a parameter of a command takes a list: the value of a property, the paths of several files, and
+// TakesList reports whether a parameter of a command takes a list: the values of a property, the paths of files, or
 // the columns of a table.
 func TakesList(command, name string) bool {
 	isList := name == "value" || name == "files" || slices.Contains(columnLists, name)
@@ -101,13 +101,13 @@ func Wider(command string) string { return known(command).wider }
 // Maker returns the command that makes the note that another one needs, "" if none is to be suggested.
 func Maker(command string) string { return known(command).maker }
 
-// OfFolders returns the command that does to folders what another one does to files, "" for none.
+// OfFolders returns the command that does the same to folders, "" for none.
 func OfFolders(command string) string { return known(command).ofFolders }
 
 // TakesBack reports whether a command takes changes back.
 func TakesBack(command string) bool { return known(command).undoes }
 
-// AnswersApart reports whether a process of its own answers a command, see [Call.Apart].
+// AnswersApart reports whether a command is run in a separate process, see [Call.Apart].
 func AnswersApart(command string) bool { return known(command).apart }
 
 // ListsVaults reports whether a command reads the list of vaults that the app keeps outside of the vault.
@@ -117,7 +117,7 @@ func ListsVaults(command string) bool { return known(command).listsVaults }
 func RestoresVersion(command string) bool { return known(command).versions.read != "" }
 
 // ShowsVersions reports whether a command is about earlier versions of the note that it names: its answer, or what it
-// writes, can have their text.
+// writes, can contain text of them.
 func ShowsVersions(command string) bool {
 	r := known(command)
 	return r.versions.of != "" || r.undoes
@@ -127,7 +127,7 @@ func ShowsVersions(command string) bool {
 // [Call.PrintsNamed].
 func PrintsNamed(command string) bool { return known(command).printsNamed() }
 
-// OwnAnswerNamesNotes reports whether the gateway itself answers a command, and the answer has names of notes.
+// OwnAnswerNamesNotes reports whether the gateway itself answers a command with text that names notes.
 func OwnAnswerNamesNotes(command string) bool {
 	r := known(command)
 	isList := r.ownAnswer == AnswersApprovals // it names the notes under a proposal that have changed
@@ -180,7 +180,7 @@ func (r *row) describe() Command {
 	return c
 }
 
-// Ellipsis marks that a brief signature leaves out parameters.
+// Ellipsis stands for the parameters that a brief signature omits.
 const Ellipsis = "…"
 
 // SignatureForm says how much a signature shows.
@@ -189,8 +189,8 @@ type SignatureForm uint8
 const (
 	// FullSignature has all parameters.
 	FullSignature SignatureForm = iota
-	// BriefSignature has an ellipsis in place of the parameters that are rarely needed, and is without those
-	// that only show something in the app. The help of the command lists them all.
+	// BriefSignature replaces rarely needed parameters with an ellipsis and omits those that only affect the display
+	// in the app. The help of the command lists them all.
 	BriefSignature
 )
 
@@ -198,7 +198,7 @@ const (
 //
 //	tasks [path= done format=json|tsv|csv]
 //
-// Required parameters are before the brackets. Parameters for which allowed is false are left out.
+// Required parameters come before the brackets. Parameters for which allowed is false are left out.
 func (c Command) Signature(allowed func(Param) bool, form SignatureForm) string {
 	brief := form == BriefSignature
 	var required, optional []string

@@ -34,13 +34,13 @@ type NoteRules struct {
 	ask func(p policy.Policy, question protocol.Ask, words []string) ([]string, error)
 }
 
-// respellAfter is how long the names of rules are believed: a rule that takes
-// something away applies in every spelling all the time.
+// respellAfter is how long resolved rules are used before the disk is asked again. Meanwhile nothing leaks: a rule
+// that takes something away applies in every spelling.
 const respellAfter = time.Second
 
 // ruleNames are access rules with the names that the disk has for their paths.
 type ruleNames struct {
-	written string // the rules that they were made of
+	written string // the rules as they are written
 	rules   access.Rules
 	at      time.Time
 }
@@ -70,8 +70,8 @@ func (r *NoteRules) Scoped(scope policy.Scope) *NoteRules {
 	return &NoteRules{folder: r.folder, policy: r.policy, scope: scope, names: r.names, ask: r.ask}
 }
 
-// Tighten lays a further policy over the one in force, which is never loosened. It reports whether
-// that made another one of it.
+// Tighten intersects the policy in force with another one; it never loosens it. It reports whether the policy
+// changed.
 func (r *NoteRules) Tighten(p policy.Policy) bool {
 	for {
 		has := r.policy.Load()
@@ -125,7 +125,7 @@ func (r *NoteRules) InForce(seen Fingerprint) (policy.Policy, policy.Facts) {
 
 var hasIgnoreFile = policy.Because("the vault has an ignore file")
 
-// ignores says whether the vault has an ignore file. What cannot be looked at is one.
+// ignores says whether the vault has an ignore file. If that cannot be found out, it counts as having one.
 func (r *NoteRules) ignores(seen Fingerprint) policy.Reason {
 	folder := r.folder()
 	switch {
@@ -140,9 +140,9 @@ func (r *NoteRules) ignores(seen Fingerprint) policy.Reason {
 	return hasIgnoreFile
 }
 
-// Fingerprint tells what hides notes of a vault: it is another one when the patterns or the policy
-// are others. A call that is under way while they change has read under the earlier ones, so what
-// it keeps must not be shown later. The zero Fingerprint has looked at nothing.
+// Fingerprint identifies what hides notes of a vault: it changes when the ignore patterns or the policy do. A call
+// that is under way while they change has read under the earlier ones, so what it keeps must not be shown later. The
+// zero Fingerprint has looked at nothing.
 type Fingerprint struct {
 	patterns [sha256.Size]byte // zero for none
 	policy   *policy.Policy
@@ -161,8 +161,8 @@ func (r *NoteRules) Fingerprint() Fingerprint {
 	return f
 }
 
-// Digest is like [NoteRules.Fingerprint] for what is kept on the disk: it is the same for
-// another process with the same rules, as long as the same notes narrow access to themselves.
+// Digest is like [NoteRules.Fingerprint] for what is kept on the disk: it is the same for another process with the
+// same rules, as long as the same notes restrict access to themselves.
 func (r *NoteRules) Digest() string {
 	text, ok := ignorePatterns(r.folder())
 	rules := r.policy.Load().EnforcedAccess().String()
@@ -200,7 +200,7 @@ func (r *NoteRules) Named(call allowlist.Call) (named allowlist.Call, hidden boo
 	named, err = call.WithPaths(false, func(path string) string {
 		name, err := r.names.Name(path)
 		if err != nil || name == path {
-			return path // what cannot be found out, the embedded program says
+			return path // the embedded program says what is wrong with it
 		}
 		others = append(others, name)
 		return name
@@ -214,12 +214,12 @@ func (r *NoteRules) Named(call allowlist.Call) (named allowlist.Call, hidden boo
 	return named, false
 }
 
-// noteExtension is what callers leave out of a path.
+// noteExtension is the extension that callers may leave out of a path.
 const noteExtension = ".md"
 
-// Narrowing returns the levels to which notes of the vault narrow access to themselves, by their paths:
-// of the notes at some paths, or of all. ok is false where that is not known: then any note may be
-// hidden. Nothing is asked where no note can, or where the folder of the vault is not known.
+// Narrowing returns the levels to which notes of the vault narrow access to themselves, by their paths: of the notes
+// at some paths, or of all. ok is false where that is not known: then any note may be hidden. The embedded program is
+// not asked if no note can do so, or if the folder of the vault is not known.
 func (r *NoteRules) Narrowing(paths ...string) (levels map[string]access.Level, ok bool) {
 	if r.policy.Load().Shadows(policy.RulePrivate) {
 		return nil, true
@@ -227,7 +227,7 @@ func (r *NoteRules) Narrowing(paths ...string) (levels map[string]access.Level, 
 	return r.WouldNarrow(paths...)
 }
 
-// WouldNarrow is [NoteRules.Narrowing] also where that has no effect.
+// WouldNarrow is like [NoteRules.Narrowing], even if the policy makes it irrelevant.
 func (r *NoteRules) WouldNarrow(paths ...string) (levels map[string]access.Level, ok bool) {
 	p := r.policy.Load()
 	if p.Private.IsZero() || r.folder() == "" || r.ask == nil {
@@ -240,7 +240,7 @@ func (r *NoteRules) WouldNarrow(paths ...string) (levels map[string]access.Level
 	levels = map[string]access.Level{}
 	for _, line := range lines {
 		level, path, _ := strings.Cut(line, "\t")
-		levels[path], _ = access.ParseLevel(level) // none for another text
+		levels[path], _ = access.ParseLevel(level) // an unknown level is access.None
 	}
 	return levels, err == nil
 }
@@ -289,7 +289,7 @@ func (r *NoteRules) Visible() func(path string) bool {
 	text, ok := ignorePatterns(r.folder())
 	rules := r.Policy().Access
 	patterns := access.ParseIgnored(string(text))
-	closed := sync.OnceValue(func() func(path string) bool { // of many paths
+	closed := sync.OnceValue(func() func(path string) bool { // asked for once, and only if a path gets that far
 		levels, known := r.Narrowing()
 		return func(path string) bool {
 			level, narrowed := levels[path]

@@ -20,8 +20,8 @@ import (
 // defaultUndoList is how many changes undo:list names.
 const defaultUndoList = 20
 
-// undoList returns the changes of the caller of a plan that can be undone, one a line: id,
-// local time, command, note, and the batch that it was a part of.
+// undoList returns the caller's undoable changes, one per line: id, local time, command, note, and the batch that it
+// was a part of.
 func (g *vaultGateway) undoList(ctx context.Context, plan Plan) (string, error) {
 	folder := g.target().Folder
 	if folder == "" {
@@ -69,8 +69,8 @@ func (g *vaultGateway) undoList(ctx context.Context, plan Plan) (string, error) 
 	return cmp.Or(b.String(), "No change of yours can be undone.\n"), nil
 }
 
-// Undoable calls visit with the changes of the default vault and of a filter that can be undone and may be seen, newest
-// first, until it returns false.
+// Undoable calls visit for each undoable, visible change of the default vault that matches the filter, newest first,
+// until visit returns false.
 func (g *Gateway) Undoable(ctx context.Context, of journal.Filter, visit func(journal.Entry) bool) error {
 	kept, err := g.Journal("")
 	if err != nil {
@@ -84,7 +84,8 @@ func (g *Gateway) Undoable(ctx context.Context, of journal.Filter, visit func(jo
 	)
 }
 
-// keptJournal is the journal of a vault and where it is kept. What was read of it is known to the next question.
+// keptJournal is the journal of a vault and where it is kept. It is reused, so that the next call need not read it
+// again.
 type keptJournal struct {
 	*journal.Journal
 	state, folder string
@@ -225,7 +226,7 @@ func (g *vaultGateway) awaited(ctx context.Context, req Request, plan Plan) (Pla
 	return plan, nil
 }
 
-// ownAnswerTo returns the text with which the gateway itself answers a call.
+// ownAnswerTo answers a call that the gateway handles itself.
 func (g *vaultGateway) ownAnswerTo(ctx context.Context, plan Plan, req Request) (string, error) {
 	switch plan.call.OwnAnswer() {
 	case allowlist.AnswersUndoList:

@@ -20,9 +20,10 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
-// A proposal is a batch that an agent plans and leaves for the owner. It is planned like a dry run. What the owner accepts
-// of it is carried out like an atomic batch: decided again, rehearsed, and made as one change of the notes as they were
-// shown. The process in which the owner decides carries it out; that of the agent may have ended.
+// A proposal is a batch that an agent plans and leaves for the owner. It is planned like a dry run. What the owner
+// accepts of it is carried out like an atomic batch: checked against the policy again, rehearsed, and applied as one
+// change, provided that the notes are as they were shown. The process in which the owner decides carries it out; that
+// of the agent may have ended.
 
 // Proposed is the answer to a batch that is proposed.
 type Proposed struct {
@@ -169,7 +170,8 @@ func (g *vaultGateway) proposedBefore(b Batch, id string) (before consent.Propos
 	return before, operationsOf(body.Calls, nil), nil
 }
 
-// flowsOf returns what the session that made a proposal had read from places of flow rules, with the rules as they are now.
+// flowsOf returns what the session that made a proposal had read under flow rules, with today's version of those
+// rules.
 func (g *vaultGateway) flowsOf(p consent.Proposal) (reads []flowRead) {
 	for _, flow := range p.Flows {
 		reads = append(reads, flowRead{g.ruleNamed(flow.Rule), flow.Note, flow.Vault, time.Now()})
@@ -177,7 +179,7 @@ func (g *vaultGateway) flowsOf(p consent.Proposal) (reads []flowRead) {
 	return reads
 }
 
-// joinFlows returns reads with those of others that are of another rule or vault.
+// joinFlows adds to reads those of others whose rule and vault reads does not have yet.
 func joinFlows(reads, others []flowRead) []flowRead {
 	for _, other := range others {
 		isSame := func(r flowRead) bool { return r.rule.Name == other.rule.Name && r.vault == other.vault }
@@ -188,7 +190,7 @@ func joinFlows(reads, others []flowRead) []flowRead {
 	return reads
 }
 
-// proposalError is an error of the store of proposals as an agent, or the owner, gets it.
+// proposalError turns an error of the proposal store into one for the agent or the owner.
 func proposalError(err error) error {
 	var answered *consent.AnsweredProposal
 	var replaced *consent.ReplacedProposal
@@ -236,7 +238,8 @@ type draft struct {
 	visible  [][]int // the same, for the agent
 }
 
-// draft plans the operations of a proposal. Beside an error it returns which operation that is about, "" for the batch.
+// draft plans the operations of a proposal. With an error it returns the operation that the error is about, "" for
+// the batch.
 func (g *vaultGateway) draft(ctx context.Context, b Batch, id string) (d *draft, clientID string, err error) {
 	b.Atomic = true
 	b.Operations = slices.Clone(b.Operations)
@@ -297,7 +300,8 @@ func (g *vaultGateway) draft(ctx context.Context, b Batch, id string) (d *draft,
 	return d, "", nil
 }
 
-// canBeProposed refuses a batch of which it is not known before it is made what it does.
+// canBeProposed returns an error if the batch changes nothing, or if it is not known in advance what one of its
+// operations does.
 func (p *batchPlan) canBeProposed() (clientID string, err error) {
 	if !p.mutates() {
 		return "", failure.New(failure.CodeBadRequest, "leave propose out", "the operations only read, so there is nothing to propose")
@@ -342,7 +346,7 @@ func (g *vaultGateway) drawDraft(r *rehearsal, d *draft) {
 	d.question.Propose(operations, d.whole.changes(), isPermanent)
 }
 
-// proposalOf returns a draft as it is kept.
+// proposalOf returns a draft in the form in which the store keeps it.
 func (g *vaultGateway) proposalOf(d *draft, b Batch) (p consent.Proposal, body consent.ProposalBody, err error) {
 	p = consent.Proposal{
 		Sent: hex.EncodeToString(d.plan.sent[:]), Caller: g.callerOf(b.Request), Client: sanitize.Line(excerpt.Short(b.Client)),
@@ -401,7 +405,7 @@ func callOf(o Operation) consent.ProposalCall {
 	return c
 }
 
-// operationsOf returns operations of a proposal, by their places; nil are all.
+// operationsOf returns the operations at the chosen indexes; all if chosen is nil.
 func operationsOf(calls []consent.ProposalCall, chosen []int) (operations []Operation) {
 	for i, c := range calls {
 		if chosen != nil && !slices.Contains(chosen, i) {
@@ -448,7 +452,7 @@ func (g *vaultGateway) receipt(d *draft, p consent.Proposal) Proposed {
 	return answer
 }
 
-// changedSince returns the files on which a proposal rests and that are not as they were, in their order.
+// changedSince returns the files that a proposal depends on and that have changed since, sorted.
 func (g *vaultGateway) changedSince(p consent.Proposal) (changed []string) {
 	folder := g.target().Folder
 	for _, path := range slices.Sorted(maps.Keys(p.Before)) {

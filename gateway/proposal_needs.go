@@ -14,10 +14,10 @@ import (
 )
 
 // What an operation of a proposal needs are the operations before it without which it would do something else: whose
-// results it takes, or that make, move or change a file or folder that it reads, changes or links to. It rather needs one
-// too many: what is taken is planned anew in any case, and shown.
+// results it takes, or that make, move or change a file or folder that it reads, changes or links to. In doubt an
+// operation counts as needed: what the owner takes is planned again and shown in any case.
 
-// touched is what an operation has to do with, as folded paths. The root of the vault is "".
+// touched is what an operation reads, writes and links to, as folded paths. The root of the vault is "".
 type touched struct {
 	writes []string // files and folders that it makes, moves, changes or deletes
 	reads  []string // that it names, or takes text of; with a folder all that is below it
@@ -26,7 +26,8 @@ type touched struct {
 	takes  []string // operations whose results it takes
 }
 
-// needsOf returns for each operation those before it that it needs, by their places. sees tells which files count.
+// needsOf returns, for each operation, the indexes of the earlier ones that it needs. Files that sees rejects do not
+// count.
 func (r *rehearsal) needsOf(sees func(path string) bool) [][]int {
 	all := make([]touched, len(r.steps))
 	needs := make([][]int, len(r.steps))

@@ -56,13 +56,14 @@ func (g *Gateway) listed() []CatalogVault {
 	return vaults
 }
 
-// listed is what lists of the commands in the vault depend on.
+// listed returns what listings of the commands of the vault depend on.
 func (g *vaultGateway) listed() CatalogVault {
 	p, facts := g.inForce(Fingerprint{})
 	return CatalogVault{Policy: p, Facts: facts, Programs: g.programs()}
 }
 
-// inForce returns the policy of the vault and what is known of every call in it, also that its agent was revoked.
+// inForce returns the policy of the vault and the facts of every call in it, among them whether its agent was
+// revoked.
 func (g *vaultGateway) inForce(seen Fingerprint) (policy.Policy, policy.Facts) {
 	p, facts := g.rules.InForce(seen)
 	if g.admission.IsRevoked() {
@@ -185,8 +186,8 @@ func (g *Gateway) NoteWithHash(vault, path, hash string) (text guard.Unjudged, o
 	return TextWithHash(d.target().Folder, path, hash)
 }
 
-// Judged returns the text of a note of a vault with marks in place of its secrets, as answers have it. It is for what the
-// owner looks at, which is often on a screen that others see, too. Of a vault that there is not it is no text.
+// Judged returns the text of a note with its secrets masked, as in answers. It is for what the owner looks at, which
+// is often on a screen that others see, too. Of a vault that there is not it is no text.
 func (g *Gateway) Judged(vault string, text guard.Unjudged) guard.Judged {
 	d, err := g.vaultNamed(vault)
 	if err != nil || d.runner == nil {
@@ -298,8 +299,7 @@ func (g *Gateway) AppHelp(ctx context.Context) (string, error) {
 	return g.askApp(ctx, policy.Permit.Help)
 }
 
-// askApp runs the call of version that the policy permits, or what is derived from its
-// permit, on the app.
+// askApp runs the command version on the app, or another one whose permit derived makes from that of version.
 func (g *Gateway) askApp(ctx context.Context, derived func(policy.Permit) policy.Permit) (string, error) {
 	if err := g.Admits(); err != nil {
 		return "", err

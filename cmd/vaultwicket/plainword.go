@@ -11,10 +11,10 @@ import (
 // flagKind is the kind of a parameter that is written without a value.
 const flagKind = "flag"
 
-// namePlainWord returns the words of a typed command with the name of a parameter before the first word, if that
-// is a value alone: "read Plan" is read file=Plan, "read Work/Plan.md" is read path=Work/Plan.md, and "search garden"
-// is search query=garden. All other words, and those of an unknown command, are returned as they are: only what
-// cannot mean anything else is named.
+// namePlainWord returns the words of a typed command with the first word turned into a parameter, if it is a bare
+// value: "read Plan" is read file=Plan, "read Work/Plan.md" is read path=Work/Plan.md, and "search garden" is search
+// query=garden. All other words, and those of an unknown command, are returned as they are: only what cannot mean
+// anything else is named.
 func namePlainWord(command string, words []string) []string {
 	described, err := allowlist.Describe(command)
 	if err != nil || len(words) == 0 {

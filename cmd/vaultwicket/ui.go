@@ -24,7 +24,7 @@ var helpOfUI = description{
 	},
 }
 
-// anyPort has the system choose a port that is free.
+// anyPort lets the system pick a free port.
 const anyPort = "127.0.0.1:0"
 
 // servePage is "vaultwicket ui": the local page, until the command ends.
@@ -61,7 +61,7 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 			return list, err
 		},
 		Revoke: func(name string) error { return oversight.Revoke(std, name) },
-		Health: func(ctx context.Context) []ui.Finding { // of doctor, with the settings of this command
+		Health: func(ctx context.Context) []ui.Finding { // the findings of vaultwicket doctor for the settings of this command
 			m, _, err := doctor.ThisMachine(std, args, pageFlags)
 			if err != nil {
 				return []ui.Finding{{Check: "doctor", Level: string(doctor.Problem), What: err.Error()}}
@@ -78,9 +78,9 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 	})
 }
 
-// pageFlags adds the flags of ui that are no settings.
+// pageFlags registers the flags of ui that are not settings.
 func pageFlags(f *settings.Flags) {
 	f.WithoutJSON()
-	f.Resident = true // what is taken of a proposal is planned and made by one process
+	f.Resident = true // one process plans and applies the accepted parts of a proposal
 	f.String("listen", anyPort, "loopback address and port, such as 127.0.0.1:8766 (port 0: any that is free)")
 }

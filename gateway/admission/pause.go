@@ -20,8 +20,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
-// PauseFile returns the file in the state folder that exists while the gateway is paused. Every
-// server looks for it at every call, so it reaches all of them at once and outlives them.
+// PauseFile returns the file in the state folder that exists while the gateway is paused. Every server checks for it
+// on every call, so a pause reaches all of them at once and survives restarts.
 func PauseFile(state string) string { return filepath.Join(state, "paused") }
 
 // Pause has every server of the state folder, which must exist, refuse every call; of an agent unless
@@ -50,8 +50,8 @@ func Resume(state, agent string) (was bool, err error) {
 	return err == nil, err
 }
 
-// IsPaused reports whether the gateway with a state folder is paused. The error says why
-// that cannot be told; it names no path.
+// IsPaused reports whether the gateway with a state folder is paused. The error says why this could not be
+// determined; it contains no path.
 func IsPaused(state string) (bool, error) { return isThere(PauseFile(state)) }
 
 // isThere reports whether there is a pause file, "" for where nothing can be paused. The error names no path.
@@ -88,7 +88,8 @@ func lookAt(name string) (fs.FileInfo, error) {
 // errNoFolder is what Unix says of a path below a file.
 var errNoFolder = errors.New("not a directory")
 
-// PausedSince returns the time in the pause file, or else that of the file, nil if there is none.
+// PausedSince returns when the gateway was paused: the time in the pause file, or its modification time if that
+// cannot be read. It is nil if the gateway is not paused.
 func PausedSince(state string) *time.Time {
 	name := PauseFile(state)
 	info, err := os.Lstat(name)
@@ -96,7 +97,7 @@ func PausedSince(state string) *time.Time {
 		return nil
 	}
 	since := info.ModTime().UTC().Truncate(time.Second)
-	file, err := ownerfiles.Open(name, os.O_RDONLY) // it may be a pipe or a link
+	file, err := ownerfiles.Open(name, os.O_RDONLY) // refuses pipes and links, which os.Open would follow or block on
 	if err != nil {
 		return &since
 	}
@@ -120,7 +121,8 @@ func agentPauseFile(state, agent string) string {
 
 func agentRevokedFile(state, agent string) string { return filepath.Join(state, "revoked."+agent) }
 
-// RevokeAgent takes all rights from an agent, as [Pause] does, until [RenewAgent].
+// RevokeAgent revokes the credentials of an agent until [RenewAgent] issues a new generation. Like [Pause], it
+// reaches all servers at once.
 func RevokeAgent(state, agent string, now time.Time) error {
 	known, err := StandingOf(state, agent)
 	if known.Revoked || err != nil {
@@ -129,12 +131,12 @@ func RevokeAgent(state, agent string, now time.Time) error {
 	return replaceMark(agentRevokedFile(state, agent), now.UTC().Format(time.RFC3339)+"\n")
 }
 
-// renewedSize is the size of the file of an agent whose credentials were renewed. Any other file
-// revokes the agent, also an empty one, as on a full disk.
+// renewedSize is the size of the file of an agent whose credentials were renewed. A file of any other size revokes
+// the agent. That includes an empty one, left by a full disk: it fails safe.
 const renewedSize = 64
 
-// RenewAgent begins a new generation of the credentials of an agent, and ends its revocation. What
-// the agent had before, such as grants, questions, cursors and keys, it has no more.
+// RenewAgent begins a new generation of the credentials of an agent, and ends its revocation. Whatever the agent held
+// under the previous one (grants, pending approvals, cursors, keys) becomes void.
 func RenewAgent(state, agent string) error {
 	err := replaceMark(agentRevokedFile(state, agent), fmt.Sprintf("%-*s\n", renewedSize-1, "renewed "+rand.Text()))
 	known, looked := StandingOf(state, agent)
@@ -144,7 +146,8 @@ func RenewAgent(state, agent string) error {
 	return errors.Join(err, looked)
 }
 
-// replaceMark creates or replaces a file, which counts by its name and size.
+// replaceMark atomically creates or replaces a file. Write errors are ignored: only its name and size matter, and a
+// wrong size revokes.
 func replaceMark(name, text string) error {
 	file, err := os.CreateTemp(filepath.Dir(name), ".mark-") // mode 0600
 	if err != nil {
@@ -158,7 +161,7 @@ func replaceMark(name, text string) error {
 
 // Standing is what the user has decided about the credentials of an agent.
 type Standing struct {
-	// Revoked says that none of them counts.
+	// Revoked means that no credentials are valid.
 	Revoked bool
 	// Generation names those that count: what is bound to another one is void. It is "" for an agent
 	// whose credentials were never renewed.
@@ -171,8 +174,8 @@ type Standing struct {
 // path.
 func StandingOf(state, agent string) (Standing, error) { return NewStandings(state).Of(agent) }
 
-// Standings look up the standings of agents. They remember what the files say, so that looking
-// again at one that has not changed is one system call. They are safe for concurrent use.
+// Standings look up the standings of agents. It caches the files' contents, so checking an unchanged one costs a
+// single system call. They are safe for concurrent use.
 type Standings struct {
 	state string
 
@@ -217,7 +220,7 @@ func (s *Standings) Of(agent string) (Standing, error) {
 	return standing, nil
 }
 
-// isSameMark reports whether a file is the one that was seen before: each renewal makes another.
+// isSameMark reports whether a file is the one that was seen before: each renewal creates a new file.
 func isSameMark(before, now fs.FileInfo) bool {
 	return os.SameFile(before, now) && before.ModTime().Equal(now.ModTime())
 }
@@ -268,7 +271,7 @@ func (a *Controller) agentOpen() error {
 	return nil
 }
 
-// IsRevoked reports whether the agent of the calls is revoked. It is also if that cannot be told.
+// IsRevoked reports whether the agent of the calls is revoked. It also returns true if that cannot be determined.
 func (a *Controller) IsRevoked() bool {
 	if a.agent == "" || a.state == "" {
 		return false
@@ -282,7 +285,7 @@ func (a *Controller) begin(generation string) {
 	if *a.generation.Load() == generation {
 		return
 	}
-	a.renewing.Lock() // other calls wait until it is void
+	a.renewing.Lock() // concurrent calls wait until it is voided
 	defer a.renewing.Unlock()
 	if *a.generation.Load() != generation {
 		a.void()
@@ -301,15 +304,14 @@ func (a *Controller) Generation() string { return *a.generation.Load() }
 // lookAgain is the time between two looks at whether an agent may go on.
 const lookAgain = 200 * time.Millisecond
 
-// followedCall is a call that ends with the rights of its agent.
+// followedCall is a running call that is cancelled when its agent loses its rights.
 type followedCall struct {
 	generation string // of the credentials with which it was made
 	ended      func() bool
 }
 
-// Follow returns a context that is cancelled soon after the agent of the calls is paused or
-// revoked, its credentials are renewed, or ended reports that its rights have. Without an agent it is cancelled by cancel
-// alone. The caller calls cancel.
+// Follow returns a context that is cancelled soon after the agent of the calls is paused or revoked, its credentials
+// are renewed, or ended returns true. Without an agent, only cancel cancels it. The caller must call cancel.
 func (a *Controller) Follow(
 	ctx context.Context,
 	ended func() bool,
@@ -319,7 +321,7 @@ func (a *Controller) Follow(
 		return ctx, stop
 	}
 	if standing, err := a.standings.Of(a.agent); err == nil && !standing.Revoked {
-		a.begin(standing.Generation) // or the call would end with the generation of an earlier one
+		a.begin(standing.Generation) // so that the call is not registered under an outdated generation, and cancelled at once
 	}
 	call := &stop
 	a.mu.Lock()

@@ -18,14 +18,14 @@ type Durability bool
 const (
 	// Buffered lines survive the end of this process.
 	Buffered Durability = false
-	// Durable lines survive any crash: that is for lines before and after a change.
+	// Durable lines survive any crash: for the lines before and after a change.
 	Durable Durability = true
 )
 
 // Write appends a line.
 //
-// An error, an *[Unusable], a *[Busy] or an *[Invalid], means that the line is not in the log.
-// Only if the disk fails entirely, so that the line cannot be removed either, it may be there.
+// An error, an *[Unusable], a *[Busy] or an *[Invalid], means that the line is not in the log. Only if the disk fails
+// so badly that the line cannot be removed again may it be there all the same.
 func (l *Log) Write(line Line, how Durability) error { return l.WriteAll(how, line) }
 
 // WriteAll is Write for several consecutive lines. With an error the first of them may be in the

@@ -10,15 +10,15 @@ const (
 	// declinedFor is how long a declined call is refused without asking, so that repeating it
 	// gains nothing.
 	declinedFor = 10 * time.Minute
-	// answerWithin is how long a question counts as open whose answer comes with another request,
-	// or never.
+	// answerWithin is how long a question counts as open while its answer is awaited in another request, which may
+	// never come.
 	answerWithin = 2 * time.Minute
 	// maxDeclined bounds the memory: each of them was declined one by one.
 	maxDeclined = 4096
 )
 
-// attention limits the dialogs of clients: each caller has at most one open, and none about a call that the user
-// declined, or of which the client has closed one.
+// attention limits the dialogs of clients: each caller has at most one open, and none about a call that the user has
+// declined, or whose dialog the client has closed.
 type attention struct {
 	now func() time.Time
 
@@ -52,9 +52,9 @@ func (a *attention) isDeclined(caller string, calls ...CallDigest) bool {
 	return false
 }
 
-// begin opens the dialog about a call, which may be recognised by more than one digest. end takes what came of it. end is
-// nil while another dialog of the caller is open, and about a call of which the client has closed one, or has dropped it
-// without an answer: the question is there for the user elsewhere.
+// begin opens the dialog about a call, which may be known by several digests; the first one is its own. end takes the
+// reply. end is nil if no dialog may be opened: another one of the caller is open, or the client has closed or
+// abandoned one about this call. The user can still answer the question elsewhere.
 func (a *attention) begin(caller string, calls []CallDigest) (end func(Reply)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -85,7 +85,7 @@ func (a *attention) begin(caller string, calls []CallDigest) (end func(Reply)) {
 	}
 }
 
-// note notes calls of a caller for a time. Of very many the oldest are forgotten.
+// note keeps calls of a caller in list for a time. When it is full, the oldest are forgotten.
 func (a *attention) note(list map[declined]time.Time, caller string, calls []CallDigest) {
 	now := a.now()
 	for _, call := range calls {

@@ -18,7 +18,7 @@ import (
 const (
 	// PairedLife is how long a browser stays paired.
 	PairedLife = 90 * 24 * time.Hour
-	// MaxPaired browsers are paired at once. One more ends the oldest pairing.
+	// MaxPaired is how many browsers can be paired at once. Pairing one more ends the oldest pairing.
 	MaxPaired = 16
 
 	browsersFile = "browsers.json"
@@ -26,8 +26,8 @@ const (
 	maxBrowsers  = 64 << 10 // bytes of the file
 )
 
-// Browsers are those that the owner has paired, in the state folder. Each has a secret, of which the file has the
-// digest. They decide about questions behind links, on the pages of all servers.
+// Browsers are the browsers that the owner has paired. They are kept in the state folder, with the digest of the
+// secret that each one holds. A paired browser can answer the questions behind links, on the pages of all servers.
 type Browsers struct {
 	State string
 	Now   func() time.Time
@@ -39,7 +39,7 @@ type pairedBrowser struct {
 	Paired time.Time `json:"paired"`
 }
 
-// read returns the browsers whose pairing lasts. A missing file has none.
+// read returns the browsers whose pairing has not expired; none if the file is missing.
 func (b Browsers) read() (all []pairedBrowser, err error) {
 	data, err := ownerfiles.Read(filepath.Join(b.State, browsersFile), maxBrowsers)
 	switch {
@@ -55,7 +55,7 @@ func (b Browsers) read() (all []pairedBrowser, err error) {
 	return slices.DeleteFunc(all, hasEnded), nil
 }
 
-// Pair returns the secret of one more browser. The errors are those of the state folder.
+// Pair adds a browser and returns its secret. The errors are those of the state folder.
 func (b Browsers) Pair() (secret string, err error) {
 	secret = rand.Text()
 	digest := sha256.Sum256([]byte(secret))
@@ -70,7 +70,7 @@ func (b Browsers) Pair() (secret string, err error) {
 	return secret, err
 }
 
-// Find returns the digest of the first of some secrets that is that of a paired browser. ok is false if none is.
+// Find returns the digest of the first secret that belongs to a paired browser. ok is false if none does.
 func (b Browsers) Find(secrets ...string) (found Digest, ok bool) {
 	if len(secrets) == 0 {
 		return Digest{}, false

@@ -22,7 +22,7 @@ type Grants struct {
 	now    func() time.Time
 	system ownerfiles.System
 	began  time.Time
-	folder *ownerfiles.RecordFolder // the same as dir
+	folder *ownerfiles.RecordFolder // dir as a folder of records
 
 	// Under the lock of the folder.
 	latest time.Time // that this process has seen
@@ -35,7 +35,7 @@ const (
 	grantSuffix     = ".json"
 	grantHalfSuffix = ".half" // a file that is being written
 
-	maxGrantFile   = 16 << 20 // more than the notes of the largest grant take
+	maxGrantFile   = 16 << 20 // larger than any valid grant
 	maxGrantFiles  = 1024     // names that are read: more were not made by this package
 	maxKeptGrants  = 512      // grants, with those that have ended
 	maxLiveGrants  = 64       // a user knows what is in force
@@ -47,8 +47,8 @@ const (
 	grantSetBack = time.Minute
 )
 
-// OpenGrants returns the store in the state folder. It reads nothing; the first grant creates the folder. A nil clock is the
-// system's.
+// OpenGrants returns the store in the state folder. It reads nothing; the first grant creates the folder. With a nil
+// now, the system clock is used.
 func OpenGrants(state string, now func() time.Time) *Grants {
 	if now == nil {
 		now = time.Now
@@ -67,7 +67,7 @@ var grantStore = ownerfiles.Store{Name: "grants", Code: "grants"}
 
 func unusableGrants(path string, err error) error { return grantStore.Unusable(path, err) }
 
-// DamagedGrant says that a file is not what was written. It counts for nothing, and is left where it is.
+// DamagedGrant reports a grant file that was altered. It grants nothing, and is left in place.
 type DamagedGrant struct{ Name, Reason string }
 
 func (e *DamagedGrant) Error() string { return fmt.Sprintf("grant file %q: %s", e.Name, e.Reason) }
@@ -110,7 +110,7 @@ func (s *Grants) Give(t GrantTerms, length time.Duration) (Grant, error) {
 	return g, err
 }
 
-// newGrantID makes the id of a grant. Agents are told it: it gives no right.
+// newGrantID makes the id of a grant. Agents see it: knowing it grants nothing.
 func newGrantID() string { return "g-" + strings.ToLower(rand.Text()[:10]) }
 
 // List returns the grants, the oldest first, also those that have ended, and the files that cannot be read. Its error is
@@ -133,7 +133,7 @@ func (s *Grants) Held(h GrantHolder) (list []Grant, err error) {
 	return list, err
 }
 
-// held is [Grants.Held] under the lock. Those that have ended with their credentials end for good.
+// held is [Grants.Held] under the lock. Grants of an earlier generation of credentials are ended for good.
 func (s *Grants) held(c grantContent, h GrantHolder) (list []Grant, err error) {
 	for _, g := range c.grants {
 		if g.Ended != "" || !g.isOf(h) {
@@ -197,7 +197,7 @@ func (s *Grants) EndAll(why string, of func(Grant) bool) error {
 	})
 }
 
-// EndOfAgent ends the grants of an agent whose credentials count no more.
+// EndOfAgent ends the grants of an agent whose credentials are no longer valid.
 func (s *Grants) EndOfAgent(agent string) error {
 	return s.EndAll(endedCredentials, func(g Grant) bool { return g.Agent == agent })
 }
@@ -221,10 +221,11 @@ type GrantUse struct {
 	Grant string // its id
 }
 
-// Take counts changes that are made together, all of them under one grant of the holder, and returns its use. Without a
-// grant that covers all of them it returns nil and, where the holder has one, why the last of them does not.
+// Take counts changes that are made together, all of them under one grant of the holder, and returns its use. If no
+// grant covers all of them, it returns nil, and, if the holder has grants, the reason why the last one tried does
+// not.
 //
-// An error is mostly a *[BeyondGrant]; with any other one the changes are not covered either.
+// The error is usually a *[BeyondGrant]. With any error the changes are not covered.
 func (s *Grants) Take(h GrantHolder, changes ...GrantChange) (*GrantUse, error) {
 	if !s.MayHave() || h.MaxTime <= 0 || len(changes) == 0 {
 		return nil, nil
@@ -237,7 +238,7 @@ func (s *Grants) Take(h GrantHolder, changes ...GrantChange) (*GrantUse, error) 
 				continue
 			}
 			u := &GrantUse{store: s, Grant: g.ID, taking: taking{ID: rand.Text(), Changes: changes}}
-			kept, err := c.byID(g.ID) // with its own end
+			kept, err := c.byID(g.ID) // g.Expires may be limited by the holder: the stored grant has its own
 			if err != nil {
 				return err
 			}
@@ -254,7 +255,7 @@ func (s *Grants) Take(h GrantHolder, changes ...GrantChange) (*GrantUse, error) 
 	return use, err
 }
 
-// coversAll returns an error unless the grant covers changes that are made one after the other.
+// coversAll returns an error unless the grant covers all changes, made in this order.
 func (g Grant) coversAll(changes []GrantChange) (err error) {
 	if len(g.Open) >= maxOpenChanges {
 		return beyond("too many of its changes are under way")
@@ -345,7 +346,7 @@ func (s *Grants) withLock(do func(grantContent) error) error {
 // grants for which the clock was set back. The caller has the lock.
 func (s *Grants) readContent(names []string) (grantContent, error) {
 	c := grantContent{now: s.now()}
-	if names == nil { // there is no folder, and no lock for what this process has seen
+	if names == nil { // no folder, so no lock under which s.latest could be updated
 		return c, nil
 	}
 	wasSetBack := s.isSetBack(c.now)
@@ -366,7 +367,7 @@ func (s *Grants) readContent(names []string) (grantContent, error) {
 				_ = s.system.Remove(path)
 				continue
 			}
-			// A clock that is behind what was seen would give the grant a second time.
+			// If the clock is behind a time already seen, the grant would run longer than granted.
 			isBehind := c.now.Before(latest(g.Made, g.Seen).Add(-grantSetBack))
 			isOlder := wasSetBack && g.Made.Before(s.latest)
 			if g.Ended == "" && (isBehind || isOlder) {
@@ -378,7 +379,7 @@ func (s *Grants) readContent(names []string) (grantContent, error) {
 			c.grants = append(c.grants, g)
 		}
 	}
-	if wasSetBack { // what is given from now on is by the new clock
+	if wasSetBack { // new grants go by the new clock
 		s.latest = c.now
 		s.began = c.now
 	}
@@ -405,7 +406,7 @@ func (g Grant) isOld(now time.Time) bool {
 	return now.After(end.Add(keptFor))
 }
 
-// read reads the file of a grant. damaged says why it is not one.
+// read reads the file of a grant. damaged is set if the file is not a valid grant.
 func (s *Grants) read(name string) (g Grant, damaged *DamagedGrant, err error) {
 	damage, err := s.folder.Read(name, maxGrantFile, func(data []byte) (ok bool) {
 		g, ok = s.parse(strings.TrimSuffix(name, grantSuffix), data)
@@ -417,7 +418,7 @@ func (s *Grants) read(name string) (g Grant, damaged *DamagedGrant, err error) {
 	return g, nil, err
 }
 
-// grantRecord is a grant in its file, with a code by the key of the folder.
+// grantRecord is a grant as stored, with an HMAC by the key of the folder.
 type grantRecord struct {
 	Sum string `json:"sum"`
 	Grant
@@ -427,7 +428,7 @@ func (s *Grants) encode(g Grant) ([]byte, error) {
 	return ownerfiles.Sealed(s.key(), func(code string) any { return grantRecord{Sum: code, Grant: g} })
 }
 
-// parse reads the file of the grant with an id. It takes nothing but what encode writes, to the byte.
+// parse reads the file of the grant with an id. It accepts exactly the bytes that encode writes.
 func (s *Grants) parse(id string, data []byte) (Grant, bool) {
 	var r grantRecord
 	if len(data) > maxGrantFile || json.Unmarshal(data, &r) != nil {

@@ -18,8 +18,8 @@ import (
 // State says what became of a question.
 type State uint8
 
-// The states of a question. Only [Approved] is an approval. The order matters: if a
-// call was asked about twice, the later state counts.
+// The states of a question. Only [Approved] is an approval. The order matters: if a call was asked about twice, the
+// state that is later in this list counts.
 const (
 	Unasked State = iota
 	Pending
@@ -46,9 +46,9 @@ type StoredQuestion struct {
 	Code    string // such as 7ZBC-2GX4
 	State   State
 	Made    time.Time
-	Expires time.Time // ten minutes later
+	Expires time.Time // [Life] later
 
-	// Ref names the question in links, and says nothing of its code.
+	// Ref names the question in links, and does not reveal its code.
 	Ref string
 
 	Session string // taken, needed: who asks
@@ -83,9 +83,9 @@ type StoredQuestion struct {
 type Line struct {
 	Kind LineKind `json:"kind,omitempty"`
 	Text string   `json:"text,omitempty"`
-	More bool     `json:"more,omitempty"` // the text goes on the line before, of which a part is left out
-	// Of a line of a note: its numbers before and after, from 1, and the part of Text that the line in
-	// its place on the other side does not have, where the text is whole.
+	More bool     `json:"more,omitempty"` // continues the previous line, of which a part was left out
+	// For a line of a note: its number before and after the change, from 1, and the bytes of Text that differ from
+	// its counterpart, if Text is whole.
 	Old  int `json:"old,omitempty"`
 	New  int `json:"new,omitempty"`
 	From int `json:"from,omitempty"`
@@ -192,7 +192,7 @@ func encodeLines(lines []Line) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// decodeLines reads what encodeLines has written. The error says that it is something else.
+// decodeLines reads what encodeLines has written. Anything else is an error.
 func decodeLines(data []byte) (lines []Line, err error) {
 	packed, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
@@ -254,7 +254,7 @@ type Digest = [sha256.Size]byte
 // for longer has to be shown it again: the notes may have changed.
 const maxLife = time.Hour
 
-// record is a question in its file. Its sum is that of the record without it.
+// record is a question in its file. Sum is the SHA-256 of the record with an empty Sum.
 type record struct {
 	Sum     string    `json:"sum"`
 	Code    string    `json:"code"`
@@ -311,9 +311,8 @@ func (q StoredQuestion) encode() ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// parseQuestion reads the file of the question with a code. It takes nothing but
-// what encode writes, to the byte: a field that is unknown, twice or in other
-// letters would mean something else to another reader.
+// parseQuestion reads the file of the question with a code. It takes nothing but what encode writes, to the byte: a
+// field that is unknown, repeated or spelled in another case would mean something else to another reader.
 func parseQuestion(code string, data []byte) (StoredQuestion, bool) {
 	var r record
 	if len(data) > maxRecord || json.Unmarshal(data, &r) != nil {
@@ -371,11 +370,11 @@ func codeFrom(source io.Reader) string {
 // displayCode writes a code as the user reads it.
 func displayCode(code string) string { return code[:codeLength/2] + "-" + code[codeLength/2:] }
 
-// parseCode reads a code as the user types it. It reports false for what no
-// question can have, so a code can be part of a file name.
+// parseCode reads a code as the user types it. ok is false for anything but a well-formed code, so a code is safe as
+// part of a file name.
 func parseCode(typed string) (code string, ok bool) {
 	code = strings.Map(func(r rune) rune {
-		if 'a' <= r && r <= 'z' { // some of what is not ASCII has capitals that are
+		if 'a' <= r && r <= 'z' { // not strings.ToUpper: some non-ASCII letters, such as ı, have ASCII capitals
 			return r - 'a' + 'A'
 		}
 		return r

@@ -14,8 +14,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// tool describes obsidianCli for the policy in force: the enabled commands with their
-// parameters, and hints about the worst of them.
+// tool returns the definition of obsidianCli under the current policy: the enabled commands with their parameters,
+// and hints for the worst of them.
 func tool(view toolView) mcp.Tool {
 	// Use only what every client supports: no $ref, no union at the root, every object of the input with an explicit
 	// additionalProperties.
@@ -55,9 +55,8 @@ func tool(view toolView) mcp.Tool {
 	return t
 }
 
-// annotations are the title of a tool and the hints about the worst of its calls. Clients use
-// the hints to decide whether to ask the user, so all four are set: by default a tool of mcp-go
-// is destructive.
+// annotations are the title of a tool and the hints about the worst of its calls. Clients use the hints to decide
+// whether to ask the user, so all four are set explicitly: mcp-go marks tools as destructive by default.
 func annotations(title string, worst tiers.Effect, sends bool) mcp.ToolAnnotation {
 	return mcp.ToolAnnotation{
 		Title:           title,
@@ -72,7 +71,7 @@ func annotations(title string, worst tiers.Effect, sends bool) mcp.ToolAnnotatio
 // computed once for all tools, because it looks at every command.
 type toolView struct {
 	vaults  []string
-	enabled []gateway.CommandListing // the commands whose plain form is permitted and can be answered
+	enabled []gateway.CommandListing // the commands that are permitted without optional parameters and supported here
 	worst   tiers.Effect             // the worst effect of a permitted call
 	sends   bool                     // a permitted call can send data off the machine
 	// disabled is how many commands the user can enable, and settings with what.
@@ -126,7 +125,7 @@ func describe(view toolView) string {
 	listing := view.enabled
 	var b strings.Builder
 	b.WriteString("Runs one Obsidian command")
-	vault := `"` + strings.ReplaceAll(vaults[0], `"`, `'`) + `"` // its characters were checked with the settings
+	vault := `"` + strings.ReplaceAll(vaults[0], `"`, `'`) + `"` // control characters were rejected when the settings were read
 	switch {
 	case len(vaults) > 1:
 		b.WriteString(" on a vault, " + vault + " unless named")
@@ -141,7 +140,7 @@ func describe(view toolView) string {
 	for i, c := range listing {
 		signatures[i] = c.Signature(allowlist.BriefSignature)
 	}
-	// A part that appears in only one or two signatures is not shortened.
+	// Abbreviating a part that occurs only once or twice would not pay for its legend.
 	short := []string{" [" + allowlist.Ellipsis + "]", "+", " " + allowlist.Ellipsis + "]", "]+"}
 	for _, a := range abbreviations {
 		times := 0
@@ -156,8 +155,8 @@ func describe(view toolView) string {
 	if slices.ContainsFunc(signatures, func(s string) bool { return strings.Contains(s, allowlist.Ellipsis) }) {
 		b.WriteString(" + = more, see help.")
 	}
-	// There is a line for each command, and one for all those with the same prefix: their whole names are
-	// in the schema.
+	// Each command has a line of its own, except that those with the same prefix share one: the enum in the schema
+	// has their full names.
 	var lines []string
 	members := map[string]int{}
 	begun := map[string]int{}
@@ -214,8 +213,8 @@ func mark(e tiers.Effect) string {
 	return ""
 }
 
-// readName is obsidianCli for calls that only read. It is listed with mutations on, so that
-// a client that uses the hints need not ask the user before each read.
+// readName names the read-only variant of obsidianCli. It is offered if mutations are allowed, so that clients that
+// go by the hints need not ask before each read.
 const readName = "obsidianRead"
 
 // readTool describes obsidianRead. The description of obsidianCli lists the commands and
@@ -234,5 +233,5 @@ const readDescription = `obsidianCli for reading only. Prefer it to read.`
 const readSchema = `{"type":"object","properties":{"command":{"type":"string"},"params":{"type":"object","additionalProperties":true}},` +
 	`"required":["command"],"additionalProperties":true}`
 
-// shortOutputSchema is short for the same reason.
+// shortOutputSchema omits the properties to save tokens, too.
 const shortOutputSchema = `{"type":"object"}`

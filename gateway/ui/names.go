@@ -10,8 +10,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 )
 
-// noteNames finds the names of notes. The audit log has keyed digests of paths; those of the notes
-// that may be seen, and of those in the journal, are computed and kept in memory.
+// noteNames maps the keyed digests of note paths in the audit log back to paths. It knows the visible notes of the
+// vaults and the visible paths in the journal; the digests are computed once and kept in memory.
 type noteNames struct {
 	page *Page
 	logs audit.Logs
@@ -23,13 +23,13 @@ type noteNames struct {
 }
 
 const (
-	maxNames = 500_000 // of a vault
-	// The entries of the journal whose notes have names: those of the periods that the view of calls has, and
-	// further ones if these are few.
+	maxNames = 500_000 // per vault
+	// The journal entries that are read for names: those of the last namedAge, the longest period in the call view,
+	// and at least namedEntries.
 	namedAge     = 7 * 24 * time.Hour
 	namedEntries = 1000
-	// namesAge is how old the names are at least before a digest that is unknown has them computed
-	// again: a note that is hidden or gone stays unknown. The time that it takes counts twentyfold.
+	// namesAge is the minimum age of the names before an unknown digest causes a rebuild (a hidden or deleted note
+	// stays unknown). A rebuild that took long waits at least 20 times as long, to bound the load.
 	namesAge = 2 * time.Second
 )
 
@@ -85,7 +85,7 @@ func (n *noteNames) build() {
 			_, _ = kept.Each(
 				context.Background(),
 				journal.Filter{},
-				func(e journal.Entry) bool { // those that can be read
+				func(e journal.Entry) bool { // unreadable entries are skipped
 					for _, s := range e.Steps {
 						for _, path := range []string{s.Path, s.Source()} {
 							if sees(path) {

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Exception is a folder or a note, by its path in the vault, for which a rule about texts does not
-// apply. Comment says why.
+// Exception is a folder or a note, by its path in the vault, to which a content rule does not apply. Comment says
+// why.
 type Exception struct{ Rule, Path, Comment string }
 
-// Exceptions are those of a policy.
+// Exceptions are the exceptions of a policy.
 type Exceptions []Exception
 
-// ParseExceptions reads lines such as "secrets Docs/Samples # keys of the documentation". The rule
-// has to be one of the given ones, any if there are none.
+// ParseExceptions reads lines such as "secrets Docs/Samples # keys of the documentation". Each rule must be one of
+// rules; with no rules given, any name is accepted.
 func ParseExceptions(lines []string, rules ...string) (all Exceptions, err error) {
 	for _, line := range lines {
 		if strings.TrimSpace(line) == "" {

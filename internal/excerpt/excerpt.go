@@ -1,6 +1,5 @@
-// Package excerpt repeats words from outside in messages: shortened, and followed by
-// the known word that was most likely meant. Every layer uses it, so it imports
-// nothing of this module.
+// Package excerpt quotes untrusted text in messages: shortened, and followed by the known word that was most likely
+// meant. Every layer uses it, so it imports nothing of this module.
 package excerpt
 
 import (
@@ -19,8 +18,8 @@ const Limit = 200
 // Short returns text as messages repeat it: clipped to [Limit] bytes.
 func Short(text string) string { return Clip(text, Limit) }
 
-// Quoted returns [Short] of a text in quotation marks, with escapes as in a Go string. Blanks of all
-// widths stay: they are in names of files, and a name has to be sent back as it is.
+// Quoted returns [Short] of a text in quotation marks, with escapes as in a Go string. Unicode spaces are not
+// escaped: file names contain them, and a name has to be sent back as it is.
 func Quoted(text string) string {
 	quoted := strconv.Quote(Short(text))
 	if !strings.Contains(quoted, `\u`) && !strings.Contains(quoted, `\x`) {
@@ -135,8 +134,8 @@ func Mistakes[T comparable](a, b []T, limit int) int {
 	return min(above[len(b)], limit+1)
 }
 
-// JSON returns a value as encoding/json writes it, but for < > and &, which stay as they are: HTML
-// escapes would turn each into six characters.
+// JSON returns a value as encoding/json writes it, without HTML escaping, which would turn each <, > and & into six
+// characters.
 func JSON(value any) (string, error) {
 	var out strings.Builder
 	encoder := json.NewEncoder(&out)

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// reparseTag returns the tag of the reparse point that is the entry of an open folder. It opens the entry itself, so
-// that no link is followed and nothing is fetched.
+// reparseTag returns the reparse tag of the entry name in dir. It opens the reparse point itself, so no link is
+// followed and no cloud file is downloaded.
 func reparseTag(dir *os.Root, name string) (uint32, error) {
 	folder, err := dir.Open(".")
 	if err != nil {

@@ -54,7 +54,7 @@ func ParseMarker(text string) (*Marker, error) {
 	return NewMarker(key, mode == "strict"), nil
 }
 
-// String returns the text from which [ParseMarker] makes the marker again. It has the key.
+// String returns the text from which [ParseMarker] makes the marker again. It contains the key: do not log it.
 func (m *Marker) String() string {
 	if m == nil {
 		return ""
@@ -107,7 +107,7 @@ func Cuts(before, after []byte) bool {
 	return false
 }
 
-// Kinds returns the kinds of the secrets whose marks a text has, each once, in order.
+// Kinds returns the kinds of the marks in a text, each once, in order of appearance.
 func Kinds(text string) (kinds []string) {
 	if !strings.Contains(text, markBegins) {
 		return nil
@@ -120,7 +120,8 @@ func Kinds(text string) (kinds []string) {
 	return kinds
 }
 
-// IsKind reports whether there is a rule of a kind: a note can have a mark of any other one.
+// IsKind reports whether any rule finds secrets of a kind. Notes may contain text that looks like a mark of another
+// one.
 func IsKind(kind string) bool {
 	return kind == "card-number" || kind == "iban" ||
 		slices.ContainsFunc(allRules(), func(r *rule) bool { return r.kind == kind })
@@ -128,18 +129,18 @@ func IsKind(kind string) bool {
 
 func (m *Marker) mark(kind string, secret []byte) string {
 	sum := hmac.New(sha256.New, m.key)
-	_, _ = sum.Write(secret) // a hash takes everything
+	_, _ = sum.Write(secret) // never fails
 	return markBegins + kind + ":" + hex.EncodeToString(sum.Sum(nil)[:3]) + "›"
 }
 
-// Redact returns the text with marks in place of its secrets: the very same slice if it has
-// none. It has as many lines as before.
+// Redact returns the text with marks in place of its secrets, or text itself if it has none. It has as many lines as
+// before.
 func (m *Marker) Redact(text []byte) []byte {
-	out, _ := m.RedactWithin(text, nil) // nothing is charged
+	out, _ := m.RedactWithin(text, nil) // without spend there is no error
 	return out
 }
 
-// RedactWithin is Redact that is charged. With an error, which is that of spend, there is no text.
+// RedactWithin is Redact with a budget: it calls spend for the work, and returns its error.
 func (m *Marker) RedactWithin(text []byte, spend Spend) ([]byte, error) {
 	if m == nil {
 		return text, nil
@@ -212,7 +213,8 @@ func (m *Marker) redactPieces(pieces []string, spend Spend) ([]string, error) {
 	return redacted, nil
 }
 
-// RedactProperty is Redact for the value of a property that a program prints, an item of a list on each line.
+// RedactProperty redacts the printed value of a property, one list item a line. The value is searched as YAML
+// under its name, so that rules that need the name apply.
 func (m *Marker) RedactProperty(name, value string) string {
 	if m == nil {
 		return value
@@ -246,11 +248,11 @@ func (m *Marker) RedactProperty(name, value string) string {
 	return out.String()
 }
 
-// Sizes of the pieces in which a large text is searched, in bytes.
+// Large texts are searched in chunks. All sizes are in bytes.
 const (
 	chunkSize = 256 << 10
-	// lookBehind and lookAhead are what of a long line is searched with a piece of it: the name before a value, and
-	// the rest of a token that begins in the piece.
+	// Where a long line is split, each piece is searched with lookBehind bytes before it, for the name of a value, and
+	// with lookAhead bytes after it, for the rest of a token.
 	lookBehind = 2 * longestValue
 	lookAhead  = longestToken + longestValue
 	// longestProperties is how far properties are searched at once.
@@ -267,8 +269,8 @@ func wanted(text []byte) int {
 	return chunkSize + lookAhead
 }
 
-// chunkOf returns how many bytes of a text are searched at once: whole lines, and no part of a
-// private key or of properties, unless one is longer than all of it. It is not whole for a part of a line.
+// chunkOf returns the size of the next chunk. It ends at a line break outside private keys and properties, if it can;
+// whole is false if it ends within a line.
 func chunkOf(text []byte) (size int, whole bool) {
 	size = chunkSize
 	if end, isOpen := propertiesEnd(text); !isOpen && end < longestProperties {
@@ -279,7 +281,7 @@ func chunkOf(text []byte) (size int, whole bool) {
 	}
 	part := text[:size]
 	begin := []byte("-----BEGIN ")
-	if bytes.Contains(part, begin) { // most texts have none, and a search from their end takes longer
+	if bytes.Contains(part, begin) { // Contains is faster than LastIndex, and most texts have none
 		begins := bytes.LastIndex(part, begin)
 		if begins > 0 && begins > bytes.LastIndex(part, keyEnds[0]) {
 			part = part[:begins]
@@ -296,7 +298,7 @@ func chunkOf(text []byte) (size int, whole bool) {
 // firstRead is how much of a file is read first, in bytes: all of most notes.
 const firstRead = 8 << 10
 
-// Reader returns a reader of what RedactWithin returns for all that r has. It buffers two chunks.
+// Reader returns a reader of the redacted text of r. It buffers about two chunks.
 func (m *Marker) Reader(r io.Reader, spend Spend) io.Reader {
 	return &redacting{m: m, from: r, spend: spend}
 }
@@ -305,7 +307,7 @@ type redacting struct {
 	m        *Marker
 	spend    Spend
 	from     io.Reader
-	behind   int    // how many bytes of raw are shown: the end of a piece of the same line
+	behind   int    // how many bytes at the start of raw were already redacted, kept as context
 	raw      []byte // not yet shown
 	shown    []byte // not yet read
 	finished error
@@ -370,8 +372,8 @@ func (r *redacting) next() error {
 	return nil
 }
 
-// cutBefore returns where a long line is divided, near a place: neither in a secret nor in an escape or a mark. It is
-// behind start.
+// cutBefore returns where to split a long line: at near, or before the secret, escape or mark that near is inside of.
+// The result is after start.
 func cutBefore(window []byte, found []Span, start, near int) int {
 	const longestMark = len(markBegins) + 64 + len(":000000›")
 	cut := near
@@ -392,7 +394,7 @@ func cutBefore(window []byte, found []Span, start, near int) int {
 	return cut
 }
 
-// UnknownMark says that a text has a mark of a secret that none of the notes of a change has.
+// UnknownMark says that a text has a mark whose secret is in none of the notes of a change.
 type UnknownMark struct{ Mark string }
 
 func (e *UnknownMark) Error() string { return e.Mark + " is the mark of a secret of another note" }
@@ -403,7 +405,7 @@ var ErrExposed = errors.New("a secret would no longer be recognized, and so be s
 
 // secret is what a mark stands for, in the spellings that it has in texts.
 type secret struct {
-	value     []byte   // as decoders make it
+	value     []byte   // decoded
 	spellings [][]byte // each once
 	places    [][]int  // by text: which spelling each has, in the order of its places
 	ambiguous bool     // another secret has the same mark
@@ -419,8 +421,8 @@ func (s *secret) spelled(text int, as []byte) {
 	s.places[text] = append(s.places[text], n)
 }
 
-// spelling returns how the secret is to be written at the n-th of some places in a text: as it is at that place of a
-// text with as many of them.
+// spelling returns the spelling for the n-th of places occurrences: that of the n-th occurrence in an original text
+// with equally many.
 func (s *secret) spelling(n, places int) []byte {
 	if len(s.spellings) == 1 {
 		return s.spellings[0]
@@ -455,8 +457,8 @@ func (m *Marker) secretsOf(texts [][]byte, spend Spend) (map[string]*secret, err
 	return secrets, nil
 }
 
-// spellers write a secret into a text, at the n-th of some places. The first that keeps it recognizable is taken: as
-// it was, as what it means, and as a part of a string in quotes.
+// spellers write a secret into a text, at the n-th of some places. They are tried in this order until the result
+// redacts back to the same marks: the original spelling, the decoded value, the value escaped for a quoted string.
 var spellers = []func(s *secret, n, places int) []byte{
 	(*secret).spelling,
 	func(s *secret, _, _ int) []byte { return s.value },
@@ -488,7 +490,7 @@ func (m *Marker) Restore(spend Spend, from ...[]byte) func(text []byte) ([]byte,
 	}
 }
 
-// Restorer knows the secrets of some texts by their marks. They are looked for when the first mark is to be restored.
+// Restorer knows the secrets of some texts by their marks. The texts are searched at the first mark to restore.
 type Restorer struct {
 	m     *Marker
 	spend Spend
@@ -560,8 +562,7 @@ func (r *Restorer) Restored(text []byte) ([]byte, error) {
 	return nil, ErrExposed
 }
 
-// covers reports whether a text has each mark of another text as often as that one, whatever
-// the kind.
+// covers reports whether text has each mark of other at least as often, ignoring the kind.
 func covers(text, other []byte) bool {
 	count := map[string]int{}
 	for _, mark := range markPattern().FindAll(text, -1) {

@@ -13,10 +13,10 @@ var passwordNames = []string{
 	"password", "passwd", "passphrase", "passwort", "kennwort", "pwd", "passcode",
 	"wachtwoord", "contraseña", "mot de passe", "senha", "passwörter", "kennwörter", "pass word", "pass-word", "pass_word", "pswd",
 	"hasło", "heslo", "lösenord", "salasana", "adgangskode", "passord", "jelszó", "şifre", "parola",
-	"пароль", "Пароль", "ПАРОЛЬ", "密码", "密碼", "パスワード", "비밀번호", // letters that are no ASCII are of one case
+	"пароль", "Пароль", "ПАРОЛЬ", "密码", "密碼", "パスワード", "비밀번호", // case is only ignored in ASCII letters
 }
 
-// own are the rules for what gitleaks has no rule for that suits notes.
+// own are the rules for secrets for which gitleaks has no rule that suits notes.
 var own = []rule{
 	{kind: "private-key", keywords: []string{"-----begin", "---- begin"}, by: (*scan).privateKey},
 	{kind: "private-key", keywords: []string{"private-lines:"}, by: (*scan).puttyKey},
@@ -48,7 +48,7 @@ var own = []rule{
 	},
 }
 
-// lazily compiles a pattern when it is used first: most processes search no text.
+// lazily compiles a pattern on first use: most processes search no text.
 func lazily(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
@@ -146,8 +146,8 @@ func (s *scan) password(at, end int) {
 	}
 }
 
-// wordsOfLine adds the words up to the end of the line that begin at a place, behind the name of a password that nothing
-// but words of a title is in front of. It is false if they say something about the password.
+// wordsOfLine adds the words from a place to the end of the line as a passphrase, if the name of the password stands
+// alone at the beginning of the line. It reports false if they are rather a remark about the password.
 func (s *scan) wordsOfLine(at, end, from int) bool {
 	isLabel := isPhrase(s.text[at:end]) || s.isAlone(at) && !bytes.HasPrefix(bytes.TrimLeft(s.text[s.lineStart(at):], " \t>"), []byte("#"))
 	if !isLabel {
@@ -199,7 +199,7 @@ func (s *scan) passwordLaidOut(at, end int, rest []byte) bool {
 		s.inlineField(at, end, rest, add)
 }
 
-// shortForms are what follows a keyword that is a name only in front of some values: the value is the submatch.
+// shortForms are short notations of passwords, as in commands; the submatch is the value.
 var shortForms = lazily(
 	`(?i)^(?:(?:pass|pw)[ \t]?[:=]|pw[ \t](?:is |ist |war )?)[ \t]*[` + "`" + `"'*]{0,3}([^\s` + "`" + `"'|<>,;]+)` +
 		`|^sshpass[ \t]+-p[ \t]*["']?([^\s"']+)` +
@@ -265,8 +265,8 @@ func (s *scan) element(at, end int, each func(from, to int, value []byte)) bool 
 	return true
 }
 
-// addPieces adds a value. In a string of JSON it does not end at an escape such as \n: then it is the pieces that are
-// secrets by themselves, if the first one is.
+// addPieces adds a value. A value in a JSON string may go on after an escaped line end such as \n: then only the
+// pieces that are secrets by themselves are added, if the first one is.
 func (s *scan) addPieces(from, to int, kind string, isSecret func([]byte) bool) {
 	cuts := controlEscapes().FindAllIndex(s.text[from:to], -1)
 	if len(cuts) == 0 || !isSecret(s.text[from:from+cuts[0][0]]) {

@@ -10,7 +10,7 @@ import (
 // → …", a heading "Password" and the value below it. There the value has to look like a password or a key.
 
 var (
-	// spokenRest is what is between a name and its value on a line, and the value.
+	// spokenRest matches the text after a name up to and including its value, on the same line. Group 1 is the value.
 	spokenRest = lazily(
 		`(?i)^s?[*_` + "`" + `"']{0,3}(?:</\w+>)?` +
 			`(?: ?\([^()\n]+\))?` +
@@ -20,32 +20,34 @@ var (
 			`|[ \t]*(?:->|=>|→|⇒|➜|--|:[ \t]*\w+[ \t]*=|[–—:=|：＝≔]|[-~][ \t])[ \t]*)` +
 			`(?:<\w[^<>]*>)?[*_` + "`" + `"'“„«(\[]{0,3}([^\s` + "`" + `"'|<>()\[\]“”«»]+)`,
 	)
-	// nameBefore is what can be in front of the name in a line that has nothing but it.
+	// nameBefore matches what may precede a name that has a line to itself: quote, heading or list markers, and up to
+	// four words.
 	nameBefore = lazily(`^[ \t>]*(?:\[![\w-]+\][+-]? )?(?:#{1,6} |[-*+] |\d{1,3}[.)] )?(?:\[[ xX]\] )?[*_]{0,3}(?:[\pL\pN_.&'’-]+ ){0,4}$`)
-	// belowRest is what is between such a name and its value on one of the next lines, which has nothing but it.
+	// belowRest matches from such a name to a value that has one of the next lines to itself.
 	belowRest = lazily(
 		`^s?[*_]{0,3}[ \t]*:?[*_]{0,3}[ \t]*(?:\r?\n[ \t>]*(?:=+|-+)[ \t]*)?(?:\r?\n[ \t>]*){1,3}(?:(?:` + "```" + `|~~~)\w*\r?\n[ \t>]*)?` +
 			`(?:[-*+:][ \t]+|\d{1,3}[.)][ \t]+)?[*_` + "`" + `"']{0,3}([^\s` + "`" + `"'|<>()\[\]]+)[*_` + "`" + `"']{0,3}[ \t]*(?:\r?\n|$)`,
 	)
-	// spokenWordsRest is what is between a name and several words in quotes, and the words.
+	// spokenWordsRest matches a verb after a name and the quoted phrase that follows it.
 	spokenWordsRest = lazily(
 		`(?i)^[ \t]+(?:is|was|ist|war|lautet|heißt|est|es)[ \t]*:?[ \t]*(?:["'` + "`" + `“„«]|<code>|<kbd>)` +
 			`([^"'` + "`" + `“”„«»<>\n]{4,})["'` + "`" + `“”»<]`,
 	)
-	// nextRest is a value with nothing but blanks, a comma or a parenthesis in front of it.
+	// nextRest matches a value that follows its name after nothing but blanks, a comma or a parenthesis.
 	nextRest = lazily(`^(?:,? |[ \t]{1,8})\(?["'` + "`" + `*_]{0,3}([^\s` + "`" + `"'|<>()\[\]]+)`)
-	// cellsRest is what is between the name and the value in elements of HTML, on one line or several.
+	// cellsRest matches a value in the next HTML element after that of its name, such as a table cell, possibly on
+	// another line.
 	cellsRest = lazily(`^s?:?</\w+>\s*(?:</?\w[^<>]*>\s*){0,3}<\w[^<>]*>([^\s<>]+)</`)
-	// tagsRest is that where the value is behind the element of its name.
+	// tagsRest matches a value that follows the closing tag of its name's element.
 	tagsRest = lazily(`^s?:?(?:</\w+>\s*){1,2}:?\s*(?:</?\w[^<>]*>\s*){0,3}["'` + "`" + `]?([^\s<>"'` + "`" + `]+)`)
 	// valueBefore is a value in front of "is the password", and what is between the two.
 	valueBefore = lazily(
 		`(?i)(?:^|[\s"'` + "`" + `*_(“„«])([^\s"'` + "`" + `*_(“„«”»<>]+)["'` + "`" + `*_)”»]{0,3}[ \t]+(?:is|as|was|ist|als)[ \t]+` +
 			`(?:(?:the|a|my|our|your|its|their|das|unser|mein)[ \t]+)?(?:[\pL-]+[ \t]+){0,2}[\pL-]*$`,
 	)
-	// behindName is what follows the name in such a sentence.
+	// behindName matches what may follow the name in such a sentence.
 	behindName = lazily(`(?i)^(?:[.,;:!?)"'*_]|\s*$|[ \t]+(?:of|for|to|on|at|from|in|and|now|until|since|für|zu|von)\b)`)
-	// identifier is the name of something that is numbered.
+	// identifier matches numbered names, calls and quantities, which are no secrets: key2, len(x, 30%.
 	identifier = lazily(`^(?:[A-Za-z_-]+\d{1,3}|[\w.]+\(.*|[\d.,]+[\pL%-]*)$`)
 	// knownName is what has letters and digits in prose about passwords and keys.
 	knownName = lazily(
@@ -64,8 +66,8 @@ const (
 	shortRest = 16
 )
 
-// spoken finds the value of a name with a keyword from at to end in prose, and below a heading. The line is the rest of
-// that behind the name.
+// spoken looks for the value of the name at s.text[at:end], in prose or below a heading. line is the rest of the line
+// after the name.
 func (s *scan) spoken(at, end int, line []byte, kind string, isSecret func([]byte) bool) {
 	line = line[:min(len(line), farthest)]
 	s.charge(len(line))
@@ -103,7 +105,7 @@ func (s *scan) spoken(at, end int, line []byte, kind string, isSecret func([]byt
 	s.spokenIn(end, belowRest().FindSubmatchIndex(piece), kind, isSecret)
 }
 
-// isOfTitle says which bytes follow a name in a line that has nothing but it.
+// isOfTitle has the bytes that may follow a name on a line of its own.
 var isOfTitle = bytesOf("s*_: \t\r")
 
 // isAll reports whether a text has only bytes of a set.
@@ -128,7 +130,7 @@ func maySayWords(line []byte) bool {
 	if at < len(line) && line[at] == ':' {
 		at = afterBlanks(line, at+1)
 	}
-	// Some quotes are no ASCII, and neither are all letters of verbs.
+	// Quotes and the letters of some verbs may be non-ASCII: let the pattern decide.
 	return at < len(line) && (line[at] >= utf8.RuneSelf || isQuoteOrTag[line[at]])
 }
 
@@ -157,7 +159,7 @@ func (s *scan) spokenOn(end int, line []byte, kind string, isSecret func([]byte)
 	s.spokenNext(end, line, rest().FindSubmatchIndex(line), kind, isSecret)
 }
 
-// spokenNext is spokenIn for a value that only follows a name, unless it is the name of something.
+// spokenNext is spokenIn for a value with no verb or sign before it, which therefore must not be an identifier.
 func (s *scan) spokenNext(end int, piece []byte, match []int, kind string, isSecret func([]byte) bool) {
 	if match == nil || identifier().Match(bytes.TrimRight(piece[match[2]:match[3]], ".,;:!?*_)")) {
 		return
@@ -214,7 +216,8 @@ func mayEndVerb(rest []byte) bool {
 
 var isBeforeS, isOfWords = bytesOf("iIaAlL"), bytesOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz- \t")
 
-// mayHaveValue reports whether a text has a word that may be a password or a key: of letters and digits, and no address.
+// mayHaveValue reports whether a text has a word with both letters and digits, of at least leastPassword bytes, that
+// is no URL: only such words can be secrets here.
 func mayHaveValue(text []byte) bool {
 	if !hasDigit(text) {
 		return false
@@ -242,7 +245,7 @@ func mayHaveValue(text []byte) bool {
 	return false
 }
 
-// hasDigit reports whether a text has a digit. It looks at eight bytes at once: prose has none.
+// hasDigit reports whether a text has a digit. It tests eight bytes at a time, because most prose has none.
 func hasDigit(text []byte) bool {
 	const each = 0x0101010101010101
 	for ; len(text) >= 8; text = text[8:] {
@@ -267,7 +270,8 @@ var (
 	isBetweenWords = bytesOf(" \t\r\n\"'`|<>()[]")
 )
 
-// spokenIn adds the submatch of a match behind a place, if it is a secret. It is false if it is none.
+// spokenIn reports group 1 of match, whose indexes are relative to end, if it is a secret. It returns whether it is
+// one.
 func (s *scan) spokenIn(end int, match []int, kind string, isSecret func([]byte) bool) bool {
 	if match == nil {
 		return false

@@ -14,7 +14,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-// NoFollow and Nonblocking are flags for opening that Windows lacks: links are checked before.
+// NoFollow and Nonblocking are no-ops: Windows has no such open flags. Links are checked before opening.
 const NoFollow, Nonblocking = 0, 0
 
 // Owned reports whether a file, folder or link belongs to this user or to an administrator:
@@ -54,7 +54,7 @@ func safeProgram(path string, _ fs.FileInfo) Objection {
 	return found.objection(path, "")
 }
 
-// objection says what they can do with a file or folder, after words about where that is, and the command that mends it.
+// objection words their access, after where, and adds the command that fixes it.
 func (o Others) objection(path, where string) Objection {
 	switch {
 	case o.Own:
@@ -65,15 +65,15 @@ func (o Others) objection(path, where string) Objection {
 	return Objection{}
 }
 
-// closeTo returns the command that takes an account the rights to a file or folder and to what is in it. Other accounts
-// may need theirs: what was inherited stays as rights of its own.
+// closeTo returns the command that removes an account's rights to a file or folder. It turns inherited rights into
+// explicit ones, so that other accounts keep theirs.
 func closeTo(path, account string) string {
 	return fmt.Sprintf(`icacls "%s" /inheritance:d /remove:g "%s"`, path, account)
 }
 
-// safeStep refuses a folder in which another user can replace an entry, and a link or folder
-// that another user can replace. The root of a drive often lets every user make folders; in
-// the folder of the program no other user may: libraries are loaded from there.
+// safeStep objects to a folder in which another user can replace entries, and to a link that another user can change.
+// Creating entries is only refused in the folder of the program itself, because libraries are loaded from there: the
+// root of a drive often lets every user create folders.
 func safeStep(folder, entry string, info fs.FileInfo) (Objection, error) {
 	rights := ReplaceIn
 	if !info.IsDir() {
@@ -176,9 +176,8 @@ func CheckFolderPath(folder string) error {
 	return err
 }
 
-// MachineFile returns the path of the settings that the administrator has made for everybody on
-// this machine, which no variable of the environment changes. The error is that of Windows, which
-// is asked for the folder of such files.
+// MachineFile returns the path of returns the path of the machine-wide settings file of the administrator. It asks
+// Windows for the folder, because environment variables can be changed by the user.
 func MachineFile() (string, error) {
 	folder, err := windows.KnownFolderPath(windows.FOLDERID_ProgramData, 0)
 	return filepath.Join(folder, "vaultwicket", "config.toml"), err
@@ -227,13 +226,13 @@ func targetOf(entry string, info fs.FileInfo) (target string, err error) {
 	return target, nil
 }
 
-// splitTarget returns the folder from which the target of a link in a folder counts, and
-// the names in it: of an absolute one, whatever the folder, the root of its drive or share. A target may
-// begin at the root of the drive of the link.
+// splitTarget resolves where the target of a link in folder starts: folder itself, the root of its drive (\x), or the
+// root of the target's own drive or share if it is absolute. names are the path elements from there. target must not
+// be empty.
 func splitTarget(folder, target string) (from string, names []string) {
 	switch {
 	case filepath.IsAbs(target):
-		target = filepath.Clean(target) // as the system does before it looks at any name
+		target = filepath.Clean(target) // the system resolves .. textually, too
 		volume := filepath.VolumeName(target)
 		root := volume + `\`
 		names := namesIn(target[len(volume):])

@@ -21,9 +21,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/handlers"
 )
 
-// status says how the program would work on a folder: what it is locked into,
-// and where it keeps what it knows. It opens the vault, so that one that cannot
-// be opened is said.
+// status says how the program would work on a folder: what confines it, and where its cache is. It opens the vault,
+// so that a vault that cannot be opened is reported.
 func status(h *call.Host, folder string) answer.Reply {
 	path, err := filepath.Abs(folder)
 	if err != nil {
@@ -143,7 +142,7 @@ func block(c handlers.Command) string {
 	return out.String()
 }
 
-// column pads text to a width; two blanks follow text that is wider.
+// column pads text to a width; two spaces follow a text that fills it.
 func column(text string, width int) string {
 	if len(text) >= width {
 		return text + "  "

@@ -7,8 +7,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/textedit"
 )
 
-// behaviour is what a client that was tried does by itself. NAME is the name of the server, TOOL that of its tool that
-// only reads.
+// behaviour is what a client was seen to do on its own. In the texts, NAME stands for the name of the server and TOOL
+// for its read-only tool.
 type behaviour struct {
 	asks     string // which calls it asks its user about
 	answers  string // what it does with long answers
@@ -72,8 +72,8 @@ func (s Server) named(text string) string {
 	return strings.NewReplacer("NAME", s.Name, "TOOL", tool).Replace(text)
 }
 
-// Headless says what a client needs besides its entry, and the rule for reading if it has that, to be used without a
-// terminal, a sentence each.
+// Headless says what a client needs besides its entry to be used without a terminal, one sentence per need. hasRule
+// says that the rule for reading is already there.
 func (c Client) Headless(s Server, hasRule bool) (needs []string) {
 	if c.does.headless != "" && !hasRule {
 		needs = append(needs, "To read without a terminal: "+s.named(c.does.headless)+".")
@@ -84,8 +84,9 @@ func (c Client) Headless(s Server, hasRule bool) (needs []string) {
 	return needs
 }
 
-// codexEntry has the variables of the desktop, which Codex does not pass on by itself: without them the Obsidian app
-// is not found. With changes, Codex does not ask about the tools itself: it refuses their calls where it has no terminal.
+// codexEntry passes on the environment variables of the desktop, which Codex drops: without them the Obsidian app is
+// not found. With --edit it approves the tools in advance, because Codex without a terminal refuses calls that it
+// would ask about.
 func codexEntry(s Server) textedit.Object {
 	entry := commandAndArgs(s)
 	if s.System == "linux" {

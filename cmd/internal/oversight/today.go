@@ -13,8 +13,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/guard"
 )
 
-// changedNote is a row of "today", as --json prints it. Added and Removed are left out where a
-// text is not kept any more.
+// changedNote is a row of "today", as --json prints it. Added and Removed are left out if a text is no longer kept.
 type changedNote struct {
 	Time    time.Time `json:"time"`
 	Path    string    `json:"path"`

@@ -10,7 +10,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 )
 
-// User is who typed a command, and is asked.
+// User is the person who typed a command and can be asked.
 type User struct {
 	Std      terminal.Streams
 	Progress *terminal.Progress // of the command; stopped when there is a result
@@ -65,7 +65,7 @@ func (u *User) Cancelled() error {
 	return terminal.Silent(terminal.ExitDenied)
 }
 
-// PrintQuestion prints what an approval would be asked for, below an empty line; nothing for no lines.
+// PrintQuestion prints what an approval would be asked for, after an empty line; without lines it prints nothing.
 func PrintQuestion(out io.Writer, s terminal.Screen, lines []consent.Line) {
 	for i, row := range consent.Rows(lines, s.Width(consent.Columns)) {
 		if i == 0 {

@@ -12,7 +12,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 )
 
-// ParseProcessID reads the value of --parent-pid. It is not a setting, because it is about one start.
+// ParseProcessID reads the value of --parent-pid. It is a flag only, not a setting, because it applies to a single
+// run.
 func ParseProcessID(text string) (int, error) {
 	pid, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || pid <= 0 {
@@ -24,7 +25,7 @@ func ParseProcessID(text string) (int, error) {
 // parentLookEvery is the polling interval for a parent: not every system reports its end.
 const parentLookEvery = time.Second
 
-// maxAncestors bounds the way up to a parent. Real ones are a few steps away.
+// maxAncestors bounds the walk up the process tree.
 const maxAncestors = 64
 
 var (
@@ -40,7 +41,7 @@ type processInfo struct {
 	parent  int    // 0 if unknown
 }
 
-// parentProcess is the process that a server is not to outlive.
+// parentProcess is a process that the server must not outlive.
 type parentProcess struct {
 	pid    int
 	first  processInfo                        // as it was at the start
@@ -49,7 +50,7 @@ type parentProcess struct {
 	direct func() int                         // the id of the parent of this process
 }
 
-// newParent looks at a process once. The error is a [*terminal.UsageError] if it does not exist.
+// newParent records the current state of a process. The error is a [*terminal.UsageError] if it does not exist.
 func newParent(pid int, lookUp func(int) (processInfo, error), direct func() int) (*parentProcess, error) {
 	p := &parentProcess{pid: pid, lookUp: lookUp, direct: direct}
 	first, err := lookUp(pid)
@@ -65,8 +66,8 @@ func newParent(pid int, lookUp func(int) (processInfo, error), direct func() int
 	return p, nil
 }
 
-// gone reports whether the process has ended, its id belongs to another process, or a process
-// between it and this server has ended, so that it is no ancestor any more.
+// gone reports whether the process has ended, its id was reused, or it is no longer an ancestor because a process in
+// between has ended.
 func (p *parentProcess) gone() bool {
 	now, err := p.lookUp(p.pid)
 	switch {
@@ -117,14 +118,14 @@ func (p *parentProcess) wait(ctx context.Context) bool {
 	}
 }
 
-// watchParent returns a context that ends, as after a signal, when the process pid is gone. The
-// caller calls stop at the end. With pid 0 nothing is watched.
+// watchParent returns a context that is cancelled when process pid is gone. The caller must call stop. With pid 0
+// nothing is watched.
 func watchParent(ctx context.Context, pid int, log *slog.Logger) (_ context.Context, stop func(), err error) {
 	if pid == 0 {
 		return ctx, func() {}, nil
 	}
 	release := func() {}
-	if held, err := os.FindProcess(pid); err == nil { // on Windows its id is not reused while it is open
+	if held, err := os.FindProcess(pid); err == nil { // on Windows, the open handle keeps the id from being reused
 		release = func() { _ = held.Release() }
 	}
 	p, err := newParent(pid, lookUpProcess, os.Getppid)

@@ -12,9 +12,10 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// What a hint for an agent says about a setting, which the owner is told with the flag and the file.
+// Patterns for the phrases in which hints for agents mention settings. OwnerHint rewrites them with the flag and the
+// settings file.
 var (
-	// setFully is all of a hint: the setting, its value and where it comes from, see policy.Denial.
+	// setFully matches a hint that is nothing but this phrase: setting, value and its source, see policy.Denial.
 	setFully = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^the user can set ([a-z-]+) to ([a-z0-9]+(?:\.[a-z0-9]+)*)( and restart)?( \([^()]*\))?$`)
 	})
@@ -29,11 +30,11 @@ var (
 	raised = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\braise (timeout)\b`) })
 )
 
-// theFile is how a hint for an agent names the settings file, of which the agent is not told more.
+// theFile is what hints for agents call the settings file: agents are not told its path.
 const theFile = "the settings file"
 
-// OwnerHint returns a hint that was written for an agent as one for the owner, who reads it at a terminal and can
-// follow it: it names the flags and the settings file, where it is about settings.
+// OwnerHint rewrites a hint for an agent into one that the owner can follow at a terminal: it names the flag and the
+// settings file in place of the bare setting.
 func (f *Flags) OwnerHint(std terminal.Streams, hint string) string {
 	file := ""
 	if at, err := f.place(std); err == nil {
@@ -81,7 +82,7 @@ func flagOf(row setting, value string) string {
 	return "--" + row.name + "=" + value
 }
 
-// replaceEach replaces each match of a pattern by what is returned for its groups.
+// replaceEach replaces each match of pattern with what by returns for its submatches.
 func replaceEach(pattern *regexp.Regexp, text string, by func(found []string) string) string {
 	return pattern.ReplaceAllStringFunc(text, func(match string) string {
 		return by(pattern.FindStringSubmatch(match))

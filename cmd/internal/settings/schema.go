@@ -101,15 +101,15 @@ func levelNames() []string {
 	return names
 }
 
-// tableKey is a key of one of the tables of a settings file: what it means, the JSON Schema of its
-// value but for that, and how the value is read into a T.
+// tableKey is a key of one of the tables of a settings file: what it means, the JSON Schema of its value without a
+// description, and how the value is read into a T.
 type tableKey[T any] struct {
 	name, about string
 	form        object
 	read        func(r *reading, to *T, value any, at []string) error
 }
 
-// settingKeys returns keys that are settings. set takes the text of one.
+// settingKeys returns keys for the settings of these names. set stores the text of a setting in a T.
 func settingKeys[T any](names []string, set func(to *T, row setting, text string) error) (keys []tableKey[T]) {
 	for _, name := range names {
 		row, _ := settingOf(name)
@@ -132,8 +132,8 @@ func readSetting[T any](
 	}
 }
 
-// readKeys reads a table. A problem begins with a format for the key with prefix, and an unknown key is
-// told with the sentence unknown. sound is false if there was any problem.
+// readKeys reads a table into to. Problems are reported with format, which is given prefix and the key; unknown is
+// the sentence for an unknown key. ok is false if there was a problem.
 func readKeys[T any](
 	r *reading,
 	keys []tableKey[T],
@@ -191,7 +191,7 @@ func oneText(value any) (string, error) {
 	return text, nil
 }
 
-// nameList returns what reads a list of what is described. An empty list is none of them.
+// nameList returns a reader for a list of names. what describes a name in errors. An empty list stays empty, not nil.
 func nameList[T any](to func(*T) *[]string, what string) func(r *reading, t *T, value any, at []string) error {
 	return func(_ *reading, t *T, value any, _ []string) error {
 		list, ok := value.([]any)

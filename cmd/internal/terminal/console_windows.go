@@ -8,14 +8,15 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Console is the window of a process: its keyboard and its screen.
+// console is the console of the process, opened for input and output.
 type console struct{ keyboard, screen *os.File }
 
 func (c console) Read(p []byte) (int, error)  { return c.keyboard.Read(p) }
 func (c console) Write(p []byte) (int, error) { return c.screen.Write(p) }
 func (c console) Close() error                { return errors.Join(c.keyboard.Close(), c.screen.Close()) }
 
-// OpenConsole opens the console of the process, whatever its standard streams are, if there is one.
+// OpenConsole opens the console of the process, even if its standard streams are redirected. It fails if there is
+// none.
 func OpenConsole() (io.ReadWriteCloser, error) {
 	keyboard, err := os.OpenFile("CONIN$", os.O_RDWR, 0)
 	if err != nil {
@@ -29,8 +30,8 @@ func OpenConsole() (io.ReadWriteCloser, error) {
 	return console{keyboard, screen}, nil
 }
 
-// EnableEscapes prepares a terminal for escape sequences, and reports whether it obeys
-// them. Consoles before Windows 10 do not.
+// EnableEscapes prepares a terminal for escape sequences, and reports whether it supports them. Consoles before
+// Windows 10 do not.
 func EnableEscapes(stream any) bool {
 	file, ok := fileOf(stream)
 	if !ok {

@@ -26,8 +26,8 @@ func init() {
 
 const bookmarksFile = "bookmarks.json"
 
-// bookmark is one entry of the app's file, its fields in the order in which the app writes them. Entries
-// of plugins have other kinds and may have other fields.
+// bookmark is one entry of the app's file, its fields in the order in which the app writes them. Plugins may add
+// entries of other types and with other fields.
 type bookmark struct {
 	Type    string `json:"type"`
 	Ctime   any    `json:"ctime"` // Unix milliseconds
@@ -44,8 +44,7 @@ type bookmarkItem struct {
 	Items []bookmarkItem `json:"items"`
 }
 
-// target is what a bookmark leads to; for one that leads nowhere, such as the
-// graph, its kind.
+// target is what a bookmark opens, or its type if it has no target, such as the graph.
 func (b bookmark) target() string {
 	if b.Path != "" {
 		return b.Path + b.Subpath
@@ -53,7 +52,8 @@ func (b bookmark) target() string {
 	return cmp.Or(b.Query, b.URL, b.Type)
 }
 
-// judged returns the entry as the caller sees it. The path of a file is as in other listings.
+// judged returns the entry with the texts that the caller may see. Paths are checked by the table, as in other
+// listings.
 func (b bookmark) judged(v *call.Vault) bookmark {
 	for _, text := range []*string{&b.Type, &b.Subpath, &b.Query, &b.URL, &b.Title} {
 		*text = v.JudgedText(*text)
@@ -61,9 +61,8 @@ func (b bookmark) judged(v *call.Vault) bookmark {
 	return b
 }
 
-// listBookmarks prints what each bookmark leads to. The layout of the app was
-// never recorded: the plain form has one target a line, verbose puts kind and
-// title in front and the groups after it, and JSON names them all.
+// listBookmarks prints the target of each bookmark. How the app lays this out is not known; here the plain form has
+// one target per line, verbose adds type and title before it and the group after it, and JSON has all fields.
 func listBookmarks(v *call.Vault, p call.Values) (answer.Reply, error) {
 	text, err := v.Disk.Config(bookmarksFile)
 	var file bookmarkItem
@@ -90,8 +89,8 @@ func listBookmarks(v *call.Vault, p call.Values) (answer.Reply, error) {
 	return plain.Reply(v.Disk, p["format"]), nil
 }
 
-// addBookmarks adds entries and what is in groups among them, in their order, without
-// those that lead to a file or folder that is not seen. A group itself is no bookmark.
+// addBookmarks adds the entries, including those in groups, in order, except those of hidden files and
+// folders. A group itself is not a bookmark.
 func addBookmarks(v *call.Vault, r *answer.Table, items []bookmarkItem, group []string) {
 	for _, b := range items {
 		isSeen := v.Sees
@@ -110,8 +109,7 @@ func addBookmarks(v *call.Vault, r *answer.Table, items []bookmarkItem, group []
 	}
 }
 
-// addBookmark puts an entry after the others. The app reads the file again when
-// it changes; what it prints was never recorded.
+// addBookmark appends an entry. The app reloads the file when it changes. What the app prints is not known.
 func addBookmark(v *call.Vault, p call.Values) (change.Proposal, error) {
 	added, err := parseBookmark(v, p)
 	if err != nil {
@@ -141,7 +139,7 @@ func addBookmark(v *call.Vault, p call.Values) (change.Proposal, error) {
 	}, nil
 }
 
-// isIn reports whether an entry, or one in a group, is the same bookmark. When it was made does not matter.
+// isIn reports whether an entry, or one in a group, is the same bookmark. The creation time is ignored.
 func (b bookmark) isIn(items []bookmarkItem) bool {
 	return slices.ContainsFunc(items, func(item bookmarkItem) bool {
 		item.Ctime = b.Ctime
@@ -149,8 +147,7 @@ func (b bookmark) isIn(items []bookmarkItem) bool {
 	})
 }
 
-// parseBookmark takes exactly one thing to be led to, which has to be there if it
-// is in the vault.
+// parseBookmark requires exactly one target. A target in the vault must exist.
 func parseBookmark(v *call.Vault, p call.Values) (bookmark, error) {
 	kinds := p.Given("file", "folder", "search", "url")
 	if len(kinds) != 1 {
@@ -179,7 +176,7 @@ func parseBookmark(v *call.Vault, p call.Values) (bookmark, error) {
 		}
 		b.Path = at.String()
 		b.Subpath = p["subpath"]
-		if b.Subpath != "" && !strings.HasPrefix(b.Subpath, "#") { // also in front of the mark of a block
+		if b.Subpath != "" && !strings.HasPrefix(b.Subpath, "#") { // block ids too: #^id
 			b.Subpath = "#" + b.Subpath
 		}
 	case "folder":
@@ -192,8 +189,7 @@ func parseBookmark(v *call.Vault, p call.Values) (bookmark, error) {
 	return b, nil
 }
 
-// withBookmark returns the text of the app's file with one more entry at its end.
-// All other bytes stay.
+// withBookmark returns the text of the app's file with one more entry at its end. It changes no other bytes.
 func withBookmark(text []byte, added bookmark) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{\n  \"items\": []\n}")
@@ -235,8 +231,7 @@ func meansBookmarked(v *call.Vault, p call.Values, c change.AppChange) (change.V
 	return change.Verdict{Done: last == added, Style: "the app has written its list of bookmarks anew"}, nil
 }
 
-// bookmarkItems are the entries of the app's file, each without blanks and with its
-// keys in order.
+// bookmarkItems returns the top-level entries in canonical JSON, so that they can be compared.
 func bookmarkItems(text []byte) (items []json.RawMessage, ok bool) {
 	var file struct {
 		Items []any `json:"items"`

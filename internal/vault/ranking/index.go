@@ -32,8 +32,8 @@ const (
 type Doc struct {
 	Path string // in the vault, with /
 	Kind Kind
-	// Stamp tells this content from others: an index that has a Doc with the same Path and Stamp
-	// need not be given it again, unless that is 0.
+	// Stamp identifies this content: a Doc with the same Path and Stamp need not be given to the index again, unless
+	// Stamp is 0.
 	Stamp      uint64
 	Aliases    []string
 	Headings   []string
@@ -70,8 +70,8 @@ type file struct {
 type segment struct {
 	files []file
 	words []string // sorted
-	// letters has a bit for each of the letters a to z of a word, by which words that cannot
-	// be a typing error of another are told apart.
+	// letters has a bit for each of the letters a to z of a word, to rule out quickly words that cannot be
+	// misspellings of each other.
 	letters []uint32
 	ends    []uint32 // of the postings of each word
 	// postings of a word are pairs of a difference of places in files (uvarint) and a byte: the
@@ -81,12 +81,12 @@ type segment struct {
 	saved    *blocks // has the postings in place of postings, unless it is nil
 }
 
-// builder makes a segment. Places are those of the order of add.
+// builder makes a segment. Files are numbered in the order in which they are added.
 type builder struct {
 	files []file
 	ids   map[string]int
 	words []building
-	forms map[string][]int // ids of the forms of written words, because most are written often
+	forms map[string][]int // caches idsOf, because most words occur often
 	seen  []int            // ids in the file that is being added
 }
 
@@ -123,8 +123,8 @@ func (b *builder) idsOf(written string) []int {
 	return ids
 }
 
-// count counts the words of a text, in a field or with field 0 in the body, and returns how
-// many there are.
+// count counts the words of a text in a field; field 0 is the body. It returns how many words the body text has, and
+// adds its stop words to counts, by language.
 func (b *builder) count(text string, field fields, counts []int) (n int32) {
 	eachWritten(text, nil, func(written string, _, _ int) {
 		for _, id := range b.idsOf(written) {
@@ -256,7 +256,7 @@ func (s *segment) list(word int) (string, error) {
 	return s.postings[from:to], nil
 }
 
-// each calls visit with each posting of a word. It ends where the postings of a saved index make no sense.
+// each calls visit with each posting of a word. It stops at malformed postings, which a damaged saved index can have.
 func (s *segment) each(postings string, visit func(place, count int, in fields)) {
 	place := -1
 	for i := 0; i < len(postings); {
@@ -363,8 +363,8 @@ type placeOf struct{ segment, place int32 }
 // maxSegments bounds how many segments a question has to look at.
 const maxSegments = 6
 
-// Stale returns those of the paths whose stamp in the index is another one or 0, or that the index lacks, and
-// those that it has and stamps does not.
+// Stale compares the index with the files that there are. changed are the paths that it lacks, or has with another
+// stamp or with 0; gone are those that it has and stamps does not.
 func (x *Index) Stale(stamps iter.Seq2[string, uint64]) (changed, gone []string) {
 	there := make([][]bool, len(x.segments))
 	for i, s := range x.segments {
@@ -391,8 +391,8 @@ func (x *Index) Stale(stamps iter.Seq2[string, uint64]) (changed, gone []string)
 	return changed, gone
 }
 
-// Update returns an index in which docs replace what x has of their paths, and that has
-// nothing of the paths in gone. Its error is [ErrDamaged].
+// Update returns an index with docs in place of what x has under their paths, and without the paths in gone. Its
+// error is [ErrDamaged].
 func (x *Index) Update(docs func(add func(Doc)), gone []string) (*Index, error) {
 	b := &builder{ids: map[string]int{}, forms: map[string][]int{}}
 	docs(b.add)

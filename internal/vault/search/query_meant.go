@@ -93,7 +93,7 @@ func piecesOf(text string) []string {
 	return pieces
 }
 
-// joinComparisons makes one word of a comparison with blanks around its sign.
+// joinComparisons joins comparisons that are written with blanks around the operator.
 func joinComparisons(words []string) (joined []string) {
 	for i := 0; i < len(words); i++ {
 		isSign := slices.Contains([]string{"=", "==", "!="}, words[i])

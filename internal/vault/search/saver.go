@@ -9,15 +9,15 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/index/cache"
 )
 
-// saver is between a look at every note and the cache file: a kept text is not read from
-// the vault, and a text that is read is kept. A saver that saw everything is saved, one
-// that did not is discarded. A cache that cannot be written is ignored.
+// saver sits between a full scan of the notes and the cache file: a note that is cached is not read from the vault
+// again, and a note that is read is cached. After a complete scan it is saved; otherwise it is discarded, unless
+// isPart is set. A cache that cannot be written is ignored.
 type saver struct {
 	cache   *cache.Cache
 	filters bool         // of notes that an index reads
 	learned func()       // see [index.Memory]; may be nil
 	isPart  bool         // the look did not come to all notes: what it did not see is kept, too
-	shelf   *index.Shelf // where facts stay that are in the cache; nil to read them
+	shelf   *index.Shelf // leaves cached facts in the cache file; nil: facts are loaded into memory
 
 	mu     sync.Mutex
 	seen   []keptNote    // in the cache, unchanged
@@ -31,11 +31,11 @@ type keptNote struct {
 	record cache.Record
 }
 
-// saver is called when nothing is being saved.
+// saver must not be called while a save is in progress.
 func (k *Store) saver() *saver {
 	s := &saver{cache: k.cache, filters: k.Resident}
 	if k.cache != nil {
-		s.seen = make([]keptNote, 0, k.cache.Len()) // as a rule all of them
+		s.seen = make([]keptNote, 0, k.cache.Len()) // usually all are seen
 	}
 	if k.Sparse && k.cache != nil {
 		if k.shelf == nil {
@@ -118,7 +118,7 @@ func (s *saver) save() *cache.Cache {
 	return next
 }
 
-// save puts changes since the last write into the cache file. It is called under the lock.
+// save writes the changes since the last write to the cache file. The caller holds k.mu.
 func (k *Store) save() {
 	k.awaitSaving()
 	s := k.saver()
