@@ -67,7 +67,10 @@ func (b Browsers) Pair() (secret string, err error) {
 		all = all[max(0, len(all)+1-MaxPaired):]
 		return append(all, pairedBrowser{hex.EncodeToString(digest[:]), b.Now().UTC().Truncate(time.Second)}), nil
 	})
-	return secret, err
+	if err != nil {
+		return "", err // no browser has a secret that is not kept
+	}
+	return secret, nil
 }
 
 // Find returns the digest of the first secret that belongs to a paired browser. ok is false if none does.

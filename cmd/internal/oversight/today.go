@@ -82,6 +82,7 @@ func Today(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	if len(rows) == 0 {
 		terminal.Notef(std.Err, "no changes")
+		return nil
 	}
 	screen := terminal.NewScreen(std, q.screen, now)
 	table := screen.Table(

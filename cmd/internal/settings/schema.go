@@ -133,7 +133,7 @@ func readSetting[T any](
 }
 
 // readKeys reads a table into to. Problems are reported with format, which is given prefix and the key; unknown is
-// the sentence for an unknown key. ok is false if there was a problem.
+// the sentence for an unknown key. sound is false if there was a problem.
 func readKeys[T any](
 	r *reading,
 	keys []tableKey[T],
@@ -144,14 +144,16 @@ func readKeys[T any](
 ) (sound bool) {
 	before := len(r.problems)
 	for _, name := range slices.Sorted(maps.Keys(values)) {
+		place := append(slices.Clone(at), name)
+		i := slices.IndexFunc(keys, func(k tableKey[T]) bool { return k.name == name })
 		var err error
-		if i := slices.IndexFunc(keys, func(k tableKey[T]) bool { return k.name == name }); i >= 0 {
-			err = keys[i].read(r, to, values[name], append(slices.Clone(at), name))
-		} else {
+		if i < 0 {
 			err = fmt.Errorf("%s%s", unknown, excerpt.DidYouMean(name, keyNames(keys)))
+		} else {
+			err = keys[i].read(r, to, values[name], place)
 		}
 		if err != nil {
-			r.report(append(at, name), format+": %v", prefix+excerpt.Short(name), err)
+			r.report(place, format+": %v", prefix+excerpt.Short(name), err)
 		}
 	}
 	return len(r.problems) == before
