@@ -363,8 +363,8 @@ func (g *vaultGateway) proposalOf(d *draft, b Batch) (p consent.Proposal, body c
 		return p, body, err
 	}
 	acts := actsOf(d.question.Lines)
-	if len(acts) != len(d.plan.steps) {
-		return p, body, fmt.Errorf("%d operations are shown as %d", len(d.plan.steps), len(acts))
+	if len(acts) < len(d.plan.steps) {
+		return p, body, fmt.Errorf("only %d of %d operations are shown", len(acts), len(d.plan.steps))
 	}
 	for i, step := range d.plan.steps {
 		o := consent.ProposalOperation{
