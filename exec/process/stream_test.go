@@ -169,7 +169,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// What a short answer leaves to the collector is about its own size: the space that it is read into is used again.
+// What a short answer leaves to the collector is less than the space that it is read into, which is used again. With the race
+// detector a part of what is put back is dropped.
 func TestAShortAnswerLeavesLittle(t *testing.T) {
 	out := []byte("a short answer")
 	made := testing.Benchmark(func(b *testing.B) {
@@ -179,5 +180,5 @@ func TestAShortAnswerLeavesLittle(t *testing.T) {
 			require.NoError(b, err)
 		}
 	})
-	assert.That(t, made.AllocedBytesPerOp() < 4<<10, "%d bytes are left by an answer of %d", made.AllocedBytesPerOp(), len(out))
+	assert.That(t, made.AllocedBytesPerOp() < 16<<10, "%d bytes are left by an answer of %d", made.AllocedBytesPerOp(), len(out))
 }
