@@ -13,14 +13,15 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/watch"
 )
 
-// Which notes of a vault narrow access to themselves is asked before every call that may reach any note. As long as no file
-// of the folder changes, the answer stays the same: this process watches the folder itself, so that it can be sure of that
-// without pendingAnswer the embedded program.
+// Which notes of a vault narrow access to themselves is needed before every call to the app that may reach any note. The
+// answer stays the same as long as nothing in the folder changes. This process watches the folder itself, so that it can be
+// sure of that without asking the embedded program.
 
-// maxStanding is how long an answer stands: a write through a mapped file is not reported.
+// maxStanding is how long an answer is used: a write through a mapped file, or through another name of the file, is not
+// reported.
 const maxStanding = 30 * time.Second
 
-// standing has the last answer for each folder. It is safe for concurrent use.
+// standing has the answers that can be used again, the last one for each folder. It is safe for concurrent use.
 type standing struct {
 	getenv func(string) string
 
@@ -45,13 +46,13 @@ type watchedFolder struct {
 	at      time.Time
 }
 
-// pendingAnswer is what was reported when a question was asked.
+// pendingAnswer is a question that is being asked, with how many changes had been reported before it.
 type pendingAnswer struct {
-	folder  *watchedFolder // nil for an answer that cannot stand
+	folder  *watchedFolder // nil for an answer that is not kept
 	changes uint64
 }
 
-// of returns the folder at a path, which is watched from the first call on, and nil where its answers cannot stand.
+// of returns the folder at a path, which is watched from the first call on, and nil where no answer is kept.
 func (s *standing) of(path string) *watchedFolder {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +71,7 @@ func (s *standing) of(path string) *watchedFolder {
 	return f
 }
 
-// close ends all watches. Later answers do not stand.
+// close ends all watches. Later answers are not kept.
 func (s *standing) close() {
 	s.mu.Lock()
 	s.closed = true
@@ -112,7 +113,7 @@ func (f *watchedFolder) drop() {
 	}
 }
 
-// answer returns the answer that stands for a key, and otherwise what is to be given to keep with a new one.
+// answer returns the answer to the question of a key if it can be used again. Otherwise next keeps the new one.
 func (f *watchedFolder) answer(key workerKey, now time.Time) (lines []string, stands bool, next pendingAnswer) {
 	if f == nil || f.hasPatterns() {
 		return nil, false, pendingAnswer{}
@@ -136,7 +137,7 @@ func (f *watchedFolder) answer(key workerKey, now time.Time) (lines []string, st
 	return nil, false, pendingAnswer{folder: f, changes: f.changes}
 }
 
-// keep has an answer stand that was given for a key, unless something has changed since it was asked for.
+// keep keeps an answer for later calls, unless a change was reported while it was asked for.
 func (a pendingAnswer) keep(key workerKey, lines []string, now time.Time) {
 	if a.folder == nil {
 		return
