@@ -65,15 +65,12 @@ func (g *vaultGateway) plainDaily() (path string, ok bool) {
 	return path, isPlainPath(path)
 }
 
-// isPlainPath reports whether a path has only names of ASCII letters, digits, blanks and the signs of dates, none of which begins
-// or ends with a blank or a dot.
+// plainCharacters are letters, digits, blanks and the signs of dates.
+const plainCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ._-/"
+
+// isPlainPath reports whether a path has only plain characters, and no name that begins or ends with a blank or a dot.
 func isPlainPath(path string) bool {
-	isOther := func(r rune) bool {
-		isLetter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-		isDigit := '0' <= r && r <= '9'
-		return !isLetter && !isDigit && !strings.ContainsRune(" ._-/", r)
-	}
-	if strings.ContainsFunc(path, isOther) {
+	if strings.Trim(path, plainCharacters) != "" {
 		return false
 	}
 	for name := range strings.SplitSeq(path, "/") {

@@ -237,7 +237,12 @@ func (g *vaultGateway) readDailyAt(
 		}
 	}
 	if g.rules.Closes(note) { // which note it is was not known when the call was planned, see narrowed
-		return nothingRan(asked), failure.New(failure.CodeNotFound, missingDailyHint, "the daily note %q does not exist", excerpt.Short(note))
+		return nothingRan(asked), failure.New(
+			failure.CodeNotFound,
+			missingDailyHint,
+			"the daily note %q does not exist",
+			excerpt.Short(note),
+		)
 	}
 	out, err := g.runner.Run(ctx, permit, r.program)
 	out.Path = note
