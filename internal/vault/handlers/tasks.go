@@ -490,11 +490,9 @@ func detailedItems(files []*index.File) []taskItem {
 				after := box + 1 + strings.IndexByte(line[box+2:], ']') + 2
 				told := some[i].told
 				read := task.Read(strings.TrimLeft(line[after:], " \t"))
-				told.line, told.due, told.rank = read, task.DateOf(
-					read.Get(task.Due),
-				), task.Rank(
-					read.Get(task.Priority),
-				)
+				told.line = read
+				told.due = task.DateOf(read.Get(task.Due))
+				told.rank = task.Rank(read.Get(task.Priority))
 			}
 		})
 	}

@@ -171,9 +171,15 @@ const numbers = 5
 func readNote(r *reader) (n markdown.Note) {
 	n.Frontmatter.Start = r.int()
 	n.Frontmatter.End = n.Frontmatter.Start + r.int()
-	n.Body, n.BodyLine, n.Size = r.int(), r.int(), r.int()
-	n.Headings, n.Links, n.Tags = headingList.sized(r), linkList.sized(r), tagList.sized(r)
-	n.Tasks, n.Blocks, n.Bases = taskList.sized(r), blockList.sized(r), baseList.sized(r)
+	n.Body = r.int()
+	n.BodyLine = r.int()
+	n.Size = r.int()
+	n.Headings = headingList.sized(r)
+	n.Links = linkList.sized(r)
+	n.Tags = tagList.sized(r)
+	n.Tasks = taskList.sized(r)
+	n.Blocks = blockList.sized(r)
+	n.Bases = baseList.sized(r)
 	return n
 }
 

@@ -221,7 +221,9 @@ func takeTable(data []byte, vault, program string) (*table, bool) {
 		return nil, false
 	}
 	t := &table{pack: packID(head[packAt:]), length: order.Uint64(head[lengthAt:]), count: int(count)}
-	t.ends, t.entries, t.paths = take(count*endSize), take(count*entrySize), string(take(paths))
+	t.ends = take(count * endSize)
+	t.entries = take(count * entrySize)
+	t.paths = string(take(paths))
 	if t.length > 1<<62 || t.pack == (packID{}) && t.length != 0 {
 		return nil, false
 	}
