@@ -18,40 +18,41 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 )
 
-// The operations of an atomic batch are worked out one after the other, each on the vault as those before it will leave it, and
-// none is made. Then all their steps are made as one transaction. Each operation has an entry in the journal, as a change
-// by itself has; that of the transaction stands behind them.
+// The operations of an atomic batch are planned one after the other, each on the vault as the earlier ones will
+// leave it; nothing is written meanwhile. Then all their steps are carried out as one transaction. Each
+// operation has its own journal entry, as a single change has; the entry of the transaction follows them.
 
-// plannedBatch is what is kept of a batch between its operations.
+// plannedBatch is the state of a batch between its operations.
 type plannedBatch struct {
 	operations []*operation
 	emptied    []disk.Path
-	extent     journal.Extent // of the journal, before the first operation was worked out
-	// undone are entries that an operation takes back of which nothing is left.
+	extent     journal.Extent // of the journal, before the first operation was planned
+	// undone has the IDs of entries that an operation undoes, although none of their effects remain.
 	undone []string
-	// isOfOneState says that an operation was approved, or names its note by its hash.
-	isOfOneState bool
+	// requiresExactState is set if an operation was approved, or requires a certain hash of its note.
+	requiresExactState bool
 }
 
-// operation is the change of one operation of a batch.
+// operation is the planned change of one operation in a batch.
 type operation struct {
 	entry journal.Entry
 	steps []Step
-	// outdated is that of the proposal, see [Proposal].
+	// outdated is [Proposal.Outdated].
 	outdated func(e journal.Entry) bool
-	// sources are where the bytes before the steps are on the disk, for those whose text is not in memory.
+	// sources has, for each step, the file on the disk with the bytes before it. They are read from there if
+	// the text is not in memory.
 	sources []disk.Path
 }
 
-// content gives the journal the bytes that the steps are going to change.
+// content returns a function that gives the journal the bytes before a step.
 func (o *operation) content(v *call.Vault) journal.Content {
-	type paths struct{ from, to string } // no two steps of an operation have the same
+	type paths struct{ from, to string } // identifies a step within an operation
 	at := make(map[paths]int, len(o.steps))
-	for i, kept := range o.entry.Steps {
-		at[paths{kept.From, kept.Path}] = i
+	for i, step := range o.entry.Steps {
+		at[paths{step.From, step.Path}] = i
 	}
-	return func(k journal.Step) (io.ReadCloser, error) {
-		i := at[paths{k.From, k.Path}]
+	return func(step journal.Step) (io.ReadCloser, error) {
+		i := at[paths{step.From, step.Path}]
 		if o.steps[i].Before.Image.Exists {
 			return v.Disk.Open(o.sources[i])
 		}
@@ -59,7 +60,7 @@ func (o *operation) content(v *call.Vault) journal.Content {
 	}
 }
 
-// planOperation works out what an operation of a batch does, and has the next operations see it.
+// planOperation plans one operation of a batch, and makes its effect visible to the next ones.
 func planOperation(v *call.Vault, row Command, values call.Values, how protocol.Write) (answer.Reply, error) {
 	j, err := v.Journal()
 	if err != nil {
@@ -70,23 +71,23 @@ func planOperation(v *call.Vault, row Command, values call.Values, how protocol.
 	if err != nil || p.ReadAnswer != nil {
 		return p.answer(), err
 	}
-	if err := fits(v, p, how); err != nil {
+	if err := checkExpected(v, p, how); err != nil {
 		return answer.Reply{}, err
 	}
 	p.Steps = slices.DeleteFunc(p.Steps, Step.IsNoop)
-	said := p.said(v)
-	planned := plannedOf(v.Batch, extent)
+	reply := p.successReply(v)
+	batch := plannedOf(v.Batch, extent)
 	if len(p.Steps) == 0 {
-		planned.undone = append(planned.undone, p.takesBack()...)
-		return p.nothing(v, said), nil
+		batch.undone = append(batch.undone, p.takesBack()...)
+		return p.unchangedReply(v, reply), nil
 	}
-	said.Entry, err = planned.add(v, p, entry(v, row, values, how, p))
-	planned.isOfOneState = planned.isOfOneState || how.Approved != "" || how.Expect != ""
-	return said, err
+	reply.Entry, err = batch.add(v, p, entry(v, row, values, how, p))
+	batch.requiresExactState = batch.requiresExactState || how.Approved != "" || how.Expect != ""
+	return reply, err
 }
 
-// rehearse shows what an operation of a batch would do, and has the next operations see it. Nobody has approved it, and it is
-// never made.
+// rehearse shows the plan of one operation of a batch, and makes its effect visible to the next ones. The
+// operation was not approved and is never carried out.
 func rehearse(v *call.Vault, row Command, values call.Values, how protocol.Write) (answer.Reply, error) {
 	p, err := propose(v, row, values, how)
 	if err != nil || p.ReadAnswer != nil {
@@ -104,7 +105,7 @@ func rehearse(v *call.Vault, row Command, values call.Values, how protocol.Write
 	return shown, err
 }
 
-// plannedOf returns what is kept of a batch, which begins with the journal as it is.
+// plannedOf returns the state of a batch. A new one starts at extent of the journal.
 func plannedOf(b *call.Batch, extent journal.Extent) *plannedBatch {
 	planned, _ := b.Planned.(*plannedBatch)
 	if planned == nil {
@@ -114,11 +115,11 @@ func plannedOf(b *call.Batch, extent journal.Extent) *plannedBatch {
 	return planned
 }
 
-// add has the next operations see what a proposal will do, and returns the id of its entry.
+// add makes the effect of a proposal visible to the next operations, and returns the ID of its entry.
 func (b *plannedBatch) add(v *call.Vault, p Proposal, e journal.Entry) (id string, err error) {
 	o := &operation{entry: e, steps: p.Steps, outdated: p.Outdated}
 	for i := range o.steps {
-		if err := o.plan(v, i); err != nil {
+		if err := o.planStep(v, i); err != nil {
 			return "", answer.WriteError(o.steps[i].Path.String(), err)
 		}
 	}
@@ -142,8 +143,8 @@ func (b *plannedBatch) add(v *call.Vault, p Proposal, e journal.Entry) (id strin
 	return o.entry.ID, nil
 }
 
-// size returns how many bytes the texts have that are kept of an operation. Those that are texts of an earlier one are
-// counted again.
+// size returns the number of bytes of the texts that an operation keeps in memory. Texts shared with an earlier
+// operation are counted again.
 func (o *operation) size() (bytes int64) {
 	for _, s := range o.steps {
 		bytes += int64(s.Before.Text.Len() + s.After.Text.Len())
@@ -151,16 +152,16 @@ func (o *operation) size() (bytes int64) {
 	return bytes
 }
 
-// makesName reports whether there is a file at the path of a step that was not there before it.
+// makesName reports whether a step creates a file at a path where there was none.
 func (s Step) makesName() bool {
 	isMoved := s.After.Exists && !s.After.Folder && s.source() != s.Path
 	return isMoved || !s.Before.Exists
 }
 
-// resolve makes a step one that does not depend on a file that an earlier operation will make, and refuses one that cannot
-// be made.
+// resolve makes a step independent of files that earlier operations will create, and returns an error if the
+// step cannot be carried out.
 func (o *operation) resolve(v *call.Vault, s *Step) error {
-	from, text := v.Batch.Overlay.Source(s.source())
+	source, text := v.Batch.Overlay.Source(s.source())
 	switch {
 	case text == nil:
 	case s.Before.Image.Exists:
@@ -170,16 +171,16 @@ func (o *operation) resolve(v *call.Vault, s *Step) error {
 			s.After = s.Before
 		}
 	case bytes.Equal(s.Before.Text.ForProgram(), text):
-		s.Before.Text = guard.NewUnjudged(text) // it is in memory already
+		s.Before.Text = guard.NewUnjudged(text) // share the copy in memory
 	}
-	o.sources = append(o.sources, from)
+	o.sources = append(o.sources, source)
 	if s.CopyOf != (disk.Path{}) {
-		from, text := v.Batch.Overlay.Source(s.CopyOf)
+		source, text := v.Batch.Overlay.Source(s.CopyOf)
 		if text != nil {
 			s.After = Existing(text)
-			from = disk.Path{}
+			source = disk.Path{}
 		}
-		s.CopyOf = from
+		s.CopyOf = source
 	}
 	if !s.makesName() || s.After.Folder || !s.After.Exists {
 		return nil
@@ -192,8 +193,8 @@ func (o *operation) resolve(v *call.Vault, s *Step) error {
 	return v.Disk.MayMake(s.Path)
 }
 
-// plan has what comes after a step see what it will do.
-func (o *operation) plan(v *call.Vault, i int) error {
+// planStep makes the effect of a step visible to what follows it.
+func (o *operation) planStep(v *call.Vault, i int) error {
 	s := &o.steps[i]
 	if err := o.resolve(v, s); err != nil {
 		return err
@@ -203,18 +204,18 @@ func (o *operation) plan(v *call.Vault, i int) error {
 			o.entry.Folders = append(o.entry.Folders, folder.String())
 		}
 	}
-	kept := keptStep(v.Disk, *s)
-	o.entry.Steps = append(o.entry.Steps, kept)
-	over := v.Batch.Overlay
+	planned := journalStep(v.Disk, *s)
+	o.entry.Steps = append(o.entry.Steps, planned)
+	overlay := v.Batch.Overlay
 	switch {
 	case s.After.Folder:
-		over.MakeFolder(s.Path)
+		overlay.MakeFolder(s.Path)
 		return nil
 	case s.Before.Folder:
-		over.RemoveFolder(s.Path)
+		overlay.RemoveFolder(s.Path)
 		return nil
 	case s.source() != s.Path || !s.After.Exists:
-		over.Remove(s.source())
+		overlay.Remove(s.source())
 	}
 	modified := v.Host.Now()
 	if s.Modified != 0 {
@@ -223,19 +224,19 @@ func (o *operation) plan(v *call.Vault, i int) error {
 	switch {
 	case !s.After.Exists:
 	case !s.After.Image.Exists:
-		over.Write(s.Path, s.After.Text.ForProgram(), fs.FileMode(cmp.Or(s.Mode, kept.Mode, newNoteMode)), modified)
+		overlay.Write(s.Path, s.After.Text.ForProgram(), fs.FileMode(cmp.Or(s.Mode, planned.Mode, newNoteMode)), modified)
 	case s.CopyOf != (disk.Path{}):
-		over.Place(s.Path, s.CopyOf)
+		overlay.Place(s.Path, s.CopyOf)
 	default:
-		over.Place(s.Path, o.sources[i])
+		overlay.Place(s.Path, o.sources[i])
 	}
 	return nil
 }
 
-// newNoteMode are the permission bits of a new note, as far as the umask of the user leaves them.
+// newNoteMode has the permission bits of a new note; the user's umask restricts them.
 const newNoteMode = 0o644
 
-// CommitBatch makes what the operations of a batch were worked out to do, as one transaction. The answer is about all of them.
+// CommitBatch carries out the planned operations of a batch as one transaction. The reply is about all of them.
 func CommitBatch(v *call.Vault, how protocol.Write) (answer.Reply, error) {
 	if v.Batch == nil {
 		return answer.Reply{}, unknownBatch()
@@ -251,7 +252,7 @@ func CommitBatch(v *call.Vault, how protocol.Write) (answer.Reply, error) {
 	rests := basis{journal: j, since: planned.extent, isOutdated: func(since journal.Extent) bool {
 		return !how.Alone && planned.isOutdated(v, j, how.Rests, since)
 	}}
-	if rests.check() != nil { // before others have to wait
+	if rests.check() != nil { // before other writers have to wait
 		return answer.Reply{Stale: true}, nil
 	}
 	turn, err := takeTurn(v, j, how)
@@ -274,7 +275,7 @@ func CommitBatch(v *call.Vault, how protocol.Write) (answer.Reply, error) {
 	if errors.Is(err, errStale) {
 		return answer.Reply{Stale: true}, nil
 	}
-	if isConflict(err) && !how.Alone && !planned.isOfOneState {
+	if isConflict(err) && !how.Alone && !planned.requiresExactState {
 		return answer.Reply{Stale: true}, nil
 	}
 	if err != nil {
@@ -282,16 +283,16 @@ func CommitBatch(v *call.Vault, how protocol.Write) (answer.Reply, error) {
 	}
 	end, err := t.run()
 	if err == nil && end.state == made {
-		_ = endUndone(j, planned.undone) // an undo of them has nothing to do either
+		_ = endUndone(j, planned.undone) // undoing them has nothing to do either
 	}
-	said := answer.Reply{Entry: t.entry.ID, Overtaken: end.overtaken, Notice: noticed(end.beside...)}
+	reply := answer.Reply{Entry: t.entry.ID, Overtaken: end.overtaken, Notice: noticed(end.beside...)}
 	if end.isLeft() {
-		return said, partlyApplied(t.entry.ID, end, err)
+		return reply, partlyApplied(t.entry.ID, end, err)
 	}
-	return said, err
+	return reply, err
 }
 
-// files returns how many files the operations are about, at most.
+// files returns the number of files that the operations affect. A file may be counted twice.
 func (b *plannedBatch) files() (count int) {
 	for _, o := range b.operations {
 		count += len(o.steps)
@@ -299,8 +300,8 @@ func (b *plannedBatch) files() (count int) {
 	return count
 }
 
-// mayLend reports whether others may change notes while the batch is made ready: not if any change of theirs makes it
-// outdated, see [plannedBatch.isOutdated].
+// mayLend reports whether other writers may continue while the batch is prepared. They may not if any change of
+// theirs would make it outdated, see [plannedBatch.isOutdated].
 func (b *plannedBatch) mayLend(rests string) bool {
 	for rest := range slices.Chunk(strings.Split(rests, "\x00"), 2) {
 		if len(rest) == 2 && rest[0] == "" {
@@ -310,18 +311,18 @@ func (b *plannedBatch) mayLend(rests string) bool {
 	return !slices.ContainsFunc(b.operations, func(o *operation) bool { return len(o.steps) > 1 && o.outdated == nil })
 }
 
-// isOutdated reports whether the operations may do something else by now, because of what was changed since the journal had an
-// extent. rests are the notes whose texts they have taken from the vault, see [protocol.Write]. The files that they change
-// are compared once more.
+// isOutdated reports whether planning the operations again could give another result, because of changes since
+// the journal had the extent. rests lists the notes whose text was copied from the vault, see [protocol.Write].
+// Files that the batch changes are compared separately.
 func (b *plannedBatch) isOutdated(v *call.Vault, j *journal.Journal, rests string, since journal.Extent) bool {
-	taken := strings.Split(rests, "\x00")
-	for i := 0; i+1 < len(taken); i += 2 {
-		hash := taken[i]
-		path := taken[i+1]
+	pairs := strings.Split(rests, "\x00")
+	for i := 0; i+1 < len(pairs); i += 2 {
+		hash := pairs[i]
+		path := pairs[i+1]
 		if hash == "" && since != j.Extent() {
 			return true
 		}
-		if hash != "" && !isTaken(v, path, hash) {
+		if hash != "" && !hasHash(v, path, hash) {
 			return true
 		}
 	}
@@ -334,9 +335,9 @@ func (b *plannedBatch) isOutdated(v *call.Vault, j *journal.Journal, rests strin
 	return false
 }
 
-// isTaken reports whether the note at a path of the vault as the operations will leave it has the text that they have taken, as far
-// as that is a text on the disk.
-func isTaken(v *call.Vault, path, hash string) bool {
+// hasHash reports whether a note whose text the operations copied still has that hash. It is true for a note
+// that exists only in the overlay.
+func hasHash(v *call.Vault, path, hash string) bool {
 	at, err := ParseStepPath(path)
 	if err != nil {
 		return false
@@ -345,7 +346,7 @@ func isTaken(v *call.Vault, path, hash string) bool {
 	return text != nil || v.HashOf(from) == hash
 }
 
-// ShowBatch shows what the operations of a batch would do together, as a plan of one change. Nothing is made.
+// ShowBatch shows the joint effect of the operations of a batch as the plan of one change. Nothing is written.
 func ShowBatch(v *call.Vault, _ protocol.Write) (answer.Reply, error) {
 	if v.Batch == nil {
 		return answer.Reply{}, unknownBatch()
@@ -361,7 +362,7 @@ func ShowBatch(v *call.Vault, _ protocol.Write) (answer.Reply, error) {
 	return showPlan(v, Proposal{Steps: merged})
 }
 
-// merged returns the steps of all operations, of which no two concern one file.
+// merged returns the steps of all operations, merged so that no two concern the same file.
 func (b *plannedBatch) merged() ([]Step, error) {
 	var all []Step
 	for _, o := range b.operations {
@@ -370,7 +371,7 @@ func (b *plannedBatch) merged() ([]Step, error) {
 	return mergeSteps(all)
 }
 
-// transaction returns the transaction of all operations.
+// transaction returns the transaction that carries out all operations.
 func (b *plannedBatch) transaction(
 	v *call.Vault,
 	j *journal.Journal,
@@ -388,7 +389,7 @@ func (b *plannedBatch) transaction(
 	merged = slices.DeleteFunc(merged, func(s Step) bool { return s.Before.Folder && stays[s.Path] })
 	emptied := slices.DeleteFunc(b.emptied, func(folder disk.Path) bool { return stays[folder] })
 	merged = append(merged, emptyFolders(v, merged)...)
-	e := b.operations[0].entry // for who made it, and when
+	e := b.operations[0].entry // for its caller and time
 	e.ID = v.Batch.ID
 	e.Batch = v.Batch.ID
 	e.Command = batchCommand
@@ -405,17 +406,17 @@ func (b *plannedBatch) transaction(
 	if err != nil {
 		return nil, err
 	}
-	t.merges = !b.isOfOneState
+	t.mergesAppends = !b.requiresExactState
 	t.parts = b.operations
 	for _, s := range t.steps {
 		if s.TrashName != "" {
-			b.noteTrash(s)
+			b.recordTrashName(s)
 		}
 	}
 	return t, nil
 }
 
-// emptyFolders returns steps that make the folders in which nothing is left of what the operations made in them.
+// emptyFolders returns steps that create the folders which the operations leave without files.
 func emptyFolders(v *call.Vault, steps []Step) (folders []Step) {
 	isMade := map[disk.Path]bool{}
 	for _, s := range steps {
@@ -439,12 +440,13 @@ func emptyFolders(v *call.Vault, steps []Step) (folders []Step) {
 	return folders
 }
 
-// noteTrash notes in the entry of the operation that removes a file by which name it is in the trash.
-func (b *plannedBatch) noteTrash(s Step) {
+// recordTrashName records the name that a removed file has in the trash, in the entry of the operation that
+// removes it.
+func (b *plannedBatch) recordTrashName(s Step) {
 	for _, o := range slices.Backward(b.operations) {
-		for i, one := range slices.Backward(o.steps) {
-			isSame := one.Trash == s.Trash && one.After.Exists == s.After.Exists
-			if isSame && (one.Path == s.Path || one.Path == s.source()) {
+		for i, step := range slices.Backward(o.steps) {
+			isSame := step.Trash == s.Trash && step.After.Exists == s.After.Exists
+			if isSame && (step.Path == s.Path || step.Path == s.source()) {
 				o.entry.Steps[i].Trash = s.TrashName
 				return
 			}
@@ -452,19 +454,20 @@ func (b *plannedBatch) noteTrash(s Step) {
 	}
 }
 
-// batchCommand is the command in the entry of a batch.
+// batchCommand is the command in the journal entry of a batch.
 const batchCommand = "batch"
 
-// InBatch returns the vault as the operations of a batch so far will leave it; of one in which nothing is planned yet, a call that
-// changes nothing gets the vault as it is. The error says that the operations are not known: the process that had them has ended.
-func InBatch(v *call.Vault, of protocol.Batch, changes bool) (*call.Vault, error) {
-	b := v.Host.Batch(of.ID, of.Planned)
-	isBegun := of.Planned > 0
+// InBatch returns the vault as the planned operations of a batch will leave it. Before the first operation, a
+// call that only reads gets the vault as it is. It returns an error if the process that planned the operations
+// has ended.
+func InBatch(v *call.Vault, batch protocol.Batch, changes bool) (*call.Vault, error) {
+	b := v.Host.Batch(batch.ID, batch.Planned)
+	isBegun := batch.Planned > 0
 	switch {
 	case !isBegun && !changes:
 		return v, nil
 	case !isBegun:
-		return v.Over(v.Host.BeginBatch(of.ID)), nil
+		return v.Over(v.Host.BeginBatch(batch.ID)), nil
 	case b == nil:
 		return nil, unknownBatch()
 	}

@@ -11,30 +11,32 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// Plugins of the app change a note when it is made or saved: they fill it from a template, sort its properties, note when
-// it was changed. A change that is made is made all the same: told as not made, it would be made twice.
+// Plugins of the app may change a note when it is created or saved: they insert a template, sort its
+// properties, or record the time of the change. Such a change still counts as made: if it were reported as not
+// made, the agent would repeat it.
 
-// Beyond judges a note in which the text that was asked for is there, once, at its place, and more was changed than that.
-// text is "" where none was asked for, property is the name of a property that was. Where half of the lines or of the
-// properties of the old text are gone nothing has a place any more, and the verdict is the zero one.
+// Beyond judges a note that has the requested text exactly once, at its place, and was changed in other ways,
+// too. text is "" if no text was requested; property is the name of the requested property. If half of the
+// lines or of the properties of the old text are gone, no place can be identified any more, and the verdict is
+// the zero one.
 func Beyond(before, now []byte, text, property string) Verdict {
 	if len(before) > maxRepeated || len(now) > maxRepeated {
 		return Verdict{}
 	}
 	old := linesOfBody(before)
-	left := linesOfBody(now)
-	asked := linesIn([]byte(text))
-	all := 0
+	remaining := linesOfBody(now)
+	requested := linesIn([]byte(text))
+	total := 0
 	removed := 0
 	added := 0
 	for line, n := range old {
-		all += n
-		removed += max(0, n-left[line])
+		total += n
+		removed += max(0, n-remaining[line])
 	}
-	for line, n := range left {
-		added += max(0, n-old[line]-asked[line])
+	for line, n := range remaining {
+		added += max(0, n-old[line]-requested[line])
 	}
-	if removed > 0 && 2*removed >= all {
+	if removed > 0 && 2*removed >= total {
 		return Verdict{}
 	}
 	var parts []string
@@ -62,10 +64,11 @@ func Beyond(before, now []byte, text, property string) Verdict {
 	}
 }
 
-// linesOfBody counts the lines of a note behind its properties.
+// linesOfBody counts the lines of a note after its properties.
 func linesOfBody(text []byte) map[string]int { return linesIn(edit.Body(text)) }
 
-// linesIn counts the lines of a text that are not blank, without the blanks at their ends.
+// linesIn counts the occurrences of each line of a text, without blank lines and without blanks at the end of a
+// line.
 func linesIn(text []byte) map[string]int {
 	counts := map[string]int{}
 	for line := range bytes.Lines(text) {
@@ -76,25 +79,25 @@ func linesIn(text []byte) map[string]int {
 	return counts
 }
 
-// changedProperties names the properties of which a note has got another value, but for one. keepsMost is false if half of
-// the properties are gone, or cannot be read.
+// changedProperties returns the names of the properties whose value was changed or which were removed, except
+// one. keepsMost is false if half of the properties are gone or cannot be parsed.
 func changedProperties(before, now []byte, except string) (names []string, keepsMost bool) {
 	old, err := PropertiesIn(before)
 	if err != nil {
 		return nil, false
 	}
-	left, err := PropertiesIn(now)
+	remaining, err := PropertiesIn(now)
 	if err != nil {
 		return nil, false
 	}
-	for _, p := range left {
+	for _, p := range remaining {
 		if was, ok := old.Lookup(p.Key); !ok || !p.Value.Equal(was.Value) {
 			names = append(names, p.Key)
 		}
 	}
 	changed := len(names)
 	for _, p := range old {
-		if _, ok := left.Lookup(p.Key); !ok && !strings.EqualFold(p.Key, except) {
+		if _, ok := remaining.Lookup(p.Key); !ok && !strings.EqualFold(p.Key, except) {
 			names = append(names, p.Key)
 		}
 	}
@@ -103,7 +106,7 @@ func changedProperties(before, now []byte, except string) (names []string, keeps
 	return names, gone == 0 || 2*gone < len(old)
 }
 
-// Edge is where text is added to a note.
+// Edge is the end of a note at which text is added.
 type Edge uint8
 
 const (
@@ -111,9 +114,9 @@ const (
 	AtStart
 )
 
-// AddedAt judges a note to which text was added at one of its ends: it is there once more than before, and what is left of
-// the old text is on the other side of it. With [edit.OwnLine] it is a line of its own. It may be followed by what a
-// plugin has added.
+// AddedAt judges a note to which text was added at one of its ends: the text must occur once more than before,
+// with what remains of the old text on its other side. With [edit.OwnLine], it must have lines of its own. Text
+// that a plugin added may follow it.
 func AddedAt(before, now []byte, text string, edge Edge, joint edit.Joint) Verdict {
 	text = strings.Trim(text, "\r\n")
 	if text == "" || !AddsOnce(now, before, text) {
@@ -132,17 +135,17 @@ func AddedAt(before, now []byte, text string, edge Edge, joint edit.Joint) Verdi
 	endsLine := end == len(body) || body[end] == '\n' || body[end] == '\r'
 	old := edit.Body(before)
 	inline := joint == edit.Inline
-	isJoined := !beginsLine // to the line before
-	joins := inline && len(old) > 0 && !bytes.HasSuffix(old, []byte("\n"))
+	isJoined := !beginsLine // with the line before
+	mayJoin := inline && len(old) > 0 && !bytes.HasSuffix(old, []byte("\n"))
 	if edge == AtStart {
 		isJoined = !endsLine
-		joins = inline && len(old) > 0 && !bytes.HasPrefix(old, []byte("\n"))
+		mayJoin = inline && len(old) > 0 && !bytes.HasPrefix(old, []byte("\n"))
 	}
 	isWhole := beginsLine && endsLine // a line of its own
-	if isJoined != joins || !inline && !isWhole {
+	if isJoined != mayJoin || !inline && !isWhole {
 		return Verdict{}
 	}
-	outside := body[end:] // the side on which nothing of the old text may be
+	outside := body[end:] // the side that must not have any of the old text
 	if edge == AtStart {
 		outside = body[:at]
 	}

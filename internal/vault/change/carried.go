@@ -17,37 +17,37 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
 )
 
-// An address on another machine in a note can carry texts of other notes there: when the note is
-// shown, for an image, or when a person follows the link. A change that adds such an address is
-// destructive, whatever command makes it.
+// An address on another machine can carry texts of other notes there when a note is shown (as an image) or when
+// the user follows the link. A change that adds such an address is destructive, whatever command makes it.
 
-// Carried says what an added address carries, the zero Carried nothing.
+// Carried describes what an added address carries. The zero Carried stands for nothing.
 type Carried struct {
 	Kind string // "text" of a note, or "secret"
 	Why  string
-	asks bool // it counts as a loss
+	asks bool // the user must approve it
 }
 
-// The least that has to be the same in an address and in a note: so many words in a row, or one
-// that is long and has a digit. Three words of a title are in many addresses.
+// The minimum overlap of an address and a note: this many words in a row, or one long word with a digit. Three
+// words of a title occur in many addresses.
 const (
 	carriedWords = 4
-	carriedBytes = 14 // of these words
+	carriedBytes = 14 // minimum length of these words together
 	longWord     = 12
 )
 
-// findCarried looks for texts of other notes in the addresses that a proposal adds. What a note of
-// the vault has as an address is no new one. addresses is [protocol.Write.Addresses]. The error is that of the budget.
+// findCarried looks for texts of other notes in the addresses that a proposal adds. An address that some note
+// already has does not count. addresses is [protocol.Write.Addresses]. The only error is that of the exceeded
+// budget.
 func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) error {
 	if addresses == protocol.AddressesPass || p.Undoes != "" {
 		return nil
 	}
 	asks := addresses == protocol.AddressesAsk
 	var added []addition
-	spread := map[string][]guard.Address{} // the added images by their host
+	imagesByHost := map[string][]guard.Address{} // the added images
 	own := map[string]bool{}
 	seen := map[string]bool{}
-	var before *addressPlaces // in the texts of the proposal, made if it has an address
+	var before *addressPlaces // in the texts before the change; built for the first address
 	for _, s := range p.Steps {
 		own[s.Path.String()] = true
 		own[s.source().String()] = true
@@ -55,14 +55,14 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 		if !isMade || v.IsExcepted("remote-links", s.Path) {
 			continue
 		}
-		beside, text := s.besideChange()
+		nearBefore, text := s.besideChange()
 		if err := budget.From(v.Ctx).Step(1 + int64(len(text))/64); err != nil {
 			return err
 		}
 		if s.addsOpenFormula() {
 			p.carried = Carried{
 				"text",
-				fmt.Sprintf("adds a formula that makes an address of texts of notes to %q", named(s.Path.String())),
+				fmt.Sprintf("adds a formula that makes an address of texts of notes to %q", quotable(s.Path.String())),
 				asks,
 			}
 			return nil
@@ -71,8 +71,8 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 		if before == nil && len(all) > 0 {
 			before = p.addressesBefore()
 		}
-		if len(beside) < s.Before.Text.Len() && len(all) > 0 {
-			before.addOthers(beside)
+		if len(nearBefore) < s.Before.Text.Len() && len(all) > 0 {
+			before.addOthers(nearBefore)
 		}
 		for _, a := range all {
 			if seen[a.Text] || before.have(a.Text) {
@@ -81,7 +81,7 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 			if len(guard.Find([]byte(a.Text), guard.Secrets)) > 0 {
 				p.carried = Carried{
 					"secret",
-					fmt.Sprintf("adds an address with a secret to %q", named(s.Path.String())),
+					fmt.Sprintf("adds an address with a secret to %q", quotable(s.Path.String())),
 					asks,
 				}
 				return nil
@@ -95,7 +95,7 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 				joined = append(joined, piecesOf(text)...)
 			}
 			if host := a.Host(); a.Image {
-				spread[host] = append(spread[host], a)
+				imagesByHost[host] = append(imagesByHost[host], a)
 			}
 			squeezed := squeezedOf(a.Carried())
 			if len(pieces)+len(joined)+len(squeezed) > 0 {
@@ -104,11 +104,11 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 			}
 		}
 	}
-	added = append(added, spreadOver(spread)...)
+	added = append(added, imagesTogether(imagesByHost)...)
 	if len(added) == 0 {
 		return nil
 	}
-	looked := newAdditions(added)
+	matcher := newAdditions(added)
 	view := v.View()
 	view.Own = v.Disk.Telling(nil)
 	view.Unread = nil // a text that nobody can read is in no address
@@ -118,12 +118,12 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 		func(n *search.Note) {
 			text := n.Text()
 			if budget.From(v.Ctx).Step(1+int64(len(text))/32) == nil {
-				looked.lookIn(n.File, text)
+				matcher.lookIn(n.File, text)
 			}
 		},
 	)
-	if from := looked.from(); from != "" {
-		p.carried = Carried{"text", fmt.Sprintf("adds an address with text of %q", named(from)), asks}
+	if from := matcher.from(); from != "" {
+		p.carried = Carried{"text", fmt.Sprintf("adds an address with text of %q", quotable(from)), asks}
 	}
 	return err
 }
@@ -131,27 +131,28 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 // addition is an address that a proposal adds.
 type addition struct {
 	address string
-	pieces  []string // of the texts that it carries, see [piecesOf]
-	joined  []string // the same of its parts together, which are not looked for in addresses: those have such parts, too
-	// squeezed are the long words of it, in which several words may be without anything between them.
+	pieces  []string // of the texts in the address, see [piecesOf]
+	joined  []string // pieces of its joined parts; not searched in addresses, which have such parts, too
+	// squeezed has the long words of the address, each of which may be several words without separators.
 	squeezed []string
-	known    bool   // a note has it
-	from     string // the first note with one of the pieces
+	known    bool   // some note already has the address
+	from     string // first note that contains one of the pieces
 }
 
-// spreadOver returns what the images of a host carry together, a piece each: they are fetched in their order.
-func spreadOver(images map[string][]guard.Address) (all []addition) {
-	for host, of := range images {
-		if len(of) < 2 {
+// imagesTogether returns an addition for each host with several images, with the texts that these carry
+// together: an image each, fetched in order.
+func imagesTogether(images map[string][]guard.Address) (all []addition) {
+	for host, addresses := range images {
+		if len(addresses) < 2 {
 			continue
 		}
 		var values []string
-		for _, a := range of {
+		for _, a := range addresses {
 			values = append(values, a.Values()...)
 		}
-		apart := piecesOf(strings.Join(values, " "))
+		separate := piecesOf(strings.Join(values, " "))
 		together := strings.Join(values, "")
-		joined := append(apart, piecesOf(together)...)
+		joined := append(separate, piecesOf(together)...)
 		squeezed := squeezedOf([]string{together})
 		if len(joined)+len(squeezed) > 0 {
 			all = append(all, addition{address: "images of " + host, joined: joined, squeezed: squeezed})
@@ -160,15 +161,15 @@ func spreadOver(images map[string][]guard.Address) (all []addition) {
 	return all
 }
 
-// additions are looked for in one note after the other, all in one pass over the text of each. They are safe for use
-// by several goroutines.
+// additions searches notes for the texts of all additions, in a single pass over each note. It is safe for
+// concurrent use.
 type additions struct {
-	addresses map[string]int // places of additions by the address
-	sizes     []int          // of the addresses, each once
+	addresses map[string]int // index of the addition by address
+	sizes     []int          // lengths of the addresses, without duplicates
 	pieces    map[string][]int
 	joined    map[string][]int
-	squeezed  map[string][]int // what several words can be that are squeezed into one of the long words
-	schemes   []int            // the sizes of the schemes of the addresses, each once
+	squeezed  map[string][]int // runs of letters that several squeezed words may consist of
+	schemes   []int            // lengths of the addresses' schemes, without duplicates
 
 	mu  sync.Mutex
 	all []addition
@@ -178,23 +179,23 @@ func newAdditions(all []addition) *additions {
 	a := &additions{
 		addresses: map[string]int{}, pieces: map[string][]int{}, joined: map[string][]int{}, squeezed: map[string][]int{}, all: all,
 	}
-	for i, one := range all {
-		a.addresses[one.address] = i
-		a.sizes = append(a.sizes, len(one.address))
-		for _, piece := range one.pieces {
+	for i, added := range all {
+		a.addresses[added.address] = i
+		a.sizes = append(a.sizes, len(added.address))
+		for _, piece := range added.pieces {
 			a.pieces[piece] = append(a.pieces[piece], i)
 		}
-		for _, piece := range one.joined {
+		for _, piece := range added.joined {
 			a.joined[piece] = append(a.joined[piece], i)
 		}
-		for _, word := range one.squeezed {
+		for _, word := range added.squeezed {
 			for start := range word {
-				for end := start + carriedBytes; end <= min(len(word), start+longestRun); end++ {
+				for end := start + carriedBytes; end <= min(len(word), start+maxSqueezedRun); end++ {
 					a.squeezed[word[start:end]] = append(a.squeezed[word[start:end]], i)
 				}
 			}
 		}
-		if n := strings.Index(one.address, string(schemeEnd)); n >= 0 {
+		if n := strings.Index(added.address, string(schemeEnd)); n >= 0 {
 			a.schemes = append(a.schemes, n)
 		}
 	}
@@ -205,7 +206,7 @@ func newAdditions(all []addition) *additions {
 	return a
 }
 
-// lookIn notes which of the addresses and which of the pieces a note has.
+// lookIn records which of the addresses and pieces a note contains.
 func (a *additions) lookIn(file string, text []byte) {
 	var known, carried []int
 	for at := range schemeEnds(text) {
@@ -234,17 +235,17 @@ func (a *additions) lookIn(file string, text []byte) {
 		a.all[i].known = true
 	}
 	for _, i := range carried {
-		if one := &a.all[i]; one.from == "" || file < one.from {
-			one.from = file
+		if match := &a.all[i]; match.from == "" || file < match.from {
+			match.from = file
 		}
 	}
 }
 
-// carriedIn appends the additions of which a text has a piece.
+// carriedIn appends the indexes of the additions of which the text contains a piece.
 func carriedIn(text []byte, pieces map[string][]int, carried []int) []int {
 	words := wordsOf(string(text))
 	plain := strings.Join(words, " ")
-	at := 0 // of the word in plain
+	at := 0 // offset of the word in plain
 	for i, word := range words {
 		carried = append(carried, pieces[word]...)
 		if i+carriedWords <= len(words) {
@@ -259,27 +260,28 @@ func carriedIn(text []byte, pieces map[string][]int, carried []int) []int {
 	return carried
 }
 
-// Bounds of words that several words are squeezed into, in bytes.
+// Limits of words that may consist of several squeezed words, in bytes.
 const (
-	leastSqueezed   = 2 * carriedBytes
-	longestSqueezed = 300
-	longestRun      = 48 // of the words that are looked for
+	minSqueezed    = 2 * carriedBytes
+	maxSqueezed    = 300
+	maxSqueezedRun = 48 // of the words that are searched for
 )
 
-// squeezedOf returns the words of texts in which several words may be without anything between them.
+// squeezedOf returns the words of texts that may be several words without separators.
 func squeezedOf(texts []string) (long []string) {
 	for _, text := range texts {
 		for _, word := range wordsOf(text) {
 			isOfLetters := !strings.ContainsAny(word, "0123456789")
-			if len(word) >= leastSqueezed && isOfLetters {
-				long = append(long, word[:min(len(word), longestSqueezed)])
+			if len(word) >= minSqueezed && isOfLetters {
+				long = append(long, word[:min(len(word), maxSqueezed)])
 			}
 		}
 	}
 	return long
 }
 
-// squeezedIn appends the additions that have words in a row of a text without anything between them.
+// squeezedIn appends the indexes of the additions that contain consecutive words of the text without
+// separators.
 func squeezedIn(text []byte, squeezed map[string][]int, carried []int) []int {
 	words := wordsOf(string(text))
 	plain := strings.Join(words, "")
@@ -292,7 +294,7 @@ func squeezedIn(text []byte, squeezed map[string][]int, carried []int) []int {
 		for _, next := range words[i : i+carriedWords] {
 			end += len(next)
 		}
-		if end-at >= carriedBytes && end-at <= longestRun {
+		if end-at >= carriedBytes && end-at <= maxSqueezedRun {
 			carried = append(carried, squeezed[plain[at:end]]...)
 		}
 		at += len(word)
@@ -300,40 +302,41 @@ func squeezedIn(text []byte, squeezed map[string][]int, carried []int) []int {
 	return carried
 }
 
-// withoutAddresses returns a text without what follows the scheme of an address, up to the next blank.
+// withoutAddresses returns a text without its addresses; their schemes remain.
 func withoutAddresses(text []byte) []byte {
 	var out []byte
-	done := 0
+	end := 0
 	for at := range schemeEnds(text) {
-		if at < done {
+		if at < end {
 			continue
 		}
-		out = append(out, text[done:at]...)
-		done = len(text)
+		out = append(out, text[end:at]...)
+		end = len(text)
 		if n := bytes.IndexAny(text[at:], " \t\r\n"); n >= 0 {
-			done = at + n
+			end = at + n
 		}
 	}
-	if done == 0 {
+	if end == 0 {
 		return text
 	}
-	return append(out, text[done:]...)
+	return append(out, text[end:]...)
 }
 
-// from returns the note of which the first address that no note has carries text, "" for none.
+// from returns the note whose text an added address carries, for the first such address that no note already
+// has; "" for none.
 func (a *additions) from() string {
-	for _, one := range a.all {
-		if one.from != "" && !one.known {
-			return one.from
+	for _, added := range a.all {
+		if added.from != "" && !added.known {
+			return added.from
 		}
 	}
 	return ""
 }
 
-// schemeEnd follows the scheme of an address.
+// schemeEnd separates the scheme of an address from the rest.
 var schemeEnd = []byte("://")
 
-// schemeEnds are the places at which the scheme of an address may end.
+// schemeEnds yields the offset of each [schemeEnd] in a text.
 func schemeEnds(text []byte) func(yield func(at int) bool) {
 	return func(yield func(at int) bool) {
 		for at := 0; ; at += len(schemeEnd) {
@@ -348,19 +351,19 @@ func schemeEnds(text []byte) func(yield func(at int) bool) {
 	}
 }
 
-// addressPlaces are the addresses of texts: their places, in the order of what follows the scheme, and those that
-// are spelled otherwise than they are.
+// addressPlaces is an index of the addresses in texts: the places of possible addresses, sorted by what follows
+// the scheme, and the addresses that are not spelled literally.
 type addressPlaces struct {
 	places []addressPlace
 	others map[string]bool
 }
 
 type addressPlace struct {
-	scheme []byte // and what is before it
-	rest   []byte // up to the end of the longest address that begins there
+	scheme []byte // the scheme, and possibly bytes before it
+	rest   []byte // up to the end of the longest address that may begin there
 }
 
-// addressesBefore returns the addresses in the texts that a proposal changes.
+// addressesBefore returns an index of the addresses in the texts before the change.
 func (p *Proposal) addressesBefore() *addressPlaces {
 	all := &addressPlaces{others: map[string]bool{}}
 	for _, s := range p.Steps {
@@ -393,15 +396,15 @@ func (p *addressPlaces) addOthers(text []byte) {
 	}
 }
 
-// maxAddress is the length of the longest address that the app shows something of: it is that of Chromium.
+// maxAddress is the length in bytes of the longest address that the app handles at all: the limit of Chromium.
 const maxAddress = 2 << 20
 
-// besideChange returns what is in reach of the change of a very long text, before and after it: an address that the change
-// makes or makes longer is in there. Other texts are returned as a whole.
+// besideChange returns the parts of a very long text, before and after the change, that are near enough to it
+// to contain any address that the change adds or extends. Shorter texts are returned whole.
 func (s Step) besideChange() (before, after []byte) {
 	before = s.Before.Text.ForProgram()
 	after = s.After.Text.ForProgram()
-	isEncoded := bytes.IndexByte(after, 0) >= 0 // a part may begin within a character
+	isEncoded := bytes.IndexByte(after, 0) >= 0 // a part might begin within a character
 	if len(after) <= 4*maxAddress || isEncoded {
 		return before, after
 	}
@@ -411,7 +414,7 @@ func (s Step) besideChange() (before, after []byte) {
 	return before[start : len(before)-fromEnd], after[start : len(after)-fromEnd]
 }
 
-// have reports whether one of the texts has an address.
+// have reports whether one of the texts contains the address.
 func (p *addressPlaces) have(address string) bool {
 	at := strings.Index(address, string(schemeEnd))
 	if p.others[address] || at < 0 {
@@ -435,7 +438,7 @@ func (p *addressPlaces) have(address string) bool {
 	return false
 }
 
-// wordsOf returns the words of a text in small letters.
+// wordsOf returns the words of a text in lower case.
 func wordsOf(text string) []string {
 	return strings.FieldsFunc(
 		strings.ToLower(text),
@@ -443,8 +446,8 @@ func wordsOf(text string) []string {
 	)
 }
 
-// piecesOf returns what of a text has to be the same in a note: each four words in a row, and each
-// long word with a digit.
+// piecesOf returns the pieces of a text by which a note is recognized: each run of four words, and each long
+// word with a digit.
 func piecesOf(text string) (all []string) {
 	words := wordsOf(text)
 	for i, word := range words {

@@ -14,20 +14,20 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
 )
 
-// The app evaluates the formulas of a base over all notes, and fetches the images that they show. A formula that makes an
-// address of anything but constants can therefore carry texts of notes.
+// The app evaluates the formulas of a base for all notes, and fetches the images that they return. A formula
+// that builds an address from anything but constants can therefore carry texts of notes.
 
-// addsOpenFormula reports whether a step adds such a formula.
+// addsOpenFormula reports whether a step adds a formula that builds an address from anything but constants.
 func (s Step) addsOpenFormula() bool {
-	made := openFormulas(s.Path, s.After.Text.ForProgram())
-	if len(made) == 0 {
+	after := openFormulas(s.Path, s.After.Text.ForProgram())
+	if len(after) == 0 {
 		return false
 	}
-	had := openFormulas(s.source(), s.Before.Text.ForProgram())
-	return slices.ContainsFunc(made, func(formula string) bool { return !slices.Contains(had, formula) })
+	before := openFormulas(s.source(), s.Before.Text.ForProgram())
+	return slices.ContainsFunc(after, func(formula string) bool { return !slices.Contains(before, formula) })
 }
 
-// openFormulas returns the expressions of a file that make an address of something that is not constant.
+// openFormulas returns the expressions in a file that build an address from anything but constants.
 func openFormulas(path disk.Path, text []byte) (open []string) {
 	var blocks [][]byte
 	switch strings.ToLower(path.Ext()) {
@@ -43,10 +43,10 @@ func openFormulas(path disk.Path, text []byte) (open []string) {
 		if err != nil {
 			continue // the app shows an error in place of the base
 		}
-		parts := newSpeller(formulasOf(document))
+		speller := newSpeller(formulasOf(document))
 		eachText(document, func(text string) {
 			expression, err := formula.Parse(text)
-			if err == nil && (makesAddress(expression) || parts.spellsAddress(expression)) {
+			if err == nil && (makesAddress(expression) || speller.spellsAddress(expression)) {
 				open = append(open, text)
 			}
 		})
@@ -54,7 +54,7 @@ func openFormulas(path disk.Path, text []byte) (open []string) {
 	return open
 }
 
-// namesBase reports whether a text has the word "base", in letters of any case.
+// namesBase reports whether a text contains the word "base" in any case.
 func namesBase(text []byte) bool {
 	const word = "base"
 	for at := bytes.IndexAny(text, "bB"); at >= 0 && at+len(word) <= len(text); {
@@ -70,7 +70,7 @@ func namesBase(text []byte) bool {
 	return false
 }
 
-// formulasOf returns the formulas of a base by their names.
+// formulasOf returns the formulas of a base by name.
 func formulasOf(document frontmatter.Value) map[string]formula.Node {
 	byName := map[string]formula.Node{}
 	for _, field := range document.Fields() {
@@ -86,7 +86,7 @@ func formulasOf(document frontmatter.Value) map[string]formula.Node {
 	return byName
 }
 
-// baseBlocks returns the bases in a note, also those in quotes, callouts and lists.
+// baseBlocks returns the bases in a note, including those in quotes, callouts and lists.
 func baseBlocks(text []byte) (blocks [][]byte) {
 	if !namesBase(text) {
 		return nil
@@ -105,12 +105,13 @@ func baseBlocks(text []byte) (blocks [][]byte) {
 	return blocks
 }
 
-// fenceOfBase opens a base, with what is in front of it in a quote or a list. What follows its language does not matter.
+// fenceOfBase matches the line that opens a base. Group 1 is the prefix of the line in a quote or list, group 2
+// the fence. Anything may follow the language.
 var fenceOfBase = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("(?i)^((?:[ \\t>]|[-*+][ \\t]|\\d{1,9}[.)][ \\t]|\\[.\\] )*)(`{3,}|~{3,})[ \\t]*base(?:[ \\t\\r\\n]|$)")
 })
 
-// nestedBases returns the bases that have something in front of their lines, without it.
+// nestedBases returns the bases whose lines have a prefix, without the prefix.
 func nestedBases(text []byte) (blocks [][]byte) {
 	var block []byte
 	fence := ""
@@ -141,7 +142,7 @@ func nestedBases(text []byte) (blocks [][]byte) {
 	return blocks
 }
 
-// eachText calls do with each text in a value.
+// eachText calls do for each text in a value.
 func eachText(v frontmatter.Value, do func(text string)) {
 	switch v.Kind() {
 	case frontmatter.List:
@@ -157,7 +158,7 @@ func eachText(v frontmatter.Value, do func(text string)) {
 	}
 }
 
-// predicates are the methods that say something about a text and do not return it.
+// predicates are the methods that return a fact about a text rather than a text.
 var predicates = []string{
 	"contains",
 	"containsany",
@@ -171,23 +172,23 @@ var predicates = []string{
 	"indexof",
 }
 
-// shows are the functions that make an address of their first argument.
-var shows = []string{"image", "link", "html"}
+// addressFunctions are the functions that build an address from their first argument.
+var addressFunctions = []string{"image", "link", "html"}
 
-// makesAddress reports whether an expression makes an address of something that is not constant.
-func makesAddress(expression formula.Node) (makes bool) {
+// makesAddress reports whether an expression builds an address from anything but constants.
+func makesAddress(expression formula.Node) (isAddress bool) {
 	formula.Walk(expression, func(n formula.Node) {
 		switch n := n.(type) {
 		case *formula.BinaryNode:
-			makes = makes || n.Op == formula.Add && isOpenSum(n)
+			isAddress = isAddress || n.Op == formula.Add && isOpenSum(n)
 		case *formula.CallNode:
-			makes = makes || isOpenCall(n)
+			isAddress = isAddress || isOpenCall(n)
 		}
 	})
-	return makes
+	return isAddress
 }
 
-// isOpenSum reports whether a sum of texts is an address with something that is not constant.
+// isOpenSum reports whether a sum of texts is an address with a part that is not constant.
 func isOpenSum(n *formula.BinaryNode) bool {
 	if !isVariable(n) {
 		return false
@@ -198,14 +199,14 @@ func isOpenSum(n *formula.BinaryNode) bool {
 	return beginsScheme || hasAddress(n)
 }
 
-// isOpenCall reports whether a call makes an address of something that is not constant.
+// isOpenCall reports whether a call builds an address from anything but constants.
 func isOpenCall(n *formula.CallNode) bool {
 	switch function := n.Function.(type) {
 	case *formula.MemberNode:
 		isPredicate := slices.Contains(predicates, strings.ToLower(function.Name))
 		return !isPredicate && hasAddress(n) && isVariable(n)
 	case *formula.NameNode:
-		if !slices.Contains(shows, strings.ToLower(function.Text)) || len(n.Args) == 0 {
+		if !slices.Contains(addressFunctions, strings.ToLower(function.Text)) || len(n.Args) == 0 {
 			return false
 		}
 		variable := 0
@@ -220,7 +221,7 @@ func isOpenCall(n *formula.CallNode) bool {
 	return false
 }
 
-// termsOf returns the terms of a sum in order, and of anything else itself.
+// termsOf returns the terms of a sum in order; for any other expression, only itself.
 func termsOf(n formula.Node) []formula.Node {
 	sum, ok := n.(*formula.BinaryNode)
 	if !ok || sum.Op != formula.Add {
@@ -229,29 +230,29 @@ func termsOf(n formula.Node) []formula.Node {
 	return append(termsOf(sum.X), termsOf(sum.Y)...)
 }
 
-// isVariable reports whether an expression has a property, a file or a value in it.
-func isVariable(n formula.Node) (is bool) {
+// isVariable reports whether an expression refers to a property, a file or a value.
+func isVariable(n formula.Node) (hasName bool) {
 	functions := map[formula.Node]bool{}
 	formula.Walk(n, func(n formula.Node) {
 		if call, ok := n.(*formula.CallNode); ok {
 			functions[call.Function] = true
 		}
 		if name, ok := n.(*formula.NameNode); ok && !functions[n] {
-			is = is || name.Text != ""
+			hasName = hasName || name.Text != ""
 		}
 	})
-	return is
+	return hasName
 }
 
-// hasAddress reports whether a text in an expression is an address or the beginning of one.
-func hasAddress(n formula.Node) (has bool) {
+// hasAddress reports whether a text in an expression contains an address or the start of one.
+func hasAddress(n formula.Node) (hasAny bool) {
 	formula.Walk(n, func(n formula.Node) {
 		if text, ok := n.(*formula.StringNode); ok {
 			lower := strings.ToLower(text.Value)
 			isMessage := strings.Contains(lower, "mailto:") || strings.Contains(lower, "sms:")
 			isOfWeb := strings.Contains(lower, "//") || strings.Contains(lower, "http") || strings.HasPrefix(lower, "www.")
-			has = has || isMessage || isOfWeb
+			hasAny = hasAny || isMessage || isOfWeb
 		}
 	})
-	return has
+	return hasAny
 }

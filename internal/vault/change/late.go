@@ -9,27 +9,27 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 )
 
-// saveLate keeps what another program has written into the note of a step after that was replaced: it had the note open, which is
-// a draft by now and is going to be discarded. What it appended is put behind the new text, as if it had come a moment later. Any other
-// text becomes a note of its own, next to the one of the step.
+// saveLate saves what another program wrote into the old file of a step after the step replaced it: that
+// program still had it open. The file is now a draft that is about to be discarded. Text that was appended to
+// it is appended to the new file. Any other text is saved in a note of its own, next to that of the step.
 func (s *settler) saveLate(i int) error {
-	kept := s.entry.Steps[i]
-	isReplaced := kept.Before.Exists && kept.After.Exists && kept.Draft != ""
-	if !isReplaced || isFolderStep(kept) {
+	recorded := s.entry.Steps[i]
+	isReplaced := recorded.Before.Exists && recorded.After.Exists && recorded.Draft != ""
+	if !isReplaced || isFolderStep(recorded) {
 		return nil
 	}
-	draft, err := disk.ParseDraft(kept.Draft)
+	draft, err := disk.ParseDraft(recorded.Draft)
 	if err != nil {
 		return nil
 	}
 	info, err := s.vault.Disk.DraftInfo(draft)
-	if disk.IsMissing(err) { // the system cannot exchange two files
+	if disk.IsMissing(err) { // this system cannot exchange two files
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	isAsBefore := info.Size() == kept.Before.Size && info.ModTime().UnixNano() == kept.Modified
+	isAsBefore := info.Size() == recorded.Before.Size && info.ModTime().UnixNano() == recorded.Modified
 	if isAsBefore {
 		return nil
 	}
@@ -38,20 +38,20 @@ func (s *settler) saveLate(i int) error {
 		return err
 	}
 	old := Existing(text)
-	was := kept.Before
-	if merged, isMerged := s.was[i]; isMerged {
-		was = merged
+	before := recorded.Before
+	if merged, isMerged := s.actualBefore[i]; isMerged {
+		before = merged
 	}
-	isKept := ImageOf(old) == was || ImageOf(old) == kept.After
+	isKept := ImageOf(old) == before || ImageOf(old) == recorded.After
 	if isKept {
 		return nil
 	}
-	path, err := ParseStepPath(kept.Path)
+	path, err := ParseStepPath(recorded.Path)
 	if err != nil {
 		return nil
 	}
-	if isBegun, late := startsWith(old, was); isBegun {
-		return s.appendLate(kept, path, late)
+	if isBegun, late := startsWith(old, before); isBegun {
+		return s.appendLate(recorded, path, late)
 	}
 	name, err := s.vault.Disk.KeepBeside(draft, path)
 	if err != nil {
@@ -59,12 +59,13 @@ func (s *settler) saveLate(i int) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.beside = append(s.beside, fmt.Sprintf("what another program wrote into %q meanwhile is in %q", named(kept.Path), named(name)))
+	s.beside = append(s.beside, fmt.Sprintf("what another program wrote into %q meanwhile is in %q", quotable(recorded.Path), quotable(name)))
 	return nil
 }
 
-// appendLate puts what another program has appended to the former note of a step behind the new one, unless it is there.
-func (s *settler) appendLate(kept journal.Step, path disk.Path, late []byte) error {
+// appendLate appends text, which another program appended to the replaced file, to the new one, unless it is
+// already there.
+func (s *settler) appendLate(recorded journal.Step, path disk.Path, late []byte) error {
 	err := disk.ErrChanged
 	for n := 0; n < maxTries && errors.Is(err, disk.ErrChanged); n++ {
 		var now FileState
@@ -72,13 +73,13 @@ func (s *settler) appendLate(kept journal.Step, path disk.Path, late []byte) err
 		if err != nil {
 			return err
 		}
-		isAfter, rest := startsWith(now, kept.After)
+		isAfter, rest := startsWith(now, recorded.After)
 		isThere := isAfter && slices.Equal(rest, late)
 		if isThere {
 			return nil
 		}
-		step := kept
-		step.Draft = "" // which holds what is put back
+		step := recorded
+		step.Draft = "" // the draft contains the text that is appended
 		err = s.replace(step, path, now, slices.Concat(now.Text.ForProgram(), late))
 	}
 	return err

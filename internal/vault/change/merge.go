@@ -7,29 +7,30 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 )
 
-// Several changes that are made as one touch a file more than once: an undo of a batch, a batch. What is broken off can only be
-// settled if each file has one state before and one after. So the steps of a file become one.
+// Several changes that are made as one may touch a file more than once, as in a batch or the undo of a batch.
+// An interrupted change can only be settled if each file has one state before and one after it. So all steps of
+// a file are merged into one.
 
-// file is what becomes of one file by all steps together.
+// file is the joint effect of all steps on one file.
 type file struct {
-	origin  disk.Path // where it is before them; the zero Path for one that is made
-	path    disk.Path // where it is now
+	origin  disk.Path // path before all steps; the zero Path for a file that is created
+	path    disk.Path // path after the steps so far
 	before  FileState
 	now     FileState
 	removed bool
-	last    Step // the one that says how it is made, removed or left
+	last    Step // has the mode, times and trash of the merged step
 }
 
-// mergeSteps returns steps with the same result, of which none concerns a file that another one does. The error is that of
-// steps that exchange large files with each other, which are not in memory.
+// mergeSteps returns steps with the same effect, no two of which concern the same file. It returns an error if
+// large files, which are not in memory, exchange their places.
 func mergeSteps(steps []Step) ([]Step, error) {
 	if !touchesTwice(steps) {
 		return steps, nil
 	}
 	var folders []Step
 	var files []*file
-	at := map[disk.Path]*file{}      // by where it is now
-	removed := map[disk.Path]*file{} // by where it was at first
+	at := map[disk.Path]*file{}      // by current path
+	removed := map[disk.Path]*file{} // by original path
 	for _, s := range steps {
 		if s.Before.Folder || s.After.Folder {
 			folders = mergeFolder(folders, s)
@@ -41,7 +42,7 @@ func mergeSteps(steps []Step) ([]Step, error) {
 		case s.Before.Exists:
 			f = &file{origin: s.source(), path: s.source(), before: s.Before, now: s.Before}
 			files = append(files, f)
-		case removed[s.Path] != nil: // another file takes its place
+		case removed[s.Path] != nil: // another file takes its path
 			f = removed[s.Path]
 			f.removed = false
 			delete(removed, s.Path)
@@ -63,7 +64,8 @@ func mergeSteps(steps []Step) ([]Step, error) {
 	return orderFiles(files, folders)
 }
 
-// keepTimes returns the later step of a file; the time and the mode that an earlier one sets stay, unless it sets others.
+// keepTimes returns the later step of a file, with the modification time and the mode of the earlier one unless
+// it sets its own.
 func keepTimes(earlier, later Step) Step {
 	if later.Modified == 0 {
 		later.Modified = earlier.Modified
@@ -75,7 +77,7 @@ func keepTimes(earlier, later Step) Step {
 	return later
 }
 
-// touchesTwice reports whether a file is concerned by two steps.
+// touchesTwice reports whether two steps concern the same file.
 func touchesTwice(steps []Step) bool {
 	sources := map[disk.Path]bool{}
 	targets := map[disk.Path]bool{}
@@ -92,7 +94,7 @@ func touchesTwice(steps []Step) bool {
 	return false
 }
 
-// mergeFolder adds a step of a folder. One that takes back an earlier one leaves both out.
+// mergeFolder adds a step for a folder. A step that reverses an earlier one removes that one instead.
 func mergeFolder(folders []Step, s Step) []Step {
 	earlier := slices.IndexFunc(folders, func(f Step) bool { return f.Path == s.Path })
 	if earlier >= 0 {
@@ -101,8 +103,8 @@ func mergeFolder(folders []Step, s Step) []Step {
 	return append(folders, s)
 }
 
-// orderFiles returns the steps of files in an order in which each path is free when it is taken: folders are made, then files are
-// removed, moved, changed and made, and folders are removed at last.
+// orderFiles returns the steps of files in an order in which each path is free when it is needed: folders are
+// created, files are removed, moved, changed and created, and at last folders are removed.
 func orderFiles(files []*file, folders []Step) ([]Step, error) {
 	var steps, changed []Step
 	for _, f := range folders {
@@ -117,7 +119,7 @@ func orderFiles(files []*file, folders []Step) ([]Step, error) {
 		s.After = f.now
 		s.From = disk.Path{}
 		switch {
-		case f.origin == (disk.Path{}) && f.removed: // it was made and removed
+		case f.origin == (disk.Path{}) && f.removed: // created and removed again
 		case f.origin == (disk.Path{}):
 			s.Path = f.path
 			changed = append(changed, s)
@@ -150,29 +152,29 @@ func orderFiles(files []*file, folders []Step) ([]Step, error) {
 	return steps, nil
 }
 
-// appendMoves appends the move of a file, after those of the files that are where it is to go. In a ring of files that take
-// each other's place each gets the text of the one that comes there.
+// appendMoves appends the move of a file, after the moves of the files that are at its target. In a ring of
+// files that take each other's place, each file gets the text of the one that moves to its path.
 func appendMoves(steps []Step, f *file, moving map[disk.Path]*file) ([]Step, error) {
 	chain := []*file{f}
 	for next := moving[f.path]; next != nil && next != f; next = moving[next.path] {
 		chain = append(chain, next)
 	}
 	isRing := moving[chain[len(chain)-1].path] == f
-	for _, one := range slices.Backward(chain) {
-		delete(moving, one.origin)
-		s := one.last
-		s.Path = one.path
-		s.From = one.origin
-		s.Before = one.before
-		s.After = one.now
+	for _, member := range slices.Backward(chain) {
+		delete(moving, member.origin)
+		s := member.last
+		s.Path = member.path
+		s.From = member.origin
+		s.Before = member.before
+		s.After = member.now
 		if isRing {
-			i := slices.IndexFunc(chain, func(other *file) bool { return other.origin == one.path })
+			i := slices.IndexFunc(chain, func(other *file) bool { return other.origin == member.path })
 			s.From = disk.Path{}
 			s.Before = chain[i].before
 			if s.Before.Image.Exists || s.After.Image.Exists {
 				return nil, answer.Failure(
 					"Files that took each other's place cannot be changed together, because %q is large. Take the changes back one by one.",
-					answer.Verbatim(one.path.String()),
+					answer.Verbatim(member.path.String()),
 				)
 			}
 		}

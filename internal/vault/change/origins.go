@@ -11,48 +11,48 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// noteOrigins notes in the steps which other files their texts are made of. What takes a change back makes nothing of
-// other files.
-func (p *Proposal) noteOrigins(v *call.Vault) {
+// recordOrigins records in each step the other files from which its text was copied. An undo copies nothing
+// from other files.
+func (p *Proposal) recordOrigins(v *call.Vault) {
 	if p.Undoes != "" {
 		return
 	}
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		if p.Restores != "" { // a version can be that of an earlier note of the same name
+		if p.Restores != "" { // the version may be of an earlier note with the same name
 			s.of = append(s.of, journal.Origin{Path: s.Path.String()})
 		}
 		if s.CopyOf != (disk.Path{}) {
-			s.of = append(s.of, journal.Origin{Path: s.CopyOf.String()}) // it has the same tags
+			s.of = append(s.of, journal.Origin{Path: s.CopyOf.String()}) // a copy has the same tags
 		}
 		isMade := !s.Before.Exists || s.Path == p.Note
 		if !isMade || !s.After.Exists || s.After.Folder || s.IsNoop() {
 			continue
 		}
-		for _, taken := range v.Taken {
-			if taken.Path != s.Path {
-				s.of = append(s.of, journal.Origin{Path: taken.Path.String(), Marks: marksOf(v, taken)})
+		for _, source := range v.Taken {
+			if source.Path != s.Path {
+				s.of = append(s.of, journal.Origin{Path: source.Path.String(), Marks: marksOf(v, source)})
 			}
 		}
 	}
 }
 
-// maxMarks bounds the marks that are kept of a note.
+// maxMarks limits the tags that the journal keeps of a note.
 const maxMarks = 64
 
-// marksOf returns the tags of a note, with "#", and "private" if it narrows the access to itself.
-func marksOf(v *call.Vault, taken call.Taken) (marks []string) {
-	if !disk.IsNote(taken.Path) {
+// marksOf returns the tags of a note, with "#", and also "private" if the note restricts access to itself.
+func marksOf(v *call.Vault, source call.Taken) (marks []string) {
+	if !disk.IsNote(source.Path) {
 		return nil
 	}
-	if call.LevelIn(v.Rules.Private(), taken.Text) < access.Delete {
+	if call.LevelIn(v.Rules.Private(), source.Text) < access.Delete {
 		marks = append(marks, "private")
 	}
-	found := markdown.Scan(taken.Text)
-	for _, tag := range found.Tags {
+	scanned := markdown.Scan(source.Text)
+	for _, tag := range scanned.Tags {
 		marks = append(marks, tag.Text)
 	}
-	properties, err := frontmatter.Parse(taken.Text[found.Frontmatter.Start:found.Frontmatter.End])
+	properties, err := frontmatter.Parse(source.Text[scanned.Frontmatter.Start:scanned.Frontmatter.End])
 	if err == nil {
 		for _, tag := range frontmatter.Tags(properties) {
 			marks = append(marks, "#"+tag)

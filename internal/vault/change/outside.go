@@ -21,18 +21,17 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// What the app carries out is worked out and kept here beforehand, and looked at
-// afterwards: so a change is in the journal and can be undone, whoever made
-// it. The caller has the lock of the journal meanwhile.
+// A change that the app carries out is planned and recorded here beforehand, and verified afterwards, so that
+// the journal has it and it can be undone. The caller has the lock of the journal in the meantime.
 
-// begin keeps what a call is going to change, and shows it as a plan does.
+// begin records what a call is going to change, and returns its plan.
 func begin(v *call.Vault, row Command, values call.Values, how protocol.Write) (answer.Reply, error) {
 	j, err := v.Journal()
 	if err != nil {
 		return answer.Reply{}, err
 	}
 	settle := Recover
-	if how.Alone { // what is marked as a batch is that of the caller
+	if how.Alone { // a marked batch is the caller's own
 		settle = recoverChanges
 	}
 	if err := settle(v, j); err != nil {
@@ -42,10 +41,10 @@ func begin(v *call.Vault, row Command, values call.Values, how protocol.Write) (
 	if err != nil || p.ReadAnswer != nil {
 		return p.answer(), err
 	}
-	if err := cmp.Or(p.AppDoesLess, fits(v, p, how)); err != nil {
+	if err := cmp.Or(p.AppDoesLess, checkExpected(v, p, how)); err != nil {
 		return answer.Reply{}, err
 	}
-	if p.lineEnds { // the app does not convert them
+	if p.lineEnds { // the app does not convert line ends
 		p.Steps[0].After = Existing(p.asGiven)
 		p.lineEnds = false
 	}
@@ -53,7 +52,7 @@ func begin(v *call.Vault, row Command, values call.Values, how protocol.Write) (
 	if len(p.Steps) > 0 {
 		e := entry(v, row, values, how, p)
 		e.Backend = "obsidian"
-		e.Steps = answer.Map(p.Steps, func(s Step) journal.Step { return keptStep(v.Disk, s) })
+		e.Steps = answer.Map(p.Steps, func(s Step) journal.Step { return journalStep(v.Disk, s) })
 		if e.Free, err = freePaths(v, row, values, e.Steps[0].Path); err != nil {
 			return answer.Reply{}, err
 		}
@@ -64,26 +63,26 @@ func begin(v *call.Vault, row Command, values call.Values, how protocol.Write) (
 	return showPlan(v, p)
 }
 
-// The answers of end. They are for the gateway.
+// States of a change in the answer of end, which only the gateway reads.
 const (
-	applied   = "applied"   // all files say what they were meant to say
-	untouched = "untouched" // all files are as they were
-	otherwise = "otherwise" // some are neither
-	inPart    = "partly"    // some files are changed, and others could not be, nor could those be taken back
+	applied   = "applied"   // all files are as they were meant to be
+	untouched = "untouched" // all files are as they were before
+	otherwise = "otherwise" // some files are neither
+	inPart    = "partly"    // some files are changed; the others could not be, and these could not be undone
 )
 
-// endings are the states of a change of the embedded CLI by how its entry in the journal ended.
+// endings maps the state of a journal entry of the embedded CLI to the state in the answer.
 var endings = map[journal.State]string{journal.Done: applied, journal.Undone: untouched, journal.Failed: inPart}
 
-// end looks at the files of an entry and notes how it ended. One that is
-// untouched is not noted yet if it may still be carried out.
+// end examines the files of an entry and records its outcome. No outcome is recorded for an untouched change
+// that the app may still carry out.
 func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (answer.Reply, error) {
 	j, err := v.Journal()
 	if err != nil {
 		return answer.Reply{}, err
 	}
 	e, err := j.Entry(v.Ctx, how.Entry)
-	if err == nil && e.Backend == embedded { // it may have been broken off
+	if err == nil && e.Backend == embedded { // it may have been interrupted
 		if e, err = afterRecovery(v, j, how); err != nil {
 			return answer.Reply{}, err
 		}
@@ -91,72 +90,72 @@ func end(v *call.Vault, row Command, values call.Values, how protocol.Write) (an
 	if err != nil {
 		return answer.Reply{}, answer.NotFound.Failure("Change %q not found.", answer.Verbatim(how.Entry))
 	}
-	found, err := lookAtEnd(v, j, row, values, e)
+	result, err := examineEnd(v, j, row, values, e)
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	reply, err := found.reply(v, j)
+	reply, err := result.reply(v, j)
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	if found.entry.State == journal.Begun && found.state != untouched {
-		if err := found.note(j); err != nil {
+	if result.entry.State == journal.Begun && result.state != untouched {
+		if err := result.record(j); err != nil {
 			return answer.Reply{}, err
 		}
 	}
 	return reply, nil
 }
 
-// foundEnd is what was found of the files of an entry.
-type foundEnd struct {
+// endResult is the state of the files of an entry.
+type endResult struct {
 	entry  journal.Entry
-	seen   []traced
-	images []journal.Image // of the files as they are
+	seen   []fileResult
+	images []journal.Image // of the files now
 	state  string
-	moved  string // that the note is another one than the planned one, "" mostly
+	moved  string // notice that the note is not the planned one; usually ""
 }
 
-// lookAtEnd looks at the files of an entry, and for a note that the app may have made elsewhere.
-func lookAtEnd(
+// examineEnd examines the files of an entry. It also looks for a note that the app may have created elsewhere.
+func examineEnd(
 	v *call.Vault, j *journal.Journal, row Command, values call.Values, e journal.Entry,
-) (found foundEnd, err error) {
-	look := lookBack
+) (result endResult, err error) {
+	examine := inspectFiles
 	if mayBeWriting := e.Backend != embedded && e.State == journal.Begun; mayBeWriting {
-		look = settled
+		examine = inspectSettled
 	}
-	if found.seen, err = look(v, j, row, values, e); err != nil {
-		return found, err
+	if result.seen, err = examine(v, j, row, values, e); err != nil {
+		return result, err
 	}
-	found.state = stateOf(found.seen)
-	if found.state == untouched && e.State == journal.Begun && row.Elsewhere != nil {
+	result.state = stateOf(result.seen)
+	if result.state == untouched && e.State == journal.Begun && row.Elsewhere != nil {
 		planned := e.Steps[0].Path
 		if e, err = followElsewhere(v, j, row, values, e); err != nil {
-			return found, err
+			return result, err
 		}
 		if made := e.Steps[0].Path; made != planned {
-			if found.seen, err = settled(v, j, row, values, e); err != nil {
-				return found, err
+			if result.seen, err = inspectSettled(v, j, row, values, e); err != nil {
+				return result, err
 			}
-			found.state = stateOf(found.seen)
-			found.moved = "the note is " + made + " and not " + planned + ": time has passed until the app made it"
+			result.state = stateOf(result.seen)
+			result.moved = "the note is " + made + " and not " + planned + ": time has passed until the app made it"
 		}
 	}
 	if e.Backend == embedded {
-		found.state = endings[e.State]
+		result.state = endings[e.State]
 	}
-	found.entry = e
-	found.images = answer.Map(found.seen, func(t traced) journal.Image { return ImageOf(t.now) })
-	return found, nil
+	result.entry = e
+	result.images = answer.Map(result.seen, func(t fileResult) journal.Image { return ImageOf(t.now) })
+	return result, nil
 }
 
-// endVerdict is what the gateway is told of an end.
+// endVerdict is the answer of end to the gateway.
 type endVerdict struct {
 	State   string   `json:"state"`
-	Path    string   `json:"path,omitempty"` // of the first file, unless it is one of the settings of the app
+	Path    string   `json:"path,omitempty"` // of the first file, unless that belongs to the settings of the app
 	Before  string   `json:"before,omitempty"`
 	After   string   `json:"after,omitempty"`
 	Notices []string `json:"notices,omitempty"`
-	// Made and Unmade are the files of a change that is made in part.
+	// Made and Unmade are the changed and the unchanged files of a change that is partly made.
 	Made   []string `json:"made,omitempty"`
 	Unmade []string `json:"unmade,omitempty"`
 	// Added and Removed count lines.
@@ -165,10 +164,10 @@ type endVerdict struct {
 }
 
 // reply returns the answer of end.
-func (f foundEnd) reply(v *call.Vault, j *journal.Journal) (answer.Reply, error) {
+func (f endResult) reply(v *call.Vault, j *journal.Journal) (answer.Reply, error) {
 	verdict := endVerdict{State: f.state}
 	if f.state == inPart {
-		verdict.Made, verdict.Unmade = sidesOf(v, j, f.entry)
+		verdict.Made, verdict.Unmade = partialFiles(v, j, f.entry)
 	}
 	if f.state == applied {
 		for _, t := range f.seen {
@@ -181,7 +180,7 @@ func (f foundEnd) reply(v *call.Vault, j *journal.Journal) (answer.Reply, error)
 		verdict.Notices = append(verdict.Notices, f.moved)
 	}
 	for i, t := range f.seen {
-		was := t.now // also of a file that was moved as it was, of which nothing is kept
+		was := t.now // also for a file that was moved unchanged, whose text the journal does not have
 		if !t.step.Before.Exists {
 			was = FileState{}
 		} else if t.step.Before != f.images[i] {
@@ -203,8 +202,8 @@ func (f foundEnd) reply(v *call.Vault, j *journal.Journal) (answer.Reply, error)
 	return answer.From(v.Disk, string(text)), err
 }
 
-// note writes to the journal that the entry is done, with the texts of its files.
-func (f foundEnd) note(j *journal.Journal) error {
+// record records in the journal that the entry is done, with the texts of its files.
+func (f endResult) record(j *journal.Journal) error {
 	for i, t := range f.seen[:min(len(f.seen), maxKept)] {
 		if t.now.Exists && f.images[i] != t.step.Before {
 			_ = j.Put(f.entry.Caller, t.step.Path, f.images[i], bytes.NewReader(t.now.Text.ForProgram()))
@@ -216,9 +215,10 @@ func (f foundEnd) note(j *journal.Journal) error {
 	return nil
 }
 
-// followElsewhere looks for a new note that the app has made under another name than the planned one: where none was when
-// the entry was begun there is one now, with the text that was asked for. The times of files say nothing of it, as they are
-// coarse on some file systems. The entry is then about that note; otherwise it stays as it is.
+// followElsewhere looks for a new note that the app created at another path than planned: one that was free
+// when the entry was begun and now has a note with the requested text. The times of files are not used, because
+// they are coarse on some file systems. The returned entry is about that note, or is unchanged if there is
+// none.
 func followElsewhere(
 	v *call.Vault,
 	j *journal.Journal,
@@ -250,7 +250,7 @@ func followElsewhere(
 	return e, nil
 }
 
-// freePaths returns the paths without a file at which the app may make the note of an entry in place of the planned one.
+// freePaths returns the paths without a file at which the app may create the note instead of the planned path.
 func freePaths(v *call.Vault, row Command, values call.Values, planned string) (free []string, err error) {
 	if row.Elsewhere == nil {
 		return nil, nil
@@ -268,7 +268,8 @@ func freePaths(v *call.Vault, row Command, values call.Values, planned string) (
 	return free, nil
 }
 
-// isMadeAt reports whether a note has the text that was asked for. The app does not write it in one piece.
+// isMadeAt reports whether a note has the requested text. It looks several times, because the app does not
+// write a note at once.
 func isMadeAt(v *call.Vault, row Command, values call.Values, at disk.Path) (bool, error) {
 	for range settleLooks {
 		if _, err := v.Disk.Stat(at); err != nil {
@@ -287,7 +288,7 @@ func isMadeAt(v *call.Vault, row Command, values call.Values, at disk.Path) (boo
 	return false, nil
 }
 
-// afterRecovery settles what was broken off, once no other process changes the vault, and returns an entry.
+// afterRecovery settles interrupted changes once no other process changes the vault, and returns the entry.
 func afterRecovery(v *call.Vault, j *journal.Journal, how protocol.Write) (journal.Entry, error) {
 	turn, err := takeTurn(v, j, how)
 	if err != nil {
@@ -297,27 +298,27 @@ func afterRecovery(v *call.Vault, j *journal.Journal, how protocol.Write) (journ
 	return j.Entry(v.Ctx, how.Entry)
 }
 
-// sidesOf returns which files of a change that is made in part it has changed, and which not.
-func sidesOf(v *call.Vault, j *journal.Journal, e journal.Entry) (changed, unchanged []string) {
+// partialFiles returns the changed and the unchanged files of a change that is partly made.
+func partialFiles(v *call.Vault, j *journal.Journal, e journal.Entry) (changed, unchanged []string) {
 	s := newSettler(v, j, journal.Mark{}, e)
-	for i, kept := range e.Steps {
-		isMade := kept.Before != kept.After
-		if kept.From != "" {
-			seen, err := s.look(i)
+	for i, recorded := range e.Steps {
+		isMade := recorded.Before != recorded.After
+		if recorded.From != "" {
+			seen, err := s.observe(i)
 			isMade = err == nil && (seen.position == after || seen.position == moved)
 		}
 		switch {
-		case isFolderStep(kept):
+		case isFolderStep(recorded):
 		case isMade:
-			changed = append(changed, kept.Path)
+			changed = append(changed, recorded.Path)
 		default:
-			unchanged = append(unchanged, kept.Source())
+			unchanged = append(unchanged, recorded.Source())
 		}
 	}
 	return changed, unchanged
 }
 
-// unjournaled says that nothing was done because it could not be kept.
+// unjournaled returns the error for a change that was not made because the journal could not record it.
 func unjournaled(err error) error {
 	var busy *journal.Busy
 	var changed *journal.Changed
@@ -333,53 +334,52 @@ func unjournaled(err error) error {
 	return answer.NoJournal.Failure("Nothing was changed, because the journal cannot keep it: %v", err)
 }
 
-// traced is what is found of one file that the app was to change.
-type traced struct {
+// fileResult is the state of one file that the app was to change.
+type fileResult struct {
 	step  journal.Step
 	now   FileState
-	old   FileState // what is where the file was before a move
+	old   FileState // the state of the path from which the file was moved
 	state string
-	more  bool // see [Verdict]
+	more  bool // see [Verdict.More]
 	style string
 }
 
-// AppChange is one file before and after the app has carried out a call, for a
-// command to judge.
+// AppChange is the state of one file before and after the app carried out a call, for the [Verifier] of the
+// command.
 type AppChange struct {
 	Step        journal.Step
 	Before, Now FileState
 }
 
-// Verifier judges a file that is not byte for byte what was planned.
+// Verifier judges a file that differs from what was planned.
 type Verifier func(v *call.Vault, p call.Values, c AppChange) (Verdict, error)
 
-// The app does not write a note in one piece: for a moment the file is empty, or
-// holds a part. So a note that is neither old nor what was asked for is looked at
-// again, until it has stayed the same for a while.
+// The app does not write a note at once: for a moment, the file is empty or has only a part. So a note that is
+// in neither its old nor its requested state is examined again, until it has not changed for a while.
 const (
-	settleEvery = 50 * time.Millisecond
-	settleLooks = 5  // as many in a row have to be the same
-	settleMost  = 20 // of all
+	settleEvery    = 50 * time.Millisecond
+	settleLooks    = 5  // number of consecutive equal states
+	maxSettleLooks = 20 // in total
 )
 
-// settled is lookBack once the files have stayed the same, or are right.
-func settled(
+// inspectSettled is inspectFiles once the files are stable, or are certain to be final.
+func inspectSettled(
 	v *call.Vault,
 	j *journal.Journal,
 	row Command,
 	values call.Values,
 	e journal.Entry,
-) (seen []traced, err error) {
+) (seen []fileResult, err error) {
 	same := 0
-	for range settleMost {
+	for range maxSettleLooks {
 		before := seen
-		if seen, err = lookBack(v, j, row, values, e); err != nil || isCertain(seen) {
+		if seen, err = inspectFiles(v, j, row, values, e); err != nil || isConclusive(seen) {
 			return seen, err
 		}
 		if same++; !slices.EqualFunc(
 			before,
 			seen,
-			func(a, b traced) bool { return a.now.Equal(b.now) && a.old.Equal(b.old) },
+			func(a, b fileResult) bool { return a.now.Equal(b.now) && a.old.Equal(b.old) },
 		) {
 			same = 1
 		}
@@ -391,34 +391,36 @@ func settled(
 	return seen, nil
 }
 
-// isCertain reports whether files are as they were, or as they were meant to be and nothing more.
-func isCertain(seen []traced) bool {
-	return stateOf(seen) != otherwise && !slices.ContainsFunc(seen, func(t traced) bool { return t.more })
+// isConclusive reports whether the files are in their old state, or in the requested one without further
+// changes.
+func isConclusive(seen []fileResult) bool {
+	return stateOf(seen) != otherwise && !slices.ContainsFunc(seen, func(t fileResult) bool { return t.more })
 }
 
-// lookBack looks at the files of an entry and says of each what became of it.
-func lookBack(
+// inspectFiles returns the state of each file of an entry.
+func inspectFiles(
 	v *call.Vault,
 	j *journal.Journal,
 	row Command,
 	values call.Values,
 	e journal.Entry,
-) (seen []traced, err error) {
+) (seen []fileResult, err error) {
 	for _, s := range e.Steps {
-		t := traced{step: s, state: otherwise}
-		if t.now, err = heldAt(v, s.Path); err != nil {
+		t := fileResult{step: s, state: otherwise}
+		if t.now, err = stateOnDisk(v, s.Path); err != nil {
 			return nil, err
 		}
 		now := ImageOf(t.now)
 		source := ImageOf(t.now)
 		if s.From != "" {
-			if t.old, err = heldAt(v, s.From); err != nil {
+			if t.old, err = stateOnDisk(v, s.From); err != nil {
 				return nil, err
 			}
 			source = ImageOf(t.old)
 		}
 		switch {
-		case s.From != "" && t.old.Exists && !strings.EqualFold(s.From, s.Path): // with the same letters it may be the file itself
+		// If only the case of the path changes, both paths may be the same file.
+		case s.From != "" && t.old.Exists && !strings.EqualFold(s.From, s.Path):
 			if source == s.Before && !t.now.Exists {
 				t.state = untouched
 			}
@@ -431,7 +433,7 @@ func lookBack(
 			if s.Before.Exists {
 				text, err := j.Object(context.WithoutCancel(v.Ctx), s.Before.Hash)
 				if err != nil {
-					break // it was not kept, because nothing of it was to change
+					break // the journal does not have it, because it was not to be changed
 				}
 				before = FileState{Exists: true, Text: text}
 			}
@@ -450,17 +452,17 @@ func lookBack(
 	return seen, nil
 }
 
-// heldAt returns the content of the file at a path of an entry.
-func heldAt(v *call.Vault, path string) (FileState, error) {
+// stateOnDisk returns the state of the file at a path of an entry.
+func stateOnDisk(v *call.Vault, path string) (FileState, error) {
 	at, err := StepPath(v, path)
 	if err != nil {
-		return FileState{}, nil // nothing can be there
+		return FileState{}, nil // no file can have this path
 	}
 	return StateAt(v, at, path)
 }
 
-// stateOf says what became of the change as a whole.
-func stateOf(seen []traced) string {
+// stateOf returns the state of the change as a whole.
+func stateOf(seen []fileResult) string {
 	count := map[string]int{}
 	for _, t := range seen {
 		count[t.state]++
@@ -474,18 +476,17 @@ func stateOf(seen []traced) string {
 	return otherwise
 }
 
-// Verdict says what became of a note. The zero Verdict is that of a change that is
-// not the one that was asked for.
+// Verdict is the judgement on a note. The zero Verdict means that the requested change was not made.
 type Verdict struct {
-	// Done says that the note says what it was to say.
+	// Done is set if the note has the requested content.
 	Done bool
-	// More says that more was changed than that: the note is looked at again until it stays the same.
+	// More is set if the note was changed in other ways, too. It is then examined again until it is stable.
 	More bool
-	// Style says in what the note differs all the same, "" in nothing.
+	// Style describes how the note differs from the plan nevertheless; "" if it does not.
 	Style string
 }
 
-// Exact is the verdict on a note that is what it was to be, byte for byte.
+// Exact is the verdict on a note that is byte for byte as planned.
 var Exact = Verdict{Done: true}
 
 const (
@@ -494,20 +495,20 @@ const (
 	endsInBreaks = "the app has added a line break at the end"
 )
 
-// maxBreaks is how many line breaks in a row the app may put where it adds text: it
-// ends the line before, and leaves one empty line.
+// maxBreaks limits the consecutive line breaks that the app may add around text: one ends the previous line,
+// and one makes an empty line.
 const maxBreaks = 2
 
-// IsComposedOf judges a note that was to consist of pieces of text, each of which begins
-// a line, or with [edit.Inline] goes on in the line of the one before.
-// The app may put line breaks between them and at the end.
+// IsComposedOf judges a note that should consist of pieces of text, each of which starts a line or, with
+// [edit.Inline], continues the line of the previous one. The app may add line breaks between the pieces and at
+// the end.
 func IsComposedOf(now []byte, joint edit.Joint, pieces ...[]byte) Verdict {
 	rest := now
 	at := 0
 	for i, piece := range pieces {
 		if i > 0 && len(piece) > 0 {
 			breaks := 0
-			begun := rest // the line breaks in front of the piece
+			begun := rest // after the line breaks before the piece
 			for ; !bytes.HasPrefix(begun, piece); breaks++ {
 				shorter := bytes.TrimPrefix(bytes.TrimPrefix(begun, []byte("\r")), []byte("\n"))
 				if len(shorter) == len(begun) {
@@ -516,7 +517,7 @@ func IsComposedOf(now []byte, joint edit.Joint, pieces ...[]byte) Verdict {
 				begun = shorter
 			}
 			before := pieces[i-1]
-			// The app needs no line break between the two.
+			// The app needs no line break of its own between the two.
 			endsBefore := len(before) == 0 || bytes.HasSuffix(before, []byte("\n"))
 			beginsPiece := bytes.HasPrefix(piece, []byte("\n")) || bytes.HasPrefix(piece, []byte("\r\n"))
 			isApart := endsBefore || beginsPiece
@@ -543,7 +544,7 @@ func IsComposedOf(now []byte, joint edit.Joint, pieces ...[]byte) Verdict {
 	return Verdict{Done: true, Style: lineBreaks}
 }
 
-// Ending judges a note that was to be wanted. The app may end it with a line break.
+// Ending judges a note that should equal wanted. The app may add a line break at its end.
 func Ending(wanted, now []byte) Verdict {
 	rest, found := bytes.CutPrefix(now, wanted)
 	switch {
@@ -557,8 +558,8 @@ func Ending(wanted, now []byte) Verdict {
 	return Verdict{}
 }
 
-// Properties judges a note whose properties were to be those of wanted, and whose
-// body is not concerned. A note without a block that can be read has none.
+// Properties judges a note whose properties should be those of wanted, and whose body should be unchanged. A
+// note without a readable block of properties has none.
 func Properties(wanted, now []byte) Verdict {
 	if bytes.Equal(wanted, now) {
 		return Exact
@@ -567,28 +568,28 @@ func Properties(wanted, now []byte) Verdict {
 		return Verdict{}
 	}
 	a, err := PropertiesIn(wanted)
-	b, unread := PropertiesIn(now)
-	differs := func(p frontmatter.Property) bool { // in any order
+	b, nowErr := PropertiesIn(now)
+	differs := func(p frontmatter.Property) bool { // the order does not matter
 		i := slices.IndexFunc(b, func(q frontmatter.Property) bool { return q.Key == p.Key })
 		return i < 0 || !p.Value.Equal(b[i].Value)
 	}
-	if err != nil || unread != nil || len(a) != len(b) || slices.ContainsFunc(a, differs) {
+	if err != nil || nowErr != nil || len(a) != len(b) || slices.ContainsFunc(a, differs) {
 		return Verdict{}
 	}
 	return Verdict{Done: true, Style: rewritten}
 }
 
-// PropertiesIn reads those of a note. The error is that of a block that is not YAML.
+// PropertiesIn returns the properties of a note. It returns an error if they are not valid YAML.
 func PropertiesIn(text []byte) (frontmatter.Properties, error) {
 	block := markdown.Scan(text).Frontmatter
 	return frontmatter.Parse(text[block.Start:block.End])
 }
 
-// maxRepeated is how many bytes of text are searched for a repetition.
+// maxRepeated limits the bytes of text in which repetitions are counted.
 const maxRepeated = 1 << 20
 
-// AddsOnce reports whether text contains what exactly once more than before
-// does. It is false for a text of more than a megabyte.
+// AddsOnce reports whether text contains what exactly once more than before does. It returns false for a text
+// of more than a megabyte.
 func AddsOnce(text, before []byte, what string) bool {
 	return len(text) <= maxRepeated &&
 		(what == "" || bytes.Count(text, []byte(what)) == bytes.Count(before, []byte(what))+1)

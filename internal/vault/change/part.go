@@ -9,8 +9,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// changesPartOf reports whether all that a step changes is in a section or a block of its note, or in a line, with a hash. Callers know
-// the hash of a section or a line from what they have read of it, and what others write elsewhere in the note does not matter.
+// changesPartOf reports whether everything that a step changes is within one section, block or line that has
+// the hash. Callers know the hash of the part that they have read; what others write elsewhere in the note does
+// not matter to them.
 func (s Step) changesPartOf(v *call.Vault, hash string) bool {
 	if s.IsMove() || !s.Before.Exists || !s.After.Exists || s.Path.Ext() != "md" {
 		return false
@@ -18,20 +19,20 @@ func (s Step) changesPartOf(v *call.Vault, hash string) bool {
 	before := v.Judged(s.Before.Text).Bytes()
 	after := v.Judged(s.After.Text).Bytes()
 	changed := changedSpan(before, after)
-	has := func(part markdown.Span) bool {
+	isPart := func(part markdown.Span) bool {
 		isIn := part.Start <= changed.Start && changed.End <= part.End
 		return isIn && answer.Digest(before[part.Start:part.End]) == hash
 	}
 	found := markdown.Scan(before)
 	for i := range found.Headings {
-		if has(found.Section(i)) {
+		if isPart(found.Section(i)) {
 			return true
 		}
 	}
-	if slices.ContainsFunc(found.Blocks, func(b markdown.Block) bool { return has(b.Span) }) {
+	if slices.ContainsFunc(found.Blocks, func(b markdown.Block) bool { return isPart(b.Span) }) {
 		return true
 	}
-	// The line of a task, to which its next one is added above or below.
+	// It may also be the line of a task, above or below which the next task is added.
 	start := bytes.LastIndexByte(before[:changed.Start], '\n') + 1
 	for range 2 {
 		end := start + len(before[start:])
@@ -55,7 +56,8 @@ func (s Step) changesPartOf(v *call.Vault, hash string) bool {
 	return false
 }
 
-// changedSpan returns the bytes of a text that another one replaces: all between what both begin and end with.
+// changedSpan returns the span of before that after replaces: everything between their common prefix and common
+// suffix.
 func changedSpan(before, after []byte) markdown.Span {
 	start := 0
 	for start < min(len(before), len(after)) && before[start] == after[start] {

@@ -18,7 +18,7 @@ func TestFoldersAreAskedForOnce(t *testing.T) {
 	folder, err := disk.Open(vault)
 	require.NoError(t, err)
 	defer folder.Close()
-	in := newPlaces(folder)
+	in := newFolderCache(folder)
 	first := in.newDraft(pathIn(t, "P/a.md"))
 	none := in.missingAbove(pathIn(t, "P/a.md"))
 	missing := in.missingAbove(pathIn(t, "Q/R/a.md"))

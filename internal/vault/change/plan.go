@@ -23,26 +23,26 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 )
 
-// plannedFile is one file of a plan, as the gateway reads it.
+// plannedFile is one file of a plan, as the gateway decodes it.
 type plannedFile struct {
 	Path   string `json:"path"`
 	From   string `json:"from,omitempty"`
-	Before string `json:"before,omitempty"` // hashes as callers know them, "" where there is no file
+	Before string `json:"before,omitempty"` // hashes that callers see; "" if the file does not exist
 	After  string `json:"after,omitempty"`
-	// Size is how many bytes a file has that would be deleted, or of which no line is shown.
+	// Size is the number of bytes of a file that would be deleted, or none of whose lines are shown.
 	Size int64 `json:"size,omitempty"`
-	// Raw are the SHA-256 of the bytes before and after, for the gateway alone. A file of which no line is
-	// shown has none: the digest of the plan stands for it.
+	// Raw has the SHA-256 of the bytes before and after, for the gateway only. It is empty for a file none of
+	// whose lines are shown: the digest of the plan covers that one.
 	Raw []string `json:"raw,omitempty"`
-	// Lost counts the lines that are removed or replaced, LostText those of them that are behind the properties, of the
-	// Text lines that there are. A long line counts as several.
+	// Lost counts the lines that are removed or replaced, LostText those among them that follow the properties,
+	// and Text all lines that follow the properties. A long line counts as several.
 	Lost     int `json:"lost,omitempty"`
 	LostText int `json:"lostText,omitempty"`
 	Text     int `json:"text,omitempty"`
 	difference.Change
 }
 
-// plannedRest counts the files of a plan that are not listed in it.
+// plannedRest counts the files that a plan affects but does not list.
 type plannedRest struct {
 	Deleted int   `json:"deleted,omitempty"`
 	Moved   int   `json:"moved,omitempty"`
@@ -54,29 +54,29 @@ type plannedRest struct {
 	Removed int `json:"removed,omitempty"`
 }
 
-// plan is what a change would do, as the gateway reads it.
+// plan is the effect of a change, as the gateway decodes it.
 type plan struct {
 	Path  string        `json:"path"`
 	Says  string        `json:"says"`
 	Files []plannedFile `json:"files"`
 	Rest  *plannedRest  `json:"rest,omitempty"`
-	Loses string        `json:"loses,omitempty"` // why the change is destructive
-	Links string        `json:"links,omitempty"` // what it does to links, or which version it restores
-	// Carries is the kind of what the addresses that it adds carry.
+	Loses string        `json:"loses,omitempty"` // reason why the change is destructive
+	Links string        `json:"links,omitempty"` // effect on links, or the version that is restored
+	// Carries is what the added addresses would reveal, see [Carried.Kind].
 	Carries string `json:"carries,omitempty"`
-	// Takes are other files whose text goes into those that are changed or made, such as a template.
+	// Takes lists other files whose text is copied into the affected files, such as a template.
 	Takes  []string `json:"takes,omitempty"`
 	Digest string   `json:"digest"`
-	// Nothing says that no byte would be changed.
+	// Nothing is set if no byte would change.
 	Nothing bool `json:"nothing,omitempty"`
-	// LostLinks is how many links it breaks or leads elsewhere. Marked says that one of the notes narrows the access to
-	// itself, and Foreign that it takes back what the caller has not made.
+	// LostLinks counts the links that break or lead to another file. Marked is set if one of the notes
+	// restricts access to itself, and Foreign if the change undoes one that another caller made.
 	LostLinks int  `json:"lostLinks,omitempty"`
 	Marked    bool `json:"marked,omitempty"`
 	Foreign   bool `json:"foreign,omitempty"`
 }
 
-// showPlan prints what would be done, as JSON.
+// showPlan returns the effect of the proposal as JSON.
 func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 	shown := plan{
 		Path:    p.Note.String(),
@@ -91,8 +91,8 @@ func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 		Marked:    p.isMarked(v),
 		Foreign:   p.Undoes != "" && !p.OwnChange,
 	}
-	for _, taken := range v.Taken {
-		shown.Takes = append(shown.Takes, taken.Path.String())
+	for _, source := range v.Taken {
+		shown.Takes = append(shown.Takes, source.Path.String())
 	}
 	links := []string{p.Broken.breaks()}
 	links = append(links, p.leadElsewhere())
@@ -106,9 +106,9 @@ func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 		links = append(links, "restores "+p.Restores)
 	}
 	shown.Links = strings.Join(slices.DeleteFunc(links, func(part string) bool { return part == "" }), ", and ")
-	var changes []difference.Change // of the files of which lines are shown, which come first
-	size := 0                       // bytes of the rows of the others
-	left := maxPlanned              // bytes that the lines of the next files may take
+	var changes []difference.Change // of the files whose lines are shown; these come first
+	size := 0                       // bytes of the rows for the other files
+	remaining := maxPlanned         // bytes available for the lines of the remaining files
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		if s.IsNoop() || s.Before.Folder || s.After.Folder {
@@ -132,7 +132,7 @@ func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 			Path: s.Path.String(), From: s.From.String(), Before: hashAt(v, s.source(), s.Before), After: hashAt(v, s.Path, s.After),
 			Raw: []string{ImageOf(s.Before).Hash, ImageOf(s.After).Hash},
 		}
-		file.weigh(s)
+		file.setLosses(s)
 		shown.Files = append(shown.Files, file)
 		before := v.Judged(s.Before.Text)
 		after := v.Judged(s.After.Text)
@@ -140,11 +140,11 @@ func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 			before = guard.Judged{}
 			after = v.Judged(guard.NewUnjudged(s.Told))
 		}
-		if !s.After.Exists { // as the caller reads it: the length of a secret is not told
+		if !s.After.Exists { // as the caller sees it: the length of a secret is not revealed
 			shown.Files[len(shown.Files)-1].Size = int64(len(before.Bytes()))
 		}
-		c := difference.Whole(before.Bytes(), after.Bytes(), left)
-		if !c.IsComplete() { // the user cannot be shown it: something of it is told all the same
+		c := difference.Whole(before.Bytes(), after.Bytes(), remaining)
+		if !c.IsComplete() { // too long to show in full: show a part of it
 			part := difference.Extent{
 				Rows:  maxPartLines,
 				Bytes: max(1<<10, maxPart/len(shown.Files)),
@@ -152,7 +152,7 @@ func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 			}
 			c = difference.Fit([]difference.Change{c}, part)[0]
 		}
-		left = max(0, left-c.Cost())
+		remaining = max(0, remaining-c.Cost())
 		changes = append(changes, c)
 	}
 	for i, c := range changes {
@@ -160,33 +160,33 @@ func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 	}
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false) // no browser reads it, and the texts are long
+	encoder.SetEscapeHTML(false) // the JSON is not embedded in HTML, and escaping would lengthen it
 	if err := encoder.Encode(shown); err != nil {
 		return answer.Reply{}, err
 	}
 	return answer.From(v.Disk, strings.TrimSuffix(text.String(), "\n")), nil
 }
 
-// row is the file of a step of which no line is shown.
+// row returns the entry of a plan for a step none of whose lines are shown.
 func (s *Step) row(v *call.Vault) plannedFile {
 	lines := s.lines()
 	file := plannedFile{
 		Path: s.Path.String(), From: s.From.String(), Before: hashAt(v, s.source(), s.Before), After: hashAt(v, s.Path, s.After), Size: ImageOf(s.Before).Size,
 		Change: difference.Change{Added: lines.Added, Removed: lines.Removed},
 	}
-	file.weigh(s)
+	file.setLosses(s)
 	return file
 }
 
-// weigh adds what a step removes or replaces.
-func (f *plannedFile) weigh(s *Step) {
-	lost := s.lost()
-	f.Lost = lost.All
-	f.LostText = lost.Body
-	f.Text = lost.Of
+// setLosses fills in the counts of lines that the step removes or replaces.
+func (f *plannedFile) setLosses(s *Step) {
+	losses := s.lost()
+	f.Lost = losses.All
+	f.LostText = losses.Body
+	f.Text = losses.BodyBefore
 }
 
-// with returns the rest with one more file.
+// with returns r with one more file counted. r may be nil.
 func (r *plannedRest) with(file plannedFile) *plannedRest {
 	if r == nil {
 		r = &plannedRest{}
@@ -207,13 +207,13 @@ func (r *plannedRest) with(file plannedFile) *plannedRest {
 	return r
 }
 
-// maxRows is how many bytes a plan has of the files of which no line is shown: the gateway keeps 16 MiB of an answer.
+// maxRows limits the bytes of a plan's rows for files whose lines are not shown: the gateway accepts 16 MiB.
 const maxRows = 8 << 20
 
-// suits refuses a proposal that would write a text into a file of another kind: text goes into
-// notes, and into canvases and bases that the app can open. To take a change back, to copy a
-// file and to write an attachment is to write bytes as they are.
-func (p Proposal) suits() error {
+// checkFileKinds refuses a proposal that would write text into a file of an unsuitable kind: only notes accept
+// any text; canvases and bases accept content that the app can open. An undo, a copy and an attachment write
+// bytes unchanged and are not checked.
+func (p Proposal) checkFileKinds() error {
 	if p.Undoes != "" || p.Raw {
 		return nil
 	}
@@ -227,8 +227,8 @@ func (p Proposal) suits() error {
 		refused := answer.BadValue.Advise(allowlist.ServesKind(kind))
 		switch kind {
 		case "canvas":
-			var board struct{ Nodes, Edges []struct{} }                                              // of objects
-			if json.Unmarshal(s.After.Text.ForProgram(), &board) == nil || s.After.Text.Len() == 0 { // an empty one can be opened
+			var board struct{ Nodes, Edges []struct{} }                                              // only their being objects is checked
+			if json.Unmarshal(s.After.Text.ForProgram(), &board) == nil || s.After.Text.Len() == 0 { // the app opens an empty one
 				continue
 			}
 			why = "is not a canvas in JSON."
@@ -252,22 +252,21 @@ func (p Proposal) suits() error {
 	return nil
 }
 
-// judge refuses a proposal that does more than the rules allow. It looks at what
-// would be done and not at what was asked for: links in other notes that a move
-// rewrites, the note of today, a note that a template makes. A step that changes how a note
-// narrows access to itself is refused; a new note may narrow it, but not so that the caller
-// loses it.
-func judge(v *call.Vault, p Proposal) error {
+// checkAccess refuses a proposal that does more than the rules allow. It checks the effects rather than the
+// request, so it covers links in other notes that a move rewrites, today's daily note, and a note created from
+// a template. A step that changes how a note restricts access to itself is refused. A new note may restrict
+// access to itself, unless the caller would lose all access to it.
+func checkAccess(v *call.Vault, p Proposal) error {
 	if !v.Hides() && !v.Rules.Restrict() {
 		return nil
 	}
 	overwritten := ""
-	if p.Undoes == "" && p.loses != "" { // to take a change back is to write
+	if p.Undoes == "" && p.loses != "" { // an undo counts as an ordinary write
 		overwritten = "overwritten: the change " + p.loses
 	}
 	for _, s := range p.Steps {
 		var err error
-		switch bookmarks := s.Path == disk.Bookmarks(); { // they are no note
+		switch bookmarks := s.Path == disk.Bookmarks(); { // not a note
 		case s.IsNoop():
 			continue
 		case bookmarks && v.Sight != nil:
@@ -277,28 +276,28 @@ func judge(v *call.Vault, p Proposal) error {
 		case bookmarks:
 			continue
 		case s.Before.Folder || s.After.Folder:
-			err = needs(v, s.Path, FileState{}, access.Write, "changed")
+			err = requireAccess(v, s.Path, FileState{}, access.Write, "changed")
 		case s.IsMove():
 			needed := access.Write
 			if s.From.Folder() != s.Path.Folder() && !p.OwnChange {
-				needed = access.Delete // the note goes from where it was
+				needed = access.Delete // the note leaves its folder
 			}
-			if err = needs(v, s.From, s.Before, needed, "moved away"); err == nil {
-				err = needs(v, s.Path, FileState{}, access.Write, "made")
+			if err = requireAccess(v, s.From, s.Before, needed, "moved away"); err == nil {
+				err = requireAccess(v, s.Path, FileState{}, access.Write, "made")
 			}
 		case !s.After.Exists && !p.OwnChange:
-			err = needs(v, s.Path, s.Before, access.Delete, "deleted")
+			err = requireAccess(v, s.Path, s.Before, access.Delete, "deleted")
 		case s.Before.Exists && p.Replaces && s.Path == p.Note:
-			err = needs(v, s.Path, s.Before, access.Delete, "replaced")
+			err = requireAccess(v, s.Path, s.Before, access.Delete, "replaced")
 		case s.Before.Exists && p.destroys && s.Path == p.Note:
-			err = needs(v, s.Path, s.Before, access.Delete, "deleted in part")
+			err = requireAccess(v, s.Path, s.Before, access.Delete, "deleted in part")
 		case s.Before.Exists:
-			err = needs(v, s.Path, s.Before, access.Write, "changed")
+			err = requireAccess(v, s.Path, s.Before, access.Write, "changed")
 		default:
-			err = needs(v, s.Path, FileState{}, access.Write, "made")
+			err = requireAccess(v, s.Path, FileState{}, access.Write, "made")
 		}
 		if err == nil && overwritten != "" && s.Before.Exists && !s.Before.Folder {
-			err = needs(v, s.source(), s.Before, access.Delete, overwritten)
+			err = requireAccess(v, s.source(), s.Before, access.Delete, overwritten)
 		}
 		if err != nil {
 			return err
@@ -315,9 +314,10 @@ func judge(v *call.Vault, p Proposal) error {
 	return nil
 }
 
-// needs refuses what a path with a state may not have done to it. A note that is not seen may be at a
-// path where there seems to be none.
-func needs(v *call.Vault, at disk.Path, now FileState, level access.Level, what string) error {
+// requireAccess returns an error unless the caller has the access level for the file at the path. The file may
+// be hidden from the caller although now is the state of a missing file. what completes the sentence "may not
+// be".
+func requireAccess(v *call.Vault, at disk.Path, now FileState, level access.Level, what string) error {
 	denied := answer.AccessDenied
 	switch ruled := v.Sight.Level(at.String(), v.Rules); {
 	case ruled >= level && levelIn(v, at, now) < level:
@@ -328,7 +328,7 @@ func needs(v *call.Vault, at disk.Path, now FileState, level access.Level, what 
 	return denied.Failure("Access denied: %q may not be %s.", answer.Verbatim(at.String()), what)
 }
 
-// levelIn is [call.LevelIn] for the file at a path: only a note narrows access.
+// levelIn is [call.LevelIn] for the file at a path. Only notes can restrict access to themselves.
 func levelIn(v *call.Vault, at disk.Path, state FileState) access.Level {
 	if !state.Exists || state.Folder || !disk.IsNote(at) || v.IsExcepted("private", at) {
 		return access.Delete
@@ -341,8 +341,8 @@ func levelIn(v *call.Vault, at disk.Path, state FileState) access.Level {
 
 const hintItself = "the user can change the properties and tags of the note in the app"
 
-// UnifiedDiff shows the difference of two texts, nothing if there is none. Of long ones it
-// shows the beginning and the end of what differs.
+// UnifiedDiff returns the difference of two texts in unified format, or "" if they are equal. For long texts,
+// it shows only the beginning and the end of what differs.
 func UnifiedDiff(from, to string, before, after guard.Judged) string {
 	a := before.Bytes()
 	b := after.Bytes()
@@ -355,34 +355,34 @@ func UnifiedDiff(from, to string, before, after guard.Judged) string {
 	return difference.Of(a, b).Unified(from, to)
 }
 
-const maxExact = 1 << 20 // bytes of two texts whose difference is shown in full
+const maxExact = 1 << 20 // total bytes of two texts whose difference is computed exactly
 
-// What of a plan is told. A move may change the links of every note.
+// Limits of the lines in a plan. A move may change the links in every note.
 const (
-	// maxPlanned is how many bytes the lines of a plan take, see [difference.Change.Cost], as long as every line that is
-	// removed or added is told whole. The gateway keeps 16 MiB of an answer, in which they are up to twice as long.
+	// maxPlanned limits the total [difference.Change.Cost] of files whose removed and added lines are all
+	// shown. The gateway accepts answers of 16 MiB, and JSON may double the length of lines.
 	maxPlanned = 3 << 20
 
-	// What is told of a file of which there is no room for every line.
-	maxPart      = 256 << 10 // bytes, of the first one
+	// Limits for a file whose lines do not all fit.
+	maxPart      = 256 << 10 // bytes, for the first such file
 	maxPartLines = 4000
-	maxPartLine  = 8 << 10 // bytes of one line
+	maxPartLine  = 8 << 10 // bytes per line
 
-	// MaxTexts is how many files are shown with lines: a person reads no more.
+	// MaxTexts is the maximum number of files that are shown with lines; nobody reads more.
 	MaxTexts = 4000
 )
 
-// What a change destroys is decided from what it does to the notes, whatever command makes
-// it: to replace the text of a note by nothing is to delete it. The words of "install
-// --edit" and of docs/permissions.md say the same.
+// Whether a change is destructive depends on its effect on the notes, not on the command: replacing the text of
+// a note with nothing is as destructive as deleting the note. The texts of "install --edit" and
+// docs/permissions.md must state the same limits.
 const (
-	maxRemoved = 10 // lines of a note that are removed or replaced, above which a change is destructive
-	leastBody  = 5  // lines of a body, from which on more than a half counts
-	maxFiles   = 20 // notes that a call changes or moves, above which it is destructive
-	lineBytes  = 80 // a longer line counts as several
+	maxRemoved   = 10 // lines of a note; removing or replacing more is destructive
+	minBodyLines = 5  // lines of a body; in a longer one, losing more than half is destructive
+	maxFiles     = 20 // notes; changing or moving more is destructive
+	lineBytes    = 80 // a longer line counts as several
 )
 
-// assessLoss works out what the proposal would lose, once for all that ask. The error is that of the budget.
+// assessLoss sets p.loses. The only error is that of the exceeded budget.
 func (p *Proposal) assessLoss(v *call.Vault) error {
 	if err := budget.From(v.Ctx).Step(int64(len(p.Steps))); err != nil {
 		return err
@@ -391,9 +391,8 @@ func (p *Proposal) assessLoss(v *call.Vault) error {
 	return nil
 }
 
-// loss says what a proposal would lose, or how far it would reach, if that is so much
-// that the user should be asked, else "". What a caller made last and takes back itself is
-// no loss.
+// loss returns what the proposal would lose, or how many notes it would affect, if the user must approve that;
+// otherwise "". Undoing the caller's latest change loses nothing.
 func (p Proposal) loss() string {
 	if p.Latest {
 		return ""
@@ -413,34 +412,34 @@ func (p Proposal) loss() string {
 		case p.Keeps && s.After.Exists, !s.Before.Exists || s.Before.Folder || s.Before.Equal(s.After):
 			continue
 		case !s.After.Exists:
-			return fmt.Sprintf("removes the file %q", named(s.Path.String()))
+			return fmt.Sprintf("removes the file %q", quotable(s.Path.String()))
 		case p.Undoes != "":
-			return fmt.Sprintf("replaces what %q contains", named(s.Path.String()))
+			return fmt.Sprintf("replaces what %q contains", quotable(s.Path.String()))
 		}
-		lost := s.lost()
+		losses := s.lost()
 		switch {
-		case lost.Body > maxRemoved, lost.Of >= leastBody && 2*lost.Body > lost.Of:
-			if lost.Of == edit.NumberOfLines(edit.Body(s.Before.Text.ForProgram())) {
+		case losses.Body > maxRemoved, losses.BodyBefore >= minBodyLines && 2*losses.Body > losses.BodyBefore:
+			if losses.BodyBefore == edit.NumberOfLines(edit.Body(s.Before.Text.ForProgram())) {
 				return fmt.Sprintf(
 					"removes %d of the %s of the text of %q",
-					lost.Body,
-					answer.Count(lost.Of, "line"),
-					named(s.Path.String()),
+					losses.Body,
+					answer.Count(losses.BodyBefore, "line"),
+					quotable(s.Path.String()),
 				)
 			}
-			percent := 100 * min(lost.Body, lost.Of) / lost.Of
-			return fmt.Sprintf("removes %d%% of the text of %q", percent, named(s.Path.String()))
-		case lost.All > maxRemoved:
-			return fmt.Sprintf("removes %s of %q", answer.Count(lost.All, "line"), named(s.Path.String()))
+			percent := 100 * min(losses.Body, losses.BodyBefore) / losses.BodyBefore
+			return fmt.Sprintf("removes %d%% of the text of %q", percent, quotable(s.Path.String()))
+		case losses.All > maxRemoved:
+			return fmt.Sprintf("removes %s of %q", answer.Count(losses.All, "line"), quotable(s.Path.String()))
 		}
 		switch key, how := lostProperty(s.Before.Text.ForProgram(), s.After.Text.ForProgram()); how {
 		case propertyRemoved:
-			return fmt.Sprintf("removes the property %q of %q", named(key), named(s.Path.String()))
+			return fmt.Sprintf("removes the property %q of %q", quotable(key), quotable(s.Path.String()))
 		case propertyRetyped:
 			return fmt.Sprintf(
 				"replaces the value of the property %q of %q by one of another type",
-				named(key),
-				named(s.Path.String()),
+				quotable(key),
+				quotable(s.Path.String()),
 			)
 		}
 	}
@@ -450,7 +449,7 @@ func (p Proposal) loss() string {
 	return p.Loss
 }
 
-// linesOf returns how many lines a text counts as.
+// linesOf returns the number of lines that a text counts as, see [lineBytes].
 func linesOf(text []byte) (n int) {
 	for line := range bytes.Lines(text) {
 		n += weight(len(line) - 1)
@@ -460,17 +459,17 @@ func linesOf(text []byte) (n int) {
 
 func weight(bytes int) int { return max(1, (bytes+lineBytes-1)/lineBytes) }
 
-// propertyLoss is how the value of a property is lost.
+// propertyLoss is the way in which a change loses the value of a property.
 type propertyLoss uint8
 
 const (
 	propertyKept propertyLoss = iota
 	propertyRemoved
-	propertyRetyped // its whole value was replaced by one of another type
+	propertyRetyped // its value was replaced with one of another type
 )
 
-// lostProperty returns a property whose value is lost, and how, "" if there is none. One that gets
-// another name keeps its value, and so does one whose value becomes an item of a list.
+// lostProperty returns the key of the first property whose value is lost, and how; "" if there is none. The
+// value of a renamed property is kept, and so is one that becomes an item of a list.
 func lostProperty(before, after []byte) (key string, how propertyLoss) {
 	front := func(text []byte) []byte { return text[:len(text)-len(edit.Body(text))] }
 	if bytes.Equal(front(before), front(after)) {
@@ -479,14 +478,14 @@ func lostProperty(before, after []byte) (key string, how propertyLoss) {
 	properties := func(text []byte) frontmatter.Properties {
 		_, block, _ := bytes.Cut(front(text), []byte("\n"))
 		block = block[:bytes.LastIndexByte(bytes.TrimSuffix(block, []byte("\n")), '\n')+1]
-		p, _ := frontmatter.Parse(block) // what is no properties loses none
+		p, _ := frontmatter.Parse(block) // a block that is not valid YAML has no properties to lose
 		return p
 	}
 	old := properties(before)
 	now := properties(after)
 	byName := old.Named()
 	named := now.Named()
-	added := frontmatter.Values{} // those of properties that have another name, or are new
+	added := frontmatter.Values{} // values of renamed and of new properties
 	for _, p := range now {
 		if _, there := byName.Lookup(p.Key); !there {
 			added.Add(p.Value)
@@ -504,8 +503,8 @@ func lostProperty(before, after []byte) (key string, how propertyLoss) {
 	return "", propertyKept
 }
 
-// isRetyped reports whether a value has another type than the one that it replaces. An empty value is
-// replaced by anything, and an empty value of one line replaces it. Dates are texts.
+// isRetyped reports whether a value is replaced with one of another type. It is false if the old value is
+// empty, or if a scalar is replaced with an empty value. Dates count as strings.
 func isRetyped(old, now frontmatter.Value) bool {
 	kind := now.Kind()
 	switch old.Kind() {
@@ -518,12 +517,12 @@ func isRetyped(old, now frontmatter.Value) bool {
 	return kind != frontmatter.Null && old.String() != "" && !keepsItem
 }
 
-// maxNamed bounds the path in a reason, which is a part of one line.
+// maxNamed limits the bytes of a path in a reason, which is part of a single line.
 const maxNamed = excerpt.Limit - len("…")
 
-// named is a path in a reason, which a person reads in a question: nothing in it can
-// end the quotation.
-func named(path string) answer.Verbatim {
+// quotable returns a path for use within quotes in a reason that the user reads: the path cannot close the
+// quotation, and a long one is shortened from its start.
+func quotable(path string) answer.Verbatim {
 	if len(path) > maxNamed {
 		path = "…" + strings.ToValidUTF8(path[len(path)-maxNamed:], "")
 	}

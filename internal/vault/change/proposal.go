@@ -1,9 +1,9 @@
-// Package change is how a command of the embedded vault CLI changes the vault.
+// Package change carries out the changes that commands of the embedded vault CLI make to a vault.
 //
-// A command that writes returns a [Proposal] and changes nothing itself. [Write]
-// judges the proposal by the access rules, keeps the old texts in the journal, does
-// the steps, reads the result back and closes the journal entry. The same proposal
-// can be shown as a plan, or be carried out by the app and verified afterwards.
+// A command that writes returns a [Proposal] and changes nothing itself. [Write] checks the proposal against
+// the access rules, keeps the old texts in the journal, carries out the steps, reads the result back and closes
+// the journal entry. The same proposal can be shown as a plan, or be carried out by the app and verified
+// afterwards.
 package change
 
 import (
@@ -25,86 +25,85 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 )
 
-// Proposal is what a command that writes is about to do. It is complete before
-// anything is done: so it can be shown in place of being carried out, kept in
-// the journal beforehand, checked afterwards and taken back as a whole.
+// Proposal is the complete plan of a change. It is made before anything is written, so it can be shown instead
+// of being carried out, recorded in the journal beforehand, verified afterwards, and undone as a whole.
 type Proposal struct {
-	Steps   []Step // in this order
-	Message string // what is printed once they are done
+	Steps   []Step // in the order in which they are carried out
+	Message string // the output once they are done
 	Note    disk.Path
-	Notice  string // what the caller has to know of it, "" for nothing
-	// Already says, where no step changes anything, what is there already or is missing: the end of a sentence.
+	Notice  string // what the caller should know about the change; "" for nothing
+	// Already is used if no step changes anything: the end of a sentence about what already exists or is
+	// missing.
 	Already string
-	// Keeps says that what is taken from a note is put into another one.
+	// Keeps is set if text that is removed from one note is added to another.
 	Keeps bool
-	// Replaces says that what the note held is thrown away as a whole.
+	// Replaces is set if the old content of the note is discarded as a whole.
 	Replaces bool
-	// Ensures says that the call asks for something to be there, and not for a change.
+	// Ensures is set if the call asks for a state rather than for a change.
 	Ensures bool
-	// Loss says what the call takes away from a value, in the words of a reason for which a change is destructive; "" for
-	// nothing that the lines of the notes do not tell.
+	// Loss is the reason for which a change is destructive although the lines of the notes do not show it, such
+	// as text removed from a value; usually "".
 	Loss string
-	// Raw says that bytes are written as they are, into a file of any kind.
+	// Raw is set if bytes are written unchanged, into a file of any kind.
 	Raw bool
-	// Undoes is the entry of the journal that this takes back, "" mostly.
+	// Undoes is the ID of the journal entry that the proposal undoes; usually "".
 	Undoes string
-	Also   []string // further entries that are taken back together
-	// Emptied are the folders that are removed if nothing is left in them, the deepest first.
+	Also   []string // further entries that are undone together with it
+	// Emptied lists the folders to remove if nothing remains in them, the deepest first.
 	Emptied []disk.Path
-	// OwnChange says that the caller made that change: who may make a note may
-	// remove it again. Latest says that it is also the caller's last one.
+	// OwnChange is set if the caller made the change that is undone: a caller who may create a note may remove
+	// it again. Latest is set if that was also the caller's last change.
 	OwnChange, Latest bool
-	// Outdated reports whether a change that another call made after this one was worked out makes it another one. Without it
-	// every change of a proposal of several steps does.
+	// Outdated reports whether a later change by another call would alter the proposal. If it is nil, any such
+	// change outdates a proposal of several steps.
 	Outdated func(e journal.Entry) bool
-	// lineEnds says that the text got the line ends of the note; asGiven is what the
-	// note would hold without that.
+	// lineEnds is set if the text was converted to the line ends of the note. asGiven is the text of the note
+	// without that conversion.
 	lineEnds bool
 	asGiven  []byte
-	// ReadAnswer is an answer that changes nothing, in place of steps.
+	// ReadAnswer is the answer of a call that changes nothing; the proposal then has no steps.
 	ReadAnswer *answer.Reply
-	// Broken are the links of other notes that do not lead to their file any more. Followed are
-	// those that were changed so that they do, in the notes that have them.
+	// Broken counts the links in other notes that no longer lead to their file. Followed counts the links that
+	// were updated, in the notes that have them.
 	Broken, Followed Links
-	// rerouted are those that lead to another file than before.
+	// rerouted has the links that lead to another file than before.
 	rerouted []rerouted
-	// Mentions says which mentions in text are left, "" if there are none.
+	// Mentions describes the mentions in plain text that are left unchanged, "" if there are none.
 	Mentions string
-	// AppDoesLess says what the app would leave out, so that it must not carry out the
-	// change; nil if it does the same.
+	// AppDoesLess is the error that prevents the app from carrying out the change, because it would leave a
+	// part out; nil if it does the same.
 	AppDoesLess error
-	// Restores says in words which version the change restores, "" for another change.
+	// Restores describes the version that the change restores, "" for any other change.
 	Restores string
-	// carried is what the addresses that are added carry.
+	// carried is what the added addresses may reveal.
 	carried Carried
-	// destroys says that the command removes or replaces something of its note by what it is, however
-	// little that is.
+	// destroys is set if the command by its nature removes or replaces a part of its note, however small.
 	destroys bool
-	// loses is why the change is destructive, "" if it is not. See [Proposal.assessLoss].
+	// loses is the reason why the change is destructive, "" if it is not. [Proposal.assessLoss] sets it.
 	loses string
 }
 
-// Links counts links, and says in which notes they are.
+// Links counts links, and lists the notes that have them.
 type Links struct {
 	Count int
 	Notes []string
-	// Unread is how many notes and folders could not be read, so that it is not known which links they have.
+	// Unread is the number of notes and folders that could not be read, whose links are therefore unknown.
 	Unread int
 }
 
-// Add counts links of a note.
+// Add counts links in a note.
 func (l *Links) Add(note disk.Path, links int) {
 	if links > 0 {
 		l.Count, l.Notes = l.Count+links, append(l.Notes, note.String())
 	}
 }
 
-// String returns how many there are, in how many notes.
+// String returns the number of links and of notes.
 func (l Links) String() string {
 	return answer.Count(l.Count, "link") + " in " + answer.Count(len(l.Notes), "note")
 }
 
-// breaks says which links the change breaks, "" if there are none.
+// breaks describes the links that the change breaks, "" if there are none.
 func (l Links) breaks() string {
 	unknown := ""
 	if l.Unread > 0 {
@@ -115,7 +114,7 @@ func (l Links) breaks() string {
 	}
 	names := answer.Map(
 		l.Notes[:min(len(l.Notes), maxBrokenNamed)],
-		func(note string) string { return fmt.Sprint(named(note)) },
+		func(note string) string { return fmt.Sprint(quotable(note)) },
 	)
 	broken := "breaks " + l.String() + ": " + answer.AndMore(strings.Join(names, ", "), len(l.Notes)-maxBrokenNamed)
 	if unknown != "" {
@@ -126,41 +125,40 @@ func (l Links) breaks() string {
 
 const maxBrokenNamed = 5
 
-// Step is what happens to one file: it is made, changed, moved as it is, or
-// removed.
+// Step is the change of one file: it is created, changed, moved, or removed.
 type Step struct {
 	Path          disk.Path
-	From          disk.Path // where it was, if it is moved
+	From          disk.Path // its path before a move; the zero Path without one
 	Before, After FileState
-	Trash         bool      // a removed file can be found in the trash of the vault
-	TrashName     string    // under this name; a file that is made may lie there, too
-	Modified      int64     // what the file gets as its time of modification, in Unix nanoseconds; 0 for now
-	CopyOf        disk.Path // a large file with the content of one that is made
-	of            []journal.Origin
-	Told          []byte // what a plan shows of the bookmarks, where they may name hidden notes
-	Mode          uint32 // the permission bits of a file that is made; 0 for those of a new note
+	Trash         bool             // a removed file goes to the trash of the vault
+	TrashName     string           // name in the trash, also of a file that is restored from there
+	Modified      int64            // modification time to set, in Unix nanoseconds; 0 for the current time
+	CopyOf        disk.Path        // the file whose content a large new file gets
+	of            []journal.Origin // files from which the text was copied
+	Told          []byte           // text of the bookmarks to show in a plan, if they may name hidden notes
+	Mode          uint32           // permission bits of a new file; 0 for the default
 	draft         disk.Draft
-	weighed       *lostLines // see [Step.lost]; nil until it is worked out
+	cachedLosses  *lostLines // cache of [Step.lost]
 }
 
-// FileState is the content of a file. The zero value is that of no file.
+// FileState is the content of a file. The zero value is that of a missing file.
 type FileState struct {
 	Exists bool
 	Folder bool           // it is a folder
-	Text   guard.Unjudged // as it is on the disk
-	// Image is in place of the text of a large file that is no note, which is not in memory.
+	Text   guard.Unjudged // as on the disk
+	// Image replaces the text of a large file without links, which is not in memory.
 	Image journal.Image
-	known string // the hash by which callers know it, with an Image
-	// unread says more of a text that is not in memory; nil for another file. See [FileState.WithoutText].
+	known string // the hash that callers see, if Image is set
+	// unread has facts about a text that is not in memory, see [FileState.WithoutText]; otherwise nil.
 	unread *unread
 }
 
-// Existing returns the state of a file with this text.
+// Existing returns the state of a file with the text.
 func Existing(text []byte) FileState {
 	return FileState{Exists: true, Text: guard.NewUnjudged(text)}
 }
 
-// ExistingFolder is the state of a folder, whatever is in it.
+// ExistingFolder is the state of a folder, whatever its contents.
 var ExistingFolder = FileState{Exists: true, Folder: true}
 
 // Equal reports whether both files exist with the same bytes, or neither exists.
@@ -171,7 +169,7 @@ func (c FileState) Equal(other FileState) bool {
 	return c.Exists == other.Exists && c.Folder == other.Folder && c.Text.Equal(other.Text)
 }
 
-// content is what the file has to contain.
+// content returns the content that the file must have.
 func (c FileState) content() disk.Content {
 	if c.Image.Exists {
 		return disk.Sum(c.Image.Hash, c.Image.Size)
@@ -179,23 +177,24 @@ func (c FileState) content() disk.Content {
 	return disk.Text(c.Text.ForProgram())
 }
 
-// hashAt is that by which callers know the file at path with this content, "" for none and for a folder.
+// hashAt returns the hash that callers see for the file at path with this content; "" for a missing file and
+// for a folder.
 func hashAt(v *call.Vault, path disk.Path, c FileState) string {
 	switch {
 	case !c.Exists || c.Folder:
 		return ""
 	case c.Image.Exists:
 		return c.known
-	case path == disk.Bookmarks() && v.Hides(): // it has what is hidden, too
+	case path == disk.Bookmarks() && v.Hides(): // it may name hidden notes
 		return answer.Digest(nil)
 	}
 	return answer.Digest(v.Shown(path, c.Text).Bytes())
 }
 
-// IsMove reports whether the step gives a file another path.
+// IsMove reports whether the step moves a file to another path.
 func (s Step) IsMove() bool { return s.From != (disk.Path{}) }
 
-// source is where the file is before the step.
+// source returns the path of the file before the step.
 func (s Step) source() disk.Path {
 	if s.IsMove() {
 		return s.From
@@ -203,23 +202,23 @@ func (s Step) source() disk.Path {
 	return s.Path
 }
 
-// IsNoop reports whether a step leaves everything as it is.
+// IsNoop reports whether a step changes nothing.
 func (s Step) IsNoop() bool { return !s.IsMove() && s.Before.Equal(s.After) }
 
-// ProposeChange returns the proposal to change the note at path, whose text is before.
-// What is put into it gets its line ends.
-func ProposeChange(path disk.Path, before, after []byte, said string) Proposal {
-	kept, converted := edit.KeepLineEnds(before, after)
+// ProposeChange returns the proposal to change the note at path from before to after. Inserted text is
+// converted to the line ends of the note.
+func ProposeChange(path disk.Path, before, after []byte, message string) Proposal {
+	text, converted := edit.KeepLineEnds(before, after)
 	return Proposal{
 		Steps: []Step{
-			{Path: path, Before: Existing(before), After: Existing(kept)},
-		}, Message: said, Note: path, lineEnds: converted, asGiven: after,
+			{Path: path, Before: Existing(before), After: Existing(text)},
+		}, Message: message, Note: path, lineEnds: converted, asGiven: after,
 	}
 }
 
-// ProposeEdit returns the proposal to change the note that a request means, which has to
-// be Markdown.
-func ProposeEdit(v *call.Vault, p call.Values, said string, edit func(text []byte) ([]byte, error)) (Proposal, error) {
+// ProposeEdit returns the proposal to edit the note that a request names, which must be Markdown. The message
+// is prefix followed by the path.
+func ProposeEdit(v *call.Vault, p call.Values, prefix string, edit func(text []byte) ([]byte, error)) (Proposal, error) {
 	t, before, err := v.MarkdownNote(p)
 	if err != nil {
 		return Proposal{}, err
@@ -228,19 +227,19 @@ func ProposeEdit(v *call.Vault, p call.Values, said string, edit func(text []byt
 	if err != nil {
 		return Proposal{}, err
 	}
-	return ProposeChange(t.Path, before, after, said+t.Path.String()), nil
+	return ProposeChange(t.Path, before, after, prefix+t.Path.String()), nil
 }
 
-// ShownState is [CurrentState] as the caller sees it: with marks in place of secrets, which are put
-// back when the change is carried out.
+// ShownState is [CurrentState] as the caller sees it: with marks in place of secrets. The secrets are put back
+// when the change is carried out.
 func ShownState(v *call.Vault, path disk.Path) (FileState, error) {
 	now, err := CurrentState(v, path)
 	now.Text = guard.NewUnjudged(v.Judged(now.Text).Bytes())
 	return now, err
 }
 
-// CurrentState returns the file at path as it is now, with its secrets. The text of a large file that is no
-// note, canvas or base is not read into memory.
+// CurrentState returns the current state of the file at path, including its secrets. The text of a large file
+// without links is not read into memory.
 func CurrentState(v *call.Vault, path disk.Path) (FileState, error) {
 	if isLarge(v, path) {
 		file, err := v.Disk.Open(path)
@@ -248,16 +247,17 @@ func CurrentState(v *call.Vault, path disk.Path) (FileState, error) {
 			return FileState{}, err
 		}
 		defer file.Close()
-		read := &io.LimitedReader{R: file, N: math.MaxInt64} // counts
+		read := &io.LimitedReader{R: file, N: math.MaxInt64} // counts the bytes
 		hash := sha256.New()
-		seen := sha256.New()
+		shownHash := sha256.New()
 		shown := io.TeeReader(read, hash)
-		if file.Info.Size() <= disk.MaxNote { // who reads nothing of a larger one can try no guess by its hash
+		// Callers cannot read a larger file at all, so its hash does not help them to guess a secret.
+		if file.Info.Size() <= disk.MaxNote {
 			shown = v.ShownFrom(path, shown)
 		}
-		_, err = io.Copy(seen, shown)
+		_, err = io.Copy(shownHash, shown)
 		image := journal.Image{Exists: true, Hash: hex.EncodeToString(hash.Sum(nil)), Size: math.MaxInt64 - read.N}
-		return FileState{Exists: true, Image: image, known: hex.EncodeToString(seen.Sum(nil)[:8])}, err
+		return FileState{Exists: true, Image: image, known: hex.EncodeToString(shownHash.Sum(nil)[:8])}, err
 	}
 	raw, err := v.Disk.Raw().Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -266,7 +266,7 @@ func CurrentState(v *call.Vault, path disk.Path) (FileState, error) {
 	return FileState{Exists: true, Text: raw}, err
 }
 
-// isLarge reports whether the file at path is too large to be in memory, and has no links.
+// isLarge reports whether the file at path is too large for memory and has no links.
 func isLarge(v *call.Vault, path disk.Path) bool {
 	if HasLinks(path) {
 		return false
@@ -275,9 +275,10 @@ func isLarge(v *call.Vault, path disk.Path) bool {
 	return err == nil && info.Size() > maxHeld
 }
 
-// StateAt is [CurrentState] of a path in the journal, where that of a folder ends with a slash.
-func StateAt(v *call.Vault, path disk.Path, kept string) (FileState, error) {
-	if !strings.HasSuffix(kept, "/") {
+// StateAt is [CurrentState] for a path in the journal, where the path of a folder ends with a slash. recorded
+// is the path as the journal has it.
+func StateAt(v *call.Vault, path disk.Path, recorded string) (FileState, error) {
+	if !strings.HasSuffix(recorded, "/") {
 		return CurrentState(v, path)
 	}
 	_, err := v.Disk.FolderInfo(path)
@@ -290,11 +291,11 @@ func StateAt(v *call.Vault, path disk.Path, kept string) (FileState, error) {
 	return FileState{}, nil
 }
 
-// maxHeld is the size up to which every file is read into memory.
+// maxHeld is the size in bytes up to which a file without links is read into memory.
 const maxHeld = 1 << 20
 
-// HasLinks reports whether a file may have links.
-func HasLinks(path disk.Path) bool { return slices.Contains(linking, path.Ext()) }
+// HasLinks reports whether files of this kind may have links.
+func HasLinks(path disk.Path) bool { return slices.Contains(linkingExtensions, path.Ext()) }
 
-// linking are the extensions of the files with links.
-var linking = []string{"md", "canvas", "base"}
+// linkingExtensions has the extensions of files with links.
+var linkingExtensions = []string{"md", "canvas", "base"}

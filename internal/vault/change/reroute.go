@@ -14,18 +14,18 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// rerouted are links of files that a change leaves alone, which lead to another file after it: a new name takes them
-// over, or a name that goes gives them back.
+// rerouted counts links, in files that the change leaves alone, which lead to another file after it: because
+// the target of a link got a rival with a matching name, or lost one.
 type rerouted struct {
 	from, to string
 	count    int
 }
 
-// names are the paths that a change makes and those that it takes away.
+// names has the paths that a change adds and those that it removes.
 type names struct {
 	made, gone []string
 	moved      map[string]string
-	touched    map[string]bool // files whose links are a matter of the change
+	touched    map[string]bool // files whose own links the change handles
 }
 
 func (p Proposal) names() names {
@@ -48,8 +48,8 @@ func (p Proposal) names() names {
 	return n
 }
 
-// traceLinks adds to the proposal which links of other files break and which lead elsewhere after it. Each is resolved
-// among the files as they are and as they will be.
+// traceLinks adds to the proposal the links of other files that break or lead to another file. It resolves each
+// link among the files before and after the change.
 func (p *Proposal) traceLinks(v *call.Vault) error {
 	changed := p.names()
 	if len(changed.made)+len(changed.gone) == 0 || p.Undoes != "" {
@@ -71,30 +71,30 @@ func (p *Proposal) traceLinks(v *call.Vault) error {
 		return err
 	}
 	after := changed.filesAfter(x)
-	at := map[[2]string]int{} // places in p.rerouted
+	indexes := map[[2]string]int{} // indexes in p.rerouted
 	for _, f := range sources {
 		broken := 0
 		f.Facts().EachLink(func(link *markdown.Link) {
-			place, led := x.ResolveFrom(link.Path, f.Path.String())
-			if !led || link.Path == "" {
+			place, resolves := x.ResolveFrom(link.Path, f.Path.String())
+			if !resolves || link.Path == "" {
 				return
 			}
-			was := x.Files[place].Path.String()
-			wanted := was
-			if to := changed.moved[was]; to != "" {
-				wanted = to
+			oldTarget := x.Files[place].Path.String()
+			newTarget := oldTarget
+			if to := changed.moved[oldTarget]; to != "" {
+				newTarget = to
 			}
-			now, leads := after.Resolve(link.Path, f.Path.String())
+			now, stillResolves := after.Resolve(link.Path, f.Path.String())
 			switch {
-			case !leads:
+			case !stillResolves:
 				broken++
-			case after.Path(now) != wanted:
-				key := [2]string{was, after.Path(now)}
-				if _, known := at[key]; !known {
-					at[key] = len(p.rerouted)
-					p.rerouted = append(p.rerouted, rerouted{from: was, to: after.Path(now)})
+			case after.Path(now) != newTarget:
+				key := [2]string{oldTarget, after.Path(now)}
+				if _, known := indexes[key]; !known {
+					indexes[key] = len(p.rerouted)
+					p.rerouted = append(p.rerouted, rerouted{from: oldTarget, to: after.Path(now)})
 				}
-				p.rerouted[at[key]].count++
+				p.rerouted[indexes[key]].count++
 			}
 		})
 		p.Broken.Add(f.Path, broken)
@@ -107,8 +107,8 @@ func (p *Proposal) traceLinks(v *call.Vault) error {
 	return nil
 }
 
-// sourcesOf returns the files with links that may lead elsewhere after a change: to what it takes away, and to files with
-// a name that it makes.
+// sourcesOf returns the files with links that a change may affect: links to files that it removes, and links to
+// files with the name of one that it adds.
 func sourcesOf(x *index.Index, changed names) (sources []*index.File) {
 	var targets []int
 	for _, path := range changed.made {
@@ -137,7 +137,7 @@ func sourcesOf(x *index.Index, changed names) (sources []*index.File) {
 	return sources
 }
 
-// filesAfter returns the files of the vault after the change.
+// filesAfter returns the files of the vault as they are after the change.
 func (n names) filesAfter(x *index.Index) *lookup.Files {
 	gone := map[string]bool{}
 	for _, path := range n.gone {
@@ -152,12 +152,12 @@ func (n names) filesAfter(x *index.Index) *lookup.Files {
 	return lookup.New(append(after, n.made...))
 }
 
-// maxRerouted is how many pairs of files are told of which links lead from one to the other.
+// maxRerouted limits the pairs of old and new targets that a message lists.
 const maxRerouted = 5
 
-// leadElsewhere says which links lead to another file after the change, "" if there are none.
+// leadElsewhere describes the links that lead to another file after the change, "" if there are none.
 func (p Proposal) leadElsewhere() string {
-	var said []string
+	var sentences []string
 	for _, r := range p.rerouted[:min(len(p.rerouted), maxRerouted)] {
 		links := answer.Count(r.count, "link")
 		verb := "lead"
@@ -166,24 +166,24 @@ func (p Proposal) leadElsewhere() string {
 		}
 		switch p.Note.String() {
 		case r.to:
-			said = append(said, fmt.Sprintf("%s that led to %s %s here now", links, plainPath(r.from), verb))
+			sentences = append(sentences, fmt.Sprintf("%s that led to %s %s here now", links, plainPath(r.from), verb))
 		case r.from:
-			said = append(said, fmt.Sprintf("%s that led here %s to %s now", links, verb, plainPath(r.to)))
+			sentences = append(sentences, fmt.Sprintf("%s that led here %s to %s now", links, verb, plainPath(r.to)))
 		default:
-			said = append(
-				said,
+			sentences = append(
+				sentences,
 				fmt.Sprintf("%s that led to %s %s to %s now", links, plainPath(r.from), verb, plainPath(r.to)),
 			)
 		}
 	}
-	return answer.AndMore(strings.Join(said, ", "), len(p.rerouted)-maxRerouted)
+	return answer.AndMore(strings.Join(sentences, ", "), len(p.rerouted)-maxRerouted)
 }
 
-// plainPath returns a path as it is if it reads as one, and in quotes otherwise.
+// plainPath returns a path unchanged if it is plain, and quoted otherwise.
 func plainPath(path string) string {
 	isPlain := !strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || strings.ContainsRune(`"'`+"`", r) })
 	if _, err := disk.ParsePath(path); err == nil && isPlain && len(path) <= maxNamed {
 		return path
 	}
-	return fmt.Sprint(named(path))
+	return fmt.Sprint(quotable(path))
 }

@@ -18,48 +18,48 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 )
 
-// A change that was begun is settled in one way, whatever ended it: an error, another program, the end of its process or of
-// the machine. Its entry in the journal says what it was to do, the disk how far it has come. It is completed or taken back
-// as a whole; where files that other programs have changed meanwhile let neither be, it stays in part, and the answer
-// says which files are on which side.
+// A change that was begun is settled in the same way, whatever interrupted it: an error, another program, or
+// the end of the process or of the system. Its journal entry has the intention, and the disk shows how far the
+// change has come. It is completed or undone as a whole. If files that other programs changed meanwhile prevent
+// both, it remains partly made, and the answer lists which files are changed.
 
-// ending is what became of a change.
+// ending is the result of a change.
 type ending struct {
 	state outcome
-	// made and unmade are the files of a change that is made in part.
+	// made and unmade are the changed and the unchanged files of a change that is partly made.
 	made, unmade []string
-	// unsettled says that the disk let the change neither be completed nor be taken back: that is tried again when the vault is
-	// opened the next time.
+	// unsettled is set if errors of the disk prevented both completing and undoing the change. The next process
+	// that opens the vault tries again.
 	unsettled bool
-	// unseen says that the disk does not let it be told of all files on which side they are, or that it cannot be told which
-	// way the change is settled the next time.
+	// unseen is set if some files cannot be read, so that their state is unknown, or if it is unknown whether
+	// the next process will complete or undo the change.
 	unseen bool
-	// overtaken says that another program has changed a file since.
+	// overtaken is set if another program has changed a file since.
 	overtaken bool
-	// beside says where texts of other programs are that could not stay in their notes.
+	// beside has notices about where texts of other programs are that could not stay in their notes.
 	beside []string
 }
 
-// outcome is whether a change is made.
+// outcome tells how much of a change is made.
 type outcome uint8
 
 const (
 	unmade outcome = iota // nothing of it is left
 	made                  // all of it is made
-	partly                // some files are changed
+	partly                // some files are changed, and others are not
 )
 
-// direction is what is tried first with a change that was broken off.
+// direction is the way of settling an interrupted change that is tried first.
 type direction int
 
 const (
-	takingBack direction = iota
-	completing           // if its commit had begun and all new texts are there
+	undoing    direction = iota
+	completing           // only if its commit had begun and all new texts are staged
 )
 
-// settle completes or takes back a change that was broken off. If one is not possible, the other one is tried. The caller
-// has the turn in which the change was begun, or is alone. After an error of the disk the change is not settled: that is tried again when the vault is opened
-// the next time.
+// settle completes or undoes an interrupted change. If the first way is impossible, it tries the other one. The
+// caller must have the turn in which the change was begun, or be alone. After an error of the disk, the change
+// is not settled: the next process that opens the vault tries again.
 func (s *settler) settle(first direction) (ending, error) {
 	defer s.vault.Disk.CloseGathered()
 	if first == completing {
@@ -69,73 +69,75 @@ func (s *settler) settle(first direction) (ending, error) {
 		case !hasBegun:
 			return ending{state: unmade}, s.finish(unmade, nil)
 		case !isWhole:
-			first = takingBack
-			_ = s.mark.SetTakingBack(s.entry.ID) // so that whoever goes on with it, if this ends, goes the same way
+			first = undoing
+			_ = s.mark.SetTakingBack(s.entry.ID) // if this process ends now, the next one must undo it, too
 		}
 	}
-	ways := []struct {
+	directions := []struct {
 		end  outcome
 		walk func() error
-	}{{unmade, s.takeBack}, {made, s.complete}}
+	}{{unmade, s.undo}, {made, s.complete}}
 	if first == completing {
-		slices.Reverse(ways)
+		slices.Reverse(directions)
 	}
-	for _, way := range ways {
-		err := way.walk()
-		for n := 1; err != nil && n < maxWalks; n++ { // a fault may be over, and what another program did is seen now
-			err = way.walk()
+	for _, direction := range directions {
+		err := direction.walk()
+		// The fault may be temporary, and a change by another program is noticed at the next attempt.
+		for n := 1; err != nil && n < maxWalks; n++ {
+			err = direction.walk()
 		}
 		if err == nil {
-			return ending{state: way.end}, s.finish(way.end, nil)
+			return ending{state: direction.end}, s.finish(direction.end, nil)
 		}
 		if !isForeign(err) {
-			end, _ := s.sides()
+			end, _ := s.describePartial()
 			end.unsettled = true
 			return end, err
 		}
 	}
-	end, left := s.sides()
+	end, images := s.describePartial()
 	if len(end.made) == 0 {
 		return ending{state: unmade}, s.finish(unmade, nil)
 	}
-	return end, s.finish(partly, left)
+	return end, s.finish(partly, images)
 }
 
-// sides returns which files of a change are changed and which are not. left are the images after the steps; of those that are not made
-// it is that before them, so that an undo has nothing to do for them.
-func (s *settler) sides() (end ending, left []journal.Image) {
+// describePartial returns the changed and the unchanged files of the change. images are the actual images after
+// the steps: that of an unmade step is the one before it, so that an undo has nothing to do for it.
+func (s *settler) describePartial() (end ending, images []journal.Image) {
 	end.state = partly
-	left = make([]journal.Image, len(s.entry.Steps))
-	for i, kept := range s.entry.Steps {
-		seen, err := s.look(i)
-		left[i] = kept.After
+	images = make([]journal.Image, len(s.entry.Steps))
+	for i, recorded := range s.entry.Steps {
+		seen, err := s.observe(i)
+		images[i] = recorded.After
 		if err != nil {
 			end.unseen = true
 		}
 		switch {
-		case isFolderStep(kept):
+		case isFolderStep(recorded):
 		case err == nil && (seen.position == after || seen.position == moved || seen.position == overtaken):
-			end.made = append(end.made, kept.Path)
+			end.made = append(end.made, recorded.Path)
 		default:
-			end.unmade = append(end.unmade, kept.Source())
-			left[i] = kept.Before
+			end.unmade = append(end.unmade, recorded.Source())
+			images[i] = recorded.Before
 		}
 	}
-	return end, left
+	return end, images
 }
 
-// maxWalks is how often a change is tried to be completed, or taken back, before the other one is tried.
+// maxWalks limits the attempts in one direction before the other one is tried.
 const maxWalks = 3
 
-// isForeign reports whether it is another program that lets a step neither be made nor be taken back.
+// isForeign reports whether another program prevents a step from being made or undone.
 func isForeign(err error) bool {
 	var refusal *disk.Refusal
 	return errors.Is(err, errForeign) || errors.Is(err, disk.ErrChanged) || errors.Is(err, fs.ErrExist) ||
 		errors.As(err, &refusal)
 }
 
-// finish removes what is left of a change beside its files, and keeps its outcome.
-func (s *settler) finish(end outcome, found []journal.Image) error {
+// finish removes what remains of a change other than its files, and records its outcome. images are the actual
+// images after the steps, nil if they are as planned.
+func (s *settler) finish(result outcome, images []journal.Image) error {
 	folder := s.vault.Disk
 	defer folder.CloseGathered()
 	failed := make([]error, len(s.entry.Steps))
@@ -144,21 +146,21 @@ func (s *settler) finish(end outcome, found []journal.Image) error {
 		if err != nil {
 			return nil
 		}
-		if end == made {
+		if result == made {
 			failed[i] = s.saveLate(i)
 		}
 		if failed[i] == nil {
 			failed[i] = folder.Discard(draft)
 		}
-		return nil // each is tried
+		return nil // continue with the other steps
 	})
 	empty := s.entry.Emptied
-	if end == unmade {
+	if result == unmade {
 		empty = slices.Clone(s.entry.Folders)
 		slices.Reverse(empty)
 		if slices.ContainsFunc(
 			s.entry.Steps,
-			func(kept journal.Step) bool { return kept.Trash != "" && kept.Before.Exists },
+			func(recorded journal.Step) bool { return recorded.Trash != "" && recorded.Before.Exists },
 		) {
 			failed = append(failed, folder.RemoveEmptyTrash())
 		}
@@ -168,36 +170,36 @@ func (s *settler) finish(end outcome, found []journal.Image) error {
 			failed = append(failed, folder.RemoveFolder(path))
 		}
 	}
-	if end == made {
+	if result == made {
 		s.restoreTimes()
 	}
 	failed = append(failed, s.sync())
 	if err := errors.Join(failed...); err != nil {
 		return err
 	}
-	record := journal.Outcome{State: journal.Done, After: found, Was: s.was}
+	record := journal.Outcome{State: journal.Done, After: images, Was: s.actualBefore}
 	switch {
-	case end == unmade:
+	case result == unmade:
 		record = journal.Outcome{State: journal.Undone, Note: "it was not completed, and is taken back"}
-	case end == partly:
+	case result == partly:
 		record.State = journal.Failed
 		record.Note = "it is made in part"
-	case len(s.was) > 0: // what the files hold is not what was planned
-		record.After = s.found()
+	case len(s.actualBefore) > 0: // the files differ from what was planned
+		record.After = s.actualImages()
 	}
-	if s.entry.State == journal.Done && end != unmade { // its outcome is kept
+	if s.entry.State == journal.Done && result != unmade { // its outcome has already been recorded
 		return nil
 	}
 	ends := []journal.Ended{{ID: s.entry.ID, Outcome: record}}
-	parts := s.parts()
+	parts := s.unfinishedParts()
 	for _, part := range parts {
-		ends = append(ends, journal.Ended{ID: part.ID, Outcome: s.endOf(part, end)})
+		ends = append(ends, journal.Ended{ID: part.ID, Outcome: s.partOutcome(part, result)})
 	}
 	if err := s.journal.EndTogether(ends); err != nil {
 		return unjournaled(err)
 	}
 	s.mark.Clear()
-	if end == made {
+	if result == made {
 		for _, e := range append(parts, s.entry) {
 			for _, id := range e.TakesBack() {
 				_ = s.journal.MarkUndone(id, e.ID)
@@ -207,8 +209,9 @@ func (s *settler) finish(end outcome, found []journal.Image) error {
 	return nil
 }
 
-// parts returns the entries of the operations of a batch that are not ended. One that is not in the journal was never begun.
-func (s *settler) parts() (parts []journal.Entry) {
+// unfinishedParts returns the entries of the batch's operations that have no outcome yet. An operation that is
+// not in the journal was never begun.
+func (s *settler) unfinishedParts() (parts []journal.Entry) {
 	for _, id := range s.entry.Parts {
 		e, err := s.journal.Entry(context.WithoutCancel(s.vault.Ctx), id)
 		if err == nil && e.State == journal.Begun {
@@ -218,22 +221,22 @@ func (s *settler) parts() (parts []journal.Entry) {
 	return parts
 }
 
-// endOf returns how the operation of a batch ends. One of a batch that is made in part is no change of its own any more: the
-// entry of the batch stands for it.
-func (s *settler) endOf(part journal.Entry, end outcome) journal.Outcome {
-	switch end {
+// partOutcome returns the outcome of one operation of a batch. If the batch is partly made, its operations no
+// longer count as changes of their own: the entry of the batch covers them.
+func (s *settler) partOutcome(part journal.Entry, result outcome) journal.Outcome {
+	switch result {
 	case unmade:
 		return journal.Outcome{State: journal.Undone, Note: "its batch was not completed, and is taken back"}
 	case partly:
 		return journal.Outcome{State: journal.Undone, Note: "its batch is made in part, see " + s.entry.ID}
 	}
-	return journal.Outcome{State: journal.Done, After: s.foundOf(part)}
+	return journal.Outcome{State: journal.Done, After: s.actualImagesOf(part)}
 }
 
-// foundOf returns the images after the steps of a part, nil if they are as planned. Where another program appended to a file
-// meanwhile, the last step of that file has it.
-func (s *settler) foundOf(part journal.Entry) (all []journal.Image) {
-	for i := range s.was {
+// actualImagesOf returns the images after the steps of a part, nil if they are as planned. If another program
+// appended to a file meanwhile, the last step of that file has the actual image.
+func (s *settler) actualImagesOf(part journal.Entry) (images []journal.Image) {
+	for i := range s.actualBefore {
 		whole := s.entry.Steps[i]
 		for n, step := range part.Steps {
 			if step.Path != whole.Path || step.After != whole.After {
@@ -244,52 +247,53 @@ func (s *settler) foundOf(part journal.Entry) (all []journal.Image) {
 				if err != nil {
 					continue
 				}
-				if all == nil {
-					all = answer.Map(part.Steps, func(step journal.Step) journal.Image { return step.After })
+				if images == nil {
+					images = answer.Map(part.Steps, func(step journal.Step) journal.Image { return step.After })
 				}
-				all[n] = ImageOf(now)
+				images[n] = ImageOf(now)
 			}
 		}
 	}
-	return all
+	return images
 }
 
-// found returns the images of the files of the steps as they are now.
-func (s *settler) found() []journal.Image {
-	all := make([]journal.Image, len(s.entry.Steps))
-	for i, kept := range s.entry.Steps {
-		all[i] = kept.After
-		if path, err := ParseStepPath(kept.Path); err == nil && s.was[i].Exists {
+// actualImages returns the images of the files of the steps as they are now.
+func (s *settler) actualImages() []journal.Image {
+	images := make([]journal.Image, len(s.entry.Steps))
+	for i, recorded := range s.entry.Steps {
+		images[i] = recorded.After
+		if path, err := ParseStepPath(recorded.Path); err == nil && s.actualBefore[i].Exists {
 			if now, err := CurrentState(s.vault, path); err == nil {
-				all[i] = ImageOf(now)
+				images[i] = ImageOf(now)
 			}
 		}
 	}
-	return all
+	return images
 }
 
-// restoreTimes gives folders the times that they are to have, now that nothing is made in them any more.
+// restoreTimes sets the planned modification times of folders, now that nothing more is created in them.
 func (s *settler) restoreTimes() {
-	for _, kept := range s.entry.Steps {
-		if !isFolderStep(kept) || !kept.After.Exists {
+	for _, recorded := range s.entry.Steps {
+		if !isFolderStep(recorded) || !recorded.After.Exists {
 			continue
 		}
-		if path, err := ParseStepPath(kept.Path); err == nil {
-			s.setTime(path, kept.Sets)
+		if path, err := ParseStepPath(recorded.Path); err == nil {
+			s.setTime(path, recorded.Sets)
 		}
 	}
 }
 
-// setTime gives a file or folder a time of modification, in Unix nanoseconds; 0 leaves it as it is.
+// setTime sets the modification time of a file or folder, in Unix nanoseconds; 0 leaves it unchanged.
 func (s *settler) setTime(path disk.Path, at int64) {
 	if at != 0 {
-		_ = s.vault.Disk.SetModified(path, time.Unix(0, at)) // not every file system lets it
+		_ = s.vault.Disk.SetModified(path, time.Unix(0, at)) // not every file system supports it
 	}
 }
 
-// Recover settles the changes and the batch that were broken off, if there are any. The caller is alone, see [journal.Turn].
+// Recover settles interrupted changes and batches, if there are any. The caller must be alone, see
+// [journal.Turn].
 func Recover(v *call.Vault, j *journal.Journal) error {
-	if !j.HasUnfinished() { // but the first time the journal itself is asked
+	if !j.HasUnfinished() { // the first call of a process still has to read the journal
 		return recoverChange(v, j, j.Mark())
 	}
 	if err := recoverChanges(v, j); err != nil {
@@ -298,7 +302,7 @@ func Recover(v *call.Vault, j *journal.Journal) error {
 	return recoverBatch(v, j)
 }
 
-// recoverChanges completes the changes that were broken off, or takes them back.
+// recoverChanges completes or undoes the interrupted changes.
 func recoverChanges(v *call.Vault, j *journal.Journal) error {
 	if err := recoverChange(v, j, j.BesideMark()); err != nil {
 		return err
@@ -306,39 +310,40 @@ func recoverChanges(v *call.Vault, j *journal.Journal) error {
 	return recoverChange(v, j, j.Mark())
 }
 
-// recoverChange completes the change that a mark names, or takes it back.
+// recoverChange completes or undoes the change that a mark names.
 func recoverChange(v *call.Vault, j *journal.Journal, mark journal.Mark) error {
-	broken, err := mark.BrokenOff(v.Ctx)
+	interrupted, err := mark.BrokenOff(v.Ctx)
 	if err != nil {
 		return unjournaled(err)
 	}
-	if broken == nil || broken.Backend != embedded {
+	if interrupted == nil || interrupted.Backend != embedded {
 		if mark.IsSet() {
 			mark.Clear()
 		}
 		return nil
 	}
 	first := completing
-	if broken.TakingBack {
-		first = takingBack
+	if interrupted.TakingBack {
+		first = undoing
 	}
-	return recoverEntry(v, j, mark, broken.Entry, first)
+	return recoverEntry(v, j, mark, interrupted.Entry, first)
 }
 
-// recoverBatch takes back the changes of a batch whose gateway has ended: it is made as a whole or not at all.
+// recoverBatch undoes the changes of a batch whose gateway process has ended: a batch is made as a whole or not
+// at all.
 func recoverBatch(v *call.Vault, j *journal.Journal) error {
-	entries, found, err := j.UnfinishedBatch(v.Ctx)
+	entries, isUnfinished, err := j.UnfinishedBatch(v.Ctx)
 	if err != nil {
 		return unjournaled(err)
 	}
-	if !found {
+	if !isUnfinished {
 		return nil
 	}
 	for _, e := range entries {
 		if e.State != journal.Done || e.Undoes != "" {
 			continue
 		}
-		if err := recoverEntry(v, j, j.Mark(), e, takingBack); err != nil {
+		if err := recoverEntry(v, j, j.Mark(), e, undoing); err != nil {
 			return err
 		}
 	}
@@ -357,18 +362,19 @@ func recoverEntry(v *call.Vault, j *journal.Journal, mark journal.Mark, e journa
 	return nil
 }
 
-const brokenOff = "a change was broken off and is completed or taken back by the next call that can write: notes may be as they were before it, or as after it"
+const unfinishedNotice = "a change was broken off and is completed or taken back by the next call that can write: notes may be as they were before it, or as after it"
 
-// NoticeUnfinished returns what to tell of a change that was broken off, "" mostly, in a process that cannot write notes.
+// NoticeUnfinished returns a notice if a change is unfinished, otherwise "". It is for a process that cannot
+// write notes.
 func NoticeUnfinished(v *call.Vault) (notice string) {
 	if j, err := v.Journal(); err != nil || !j.HasUnfinished() {
 		return ""
 	}
-	return brokenOff
+	return unfinishedNotice
 }
 
-// RecoverBefore settles a change that was broken off before a call reads what it left, in a process that can write notes.
-// It returns what to tell of a change that is still unfinished, "" mostly.
+// RecoverBefore settles an interrupted change before a call reads the affected notes, in a process that can
+// write notes. It returns a notice if the change is still unfinished, otherwise "".
 func RecoverBefore(v *call.Vault) (notice string) {
 	j, err := v.Journal()
 	if err != nil || !j.HasUnfinished() {
@@ -376,35 +382,36 @@ func RecoverBefore(v *call.Vault) (notice string) {
 	}
 	unlock, free := j.TryLock()
 	if !free {
-		return "" // another process makes the change
+		return "" // another process is making the change
 	}
 	defer unlock()
 	if Recover(v, j) != nil {
-		return brokenOff
+		return unfinishedNotice
 	}
 	return ""
 }
 
-// embedded is the backend of the entries of this program.
+// embedded is the backend in the journal entries of this program.
 const embedded = "embedded"
 
-// settler settles one change.
+// settler completes or undoes one change.
 type settler struct {
-	vault   *call.Vault // as its owner sees it
-	journal *journal.Journal
-	mark    journal.Mark // of the change; the zero Mark if nothing is settled
-	entry   journal.Entry
-	sync    func() error
-	mu      sync.Mutex            // for was and beside
-	was     map[int]journal.Image // see [journal.Outcome]
-	beside  []string              // see [ending]
-	// busy has a lock for each step, which whoever looks at it or makes it has. One that has that of a step only waits for
-	// those of the steps before it.
-	busy []sync.Mutex
+	vault        *call.Vault // as the owner sees it, with all notes
+	journal      *journal.Journal
+	mark         journal.Mark // the mark of the change; the zero Mark if the settler only observes
+	entry        journal.Entry
+	sync         func() error
+	mu           sync.Mutex            // guards actualBefore and beside
+	actualBefore map[int]journal.Image // by step: see [journal.Outcome.Was]
+	beside       []string              // see [ending]
+	// stepLocks has a lock for each step, held while the step is observed or made. The holder of a step's lock
+	// may only wait for the locks of earlier steps.
+	stepLocks []sync.Mutex
 }
 
-// text returns a text of the journal. What is begun is settled even after the call was cancelled.
-func (s *settler) text(image journal.Image) ([]byte, error) {
+// oldText returns a text from the journal. It ignores cancellation: a change that was begun is settled even
+// after its call was cancelled.
+func (s *settler) oldText(image journal.Image) ([]byte, error) {
 	text, err := s.journal.Object(context.WithoutCancel(s.vault.Ctx), image.Hash)
 	return text.ForProgram(), err
 }
@@ -414,48 +421,48 @@ func newSettler(v *call.Vault, j *journal.Journal, mark journal.Mark, e journal.
 	folder, syncAll := v.Disk.Whole().Gathering()
 	whole.Disk = folder
 	return &settler{
-		vault:   &whole,
-		journal: j,
-		mark:    mark,
-		entry:   e,
-		sync:    syncAll,
-		was:     map[int]journal.Image{},
-		busy:    make([]sync.Mutex, len(e.Steps)),
+		vault:        &whole,
+		journal:      j,
+		mark:         mark,
+		entry:        e,
+		sync:         syncAll,
+		actualBefore: map[int]journal.Image{},
+		stepLocks:    make([]sync.Mutex, len(e.Steps)),
 	}
 }
 
-// position is how far a step has come.
+// position is the progress of a step on the disk.
 type position uint8
 
 const (
-	before    position = iota // nothing of it is done
+	before    position = iota // not started
 	moved                     // the file has its new path and its old text
-	doubled                   // the file has both its paths
-	reserved                  // the file has its old path, and an empty one its new path
-	after                     // it is done
-	foreign                   // another program has changed the file before: nothing of the step is done, or can be
-	overtaken                 // it is done, and another program has changed the file since
-	gone                      // another program has removed the file: there is nothing to do, whichever way it goes
+	doubled                   // the file has both paths
+	reserved                  // the file has its old path, and an empty file reserves the new one
+	after                     // done
+	foreign                   // another program changed the file first: the step is not started, and cannot be made
+	overtaken                 // done, but another program has changed the file since
+	gone                      // another program removed the file: nothing to do in either direction
 )
 
-// sight is what is seen of a step on the disk.
-type sight struct {
+// observation is the state of a step on the disk.
+type observation struct {
 	position position
-	now      FileState // the file
-	// appended is what another program has appended to it since.
+	now      FileState // of the file
+	// appended is text that another program has appended to the file since.
 	appended []byte
 }
 
-// survey looks at all steps. hasBegun says that something that can be seen was changed, and isWhole that all new texts are
-// there: then the change can be completed.
+// survey observes all steps. hasBegun is set if a visible file was changed, and isWhole if all new texts are
+// staged, so that the change can be completed.
 func (s *settler) survey() (hasBegun, isWhole bool, err error) {
 	var begun, incomplete atomic.Bool
 	_, err = budget.WaitForEach(len(s.entry.Steps), func(i int) error {
-		seen, err := s.look(i)
+		seen, err := s.observe(i)
 		if err != nil {
 			return err
 		}
-		// A file that is gone may have been removed by the change, of which the rest is removed already.
+		// A missing file may have been removed by the change itself, whose draft was then already discarded.
 		if seen.position != before && seen.position != foreign {
 			begun.Store(true)
 		}
@@ -468,48 +475,49 @@ func (s *settler) survey() (hasBegun, isWhole bool, err error) {
 	return begun.Load(), !incomplete.Load(), err
 }
 
-// isReady reports whether a step is made, or its new text is whole and waits for that.
-func (s *settler) isReady(i int, seen sight) (bool, error) {
-	kept := s.entry.Steps[i]
+// isReady reports whether a step is made, or its new text is completely staged.
+func (s *settler) isReady(i int, seen observation) (bool, error) {
+	recorded := s.entry.Steps[i]
 	switch seen.position {
 	case after, overtaken, gone:
 		return true, nil
 	case foreign:
 		return false, nil
 	}
-	isOutOfTrash := !kept.Before.Exists && kept.Trash != ""
-	writesText := kept.After.Exists && kept.Before != kept.After && !isFolderStep(kept) && !isOutOfTrash
+	isOutOfTrash := !recorded.Before.Exists && recorded.Trash != ""
+	writesText := recorded.After.Exists && recorded.Before != recorded.After && !isFolderStep(recorded) && !isOutOfTrash
 	if !writesText {
 		return true, nil
 	}
-	_, text, err := s.draft(kept)
-	isStaged, _ := startsWith(FileState{Exists: text != nil, Text: guard.NewUnjudged(text)}, kept.After)
+	_, text, err := s.draft(recorded)
+	isStaged, _ := startsWith(FileState{Exists: text != nil, Text: guard.NewUnjudged(text)}, recorded.After)
 	return isStaged, err
 }
 
-// complete makes what is left of the change. It stops at the first step that cannot be made.
+// complete makes the remaining steps of the change. It stops at the first step that cannot be made.
 func (s *settler) complete() error {
 	return s.eachStep(len(s.entry.Steps), func(n int) int { return n }, s.completeStep)
 }
 
-// takeBack takes back what was made of the change. It stops at the first step that cannot be.
-func (s *settler) takeBack() error {
+// undo undoes the steps of the change that are made, last first. It stops at the first step that cannot be
+// undone.
+func (s *settler) undo() error {
 	last := len(s.entry.Steps) - 1
-	return s.eachStep(len(s.entry.Steps), func(n int) int { return last - n }, s.takeBackStep)
+	return s.eachStep(len(s.entry.Steps), func(n int) int { return last - n }, s.undoStep)
 }
 
-// eachStep does something with so many steps; at gives the number of the n-th. Several are done at once where that is apart,
-// see [apart].
+// eachStep calls do for each of the steps. at returns the index of the n-th step in the order of the calls.
+// Steps that are independent of each other are done concurrently, see [independentPrefix].
 func (s *settler) eachStep(steps int, at func(n int) int, do func(i int) error) error {
 	for n := 0; n < steps; {
 		count := 1
 		if s.vault.Disk.HasExchanged() {
-			count = apart(steps-n, func(k int) journal.Step { return s.entry.Steps[at(n+k)] })
+			count = independentPrefix(steps-n, func(k int) journal.Step { return s.entry.Steps[at(n+k)] })
 		}
 		_, err := budget.WaitForEach(count, func(k int) error {
 			i := at(n + k)
-			s.busy[i].Lock()
-			defer s.busy[i].Unlock()
+			s.stepLocks[i].Lock()
+			defer s.stepLocks[i].Unlock()
 			return do(i)
 		})
 		if err != nil {
@@ -520,77 +528,78 @@ func (s *settler) eachStep(steps int, at func(n int) int, do func(i int) error) 
 	return nil
 }
 
-// apart returns how many steps, from the first on, change the texts of different files where these are, so that they can be
-// made at once: at least one. at gives the n-th of so many. Where the disk does not exchange files, or it is not known yet, it
-// does not tell of each whether it is made, so that they are made in their order.
-func apart(steps int, at func(n int) journal.Step) int {
+// independentPrefix returns the number of steps, from the first on, that change the texts of different files in
+// place, so that they can be made concurrently; it is at least 1. at returns the n-th of the steps. Callers use
+// it only if the disk is known to exchange files: otherwise the state of a single step does not reveal whether
+// it was made, so that steps must be made in order.
+func independentPrefix(steps int, at func(n int) journal.Step) int {
 	seen := map[string]bool{}
 	for count := range steps {
-		kept := at(count)
-		isInPlace := kept.Before.Exists && kept.After.Exists && kept.Source() == kept.Path && !isFolderStep(kept)
-		isReplaced := isInPlace && kept.Draft != ""
-		if !isReplaced || seen[kept.Path] {
+		recorded := at(count)
+		isInPlace := recorded.Before.Exists && recorded.After.Exists && recorded.Source() == recorded.Path && !isFolderStep(recorded)
+		isReplaced := isInPlace && recorded.Draft != ""
+		if !isReplaced || seen[recorded.Path] {
 			return max(count, 1)
 		}
-		seen[kept.Path] = true
+		seen[recorded.Path] = true
 	}
 	return steps
 }
 
-// errForeign says that a file is neither as it was nor as it was to be.
+// errForeign is returned for a file that is neither in its old nor in its new state.
 var errForeign = errors.New("was changed by another program")
 
-// paths returns where the file of a step is before it and after it.
-func paths(kept journal.Step) (from, to disk.Path, err error) {
-	if to, err = ParseStepPath(kept.Path); err != nil {
+// paths returns where the file of a step is before and after it.
+func paths(recorded journal.Step) (from, to disk.Path, err error) {
+	if to, err = ParseStepPath(recorded.Path); err != nil {
 		return from, to, err
 	}
-	from, err = ParseStepPath(kept.Source())
+	from, err = ParseStepPath(recorded.Source())
 	return from, to, err
 }
 
-func isFolderStep(kept journal.Step) bool { return kept.Path[len(kept.Path)-1] == '/' }
+func isFolderStep(recorded journal.Step) bool { return recorded.Path[len(recorded.Path)-1] == '/' }
 
-// look says how far the step with a number has come.
-func (s *settler) look(i int) (sight, error) {
-	s.busy[i].Lock()
-	defer s.busy[i].Unlock()
-	return s.lookBusy(i)
+// observe returns the state of the step with an index.
+func (s *settler) observe(i int) (observation, error) {
+	s.stepLocks[i].Lock()
+	defer s.stepLocks[i].Unlock()
+	return s.observeLocked(i)
 }
 
-// lookBusy is look for the one that has the lock of the step.
-func (s *settler) lookBusy(i int) (sight, error) {
-	kept := s.entry.Steps[i]
-	from, to, err := paths(kept)
+// observeLocked is observe for a caller that has the lock of the step.
+func (s *settler) observeLocked(i int) (observation, error) {
+	recorded := s.entry.Steps[i]
+	from, to, err := paths(recorded)
 	if err != nil {
-		return sight{}, err
+		return observation{}, err
 	}
-	if isFolderStep(kept) {
+	if isFolderStep(recorded) {
 		_, err := s.vault.Disk.FolderInfo(to)
 		if err != nil && !disk.IsMissing(err) {
-			return sight{}, err
+			return observation{}, err
 		}
-		if (err == nil) == kept.After.Exists {
-			return sight{position: after}, nil
+		if (err == nil) == recorded.After.Exists {
+			return observation{position: after}, nil
 		}
-		return sight{position: before}, nil
+		return observation{position: before}, nil
 	}
 	now, err := s.state(to)
 	if err != nil {
-		return sight{}, err
+		return observation{}, err
 	}
 	switch {
 	case from != to:
-		return s.lookAtMove(kept, from, to, now)
-	case !kept.Before.Exists:
-		return s.lookAtMade(i, now)
-	case !kept.After.Exists:
-		return s.lookAtRemoved(kept, now)
+		return s.observeMove(recorded, from, to, now)
+	case !recorded.Before.Exists:
+		return s.observeCreation(i, now)
+	case !recorded.After.Exists:
+		return s.observeRemoval(recorded, now)
 	}
-	return s.lookAtChanged(i, now)
+	return s.observeChange(i, now)
 }
 
-// state returns the file at a path as it is now. What is no file is none.
+// state returns the state of the file at a path. Anything that is not a file counts as missing.
 func (s *settler) state(path disk.Path) (FileState, error) {
 	now, err := CurrentState(s.vault, path)
 	if disk.IsMissing(err) {
@@ -599,160 +608,162 @@ func (s *settler) state(path disk.Path) (FileState, error) {
 	return now, err
 }
 
-func (s *settler) lookAtChanged(i int, now FileState) (sight, error) {
-	kept := s.entry.Steps[i]
-	isAfter, afterRest := startsWith(now, kept.After)
-	isBefore, beforeRest := startsWith(now, kept.Before)
+func (s *settler) observeChange(i int, now FileState) (observation, error) {
+	recorded := s.entry.Steps[i]
+	isAfter, afterRest := startsWith(now, recorded.After)
+	isBefore, beforeRest := startsWith(now, recorded.Before)
 	if isBefore && (!isAfter || len(beforeRest) < len(afterRest)) {
-		return sight{before, now, beforeRest}, nil
+		return observation{before, now, beforeRest}, nil
 	}
-	draft, text, err := s.draft(kept)
+	draft, text, err := s.draft(recorded)
 	if err != nil {
-		return sight{}, err
+		return observation{}, err
 	}
-	isWaiting := text != nil && journal.ImageOf(text) == kept.After
-	isExchanged := text != nil && journal.ImageOf(text) == kept.Before
+	isWaiting := text != nil && journal.ImageOf(text) == recorded.After
+	isExchanged := text != nil && journal.ImageOf(text) == recorded.Before
 	switch {
-	case isAfter && (text == nil || isExchanged || s.isStagedBack(kept, afterRest, text)):
-		return sight{after, now, afterRest}, nil
+	case isAfter && (text == nil || isExchanged || s.isStagedBack(recorded, afterRest, text)):
+		return observation{after, now, afterRest}, nil
 	case !isAfter && isExchanged:
-		return sight{overtaken, now, nil}, nil
+		return observation{overtaken, now, nil}, nil
 	case !isAfter && isWaiting:
-		return sight{foreign, now, nil}, nil
+		return observation{foreign, now, nil}, nil
 	case !isAfter:
 		isCommitted, err := s.isCommitted(i)
 		if isCommitted {
-			return sight{overtaken, now, nil}, err
+			return observation{overtaken, now, nil}, err
 		}
-		return sight{foreign, now, nil}, err
+		return observation{foreign, now, nil}, err
 	}
-	// The files were exchanged, and what came out is a text of another program: the process ended before it looked at it. It is
-	// put back.
-	path, err := ParseStepPath(kept.Path)
+	// The files were exchanged, and the file that came out has a text of another program, which the process did
+	// not check before it ended. Put that text back.
+	path, err := ParseStepPath(recorded.Path)
 	if err != nil {
-		return sight{}, err
+		return observation{}, err
 	}
 	if err := s.vault.Disk.Replace(path, now.content(), draft, disk.Text(text)); err != nil {
-		return sight{}, err
+		return observation{}, err
 	}
-	isBefore, beforeRest = startsWith(Existing(text), kept.Before)
+	isBefore, beforeRest = startsWith(Existing(text), recorded.Before)
 	if isBefore {
-		return sight{before, Existing(text), beforeRest}, nil
+		return observation{before, Existing(text), beforeRest}, nil
 	}
-	return sight{foreign, Existing(text), nil}, nil
+	return observation{foreign, Existing(text), nil}, nil
 }
 
-// isCommitted reports whether a step that does not wait to be made is made. The steps are made in their order, and taken back in the
-// opposite one, so it is if the one before it is; the first one is not, because its new text may not have been staged.
+// isCommitted reports whether a step with neither its old nor its new text staged was made. Steps are made in
+// order and undone in reverse, so it was if the one before it was. For the first step it is false, because its
+// new text may not have been staged at all.
 func (s *settler) isCommitted(i int) (bool, error) {
 	for i--; i >= 0; i-- {
 		if isFolderStep(s.entry.Steps[i]) {
 			continue
 		}
-		seen, err := s.look(i)
+		seen, err := s.observe(i)
 		return seen.position == after || seen.position == overtaken, err
 	}
 	return false, nil
 }
 
-// isStagedBack reports whether a draft is what this settling writes to take the step back, or the beginning of that.
-func (s *settler) isStagedBack(kept journal.Step, appended, text []byte) bool {
-	old, err := s.text(kept.Before)
+// isStagedBack reports whether the text of a draft is what an earlier settling staged to undo the step, or the
+// beginning of it.
+func (s *settler) isStagedBack(recorded journal.Step, appended, text []byte) bool {
+	old, err := s.oldText(recorded.Before)
 	return err == nil && bytes.HasPrefix(slices.Concat(old, appended), text)
 }
 
-func (s *settler) lookAtMade(i int, now FileState) (sight, error) {
-	kept := s.entry.Steps[i]
-	isAfter, rest := startsWith(now, kept.After)
-	isWaiting, err := s.holds(kept, kept.After)
+func (s *settler) observeCreation(i int, now FileState) (observation, error) {
+	recorded := s.entry.Steps[i]
+	isAfter, rest := startsWith(now, recorded.After)
+	isWaiting, err := s.isStored(recorded, recorded.After)
 	if err != nil {
-		return sight{}, err
+		return observation{}, err
 	}
 	switch {
 	case !now.Exists && isWaiting:
-		return sight{before, now, nil}, nil
+		return observation{before, now, nil}, nil
 	case !now.Exists:
 		isCommitted, err := s.isCommitted(i)
 		if isCommitted {
-			return sight{gone, now, nil}, err
+			return observation{gone, now, nil}, err
 		}
-		return sight{before, now, nil}, err
-	case isWaiting && isEmpty(now) && kept.After.Size > 0:
-		return sight{reserved, now, nil}, nil
+		return observation{before, now, nil}, err
+	case isWaiting && isEmpty(now) && recorded.After.Size > 0:
+		return observation{reserved, now, nil}, nil
 	case isWaiting:
-		return sight{foreign, now, nil}, nil
+		return observation{foreign, now, nil}, nil
 	case isAfter:
-		return sight{after, now, rest}, nil
+		return observation{after, now, rest}, nil
 	}
-	return sight{overtaken, now, nil}, nil
+	return observation{overtaken, now, nil}, nil
 }
 
-func (s *settler) lookAtRemoved(kept journal.Step, now FileState) (sight, error) {
-	isAside, err := s.holds(kept, kept.Before)
+func (s *settler) observeRemoval(recorded journal.Step, now FileState) (observation, error) {
+	isAside, err := s.isStored(recorded, recorded.Before)
 	if err != nil {
-		return sight{}, err
+		return observation{}, err
 	}
-	isBefore, rest := startsWith(now, kept.Before)
+	isBefore, rest := startsWith(now, recorded.Before)
 	switch {
 	case isAside && now.Exists:
-		return sight{overtaken, now, nil}, nil // another program has made a file in its place
+		return observation{overtaken, now, nil}, nil // another program created a file at its path
 	case isAside:
-		return sight{after, now, nil}, nil
+		return observation{after, now, nil}, nil
 	case isBefore:
-		return sight{before, now, rest}, nil
+		return observation{before, now, rest}, nil
 	case now.Exists:
-		return sight{foreign, now, nil}, nil
+		return observation{foreign, now, nil}, nil
 	}
-	draft, text, err := s.draft(kept)
+	draft, text, err := s.draft(recorded)
 	if err != nil {
-		return sight{}, err
+		return observation{}, err
 	}
-	path, err := ParseStepPath(kept.Path)
+	path, err := ParseStepPath(recorded.Path)
 	if text != nil && err == nil &&
-		s.vault.Disk.PutBack(draft, path) == nil { // it was changed right before it was set aside
-		return sight{foreign, Existing(text), nil}, nil
+		s.vault.Disk.PutBack(draft, path) == nil { // the file was changed just before it was set aside
+		return observation{foreign, Existing(text), nil}, nil
 	}
-	return sight{gone, now, nil}, nil
+	return observation{gone, now, nil}, nil
 }
 
-func (s *settler) lookAtMove(kept journal.Step, from, to disk.Path, now FileState) (sight, error) {
-	then, err := s.state(from)
+func (s *settler) observeMove(recorded journal.Step, from, to disk.Path, now FileState) (observation, error) {
+	source, err := s.state(from)
 	if err != nil {
-		return sight{}, err
+		return observation{}, err
 	}
-	wasThere, thenRest := startsWith(then, kept.Before)
-	isAfter, afterRest := startsWith(now, kept.After)
-	isBefore, beforeRest := startsWith(now, kept.Before)
+	isAtSource, sourceRest := startsWith(source, recorded.Before)
+	isAfter, afterRest := startsWith(now, recorded.After)
+	isBefore, beforeRest := startsWith(now, recorded.Before)
 	switch {
-	case wasThere && now.Exists && s.vault.Disk.IsOneFile(from, to):
-		return sight{doubled, then, nil}, nil
-	case wasThere && isEmpty(now) && kept.Before.Size > 0:
-		return sight{reserved, then, nil}, nil
-	case wasThere:
-		return sight{before, then, thenRest}, nil
-	case isBefore && kept.Before != kept.After && (!isAfter || len(beforeRest) < len(afterRest)):
-		return sight{moved, now, beforeRest}, nil
+	case isAtSource && now.Exists && s.vault.Disk.IsOneFile(from, to):
+		return observation{doubled, source, nil}, nil
+	case isAtSource && isEmpty(now) && recorded.Before.Size > 0:
+		return observation{reserved, source, nil}, nil
+	case isAtSource:
+		return observation{before, source, sourceRest}, nil
+	case isBefore && recorded.Before != recorded.After && (!isAfter || len(beforeRest) < len(afterRest)):
+		return observation{moved, now, beforeRest}, nil
 	case isAfter:
-		return sight{after, now, afterRest}, nil
-	case then.Exists:
-		return sight{foreign, then, nil}, nil
+		return observation{after, now, afterRest}, nil
+	case source.Exists:
+		return observation{foreign, source, nil}, nil
 	case !now.Exists:
-		return sight{gone, now, nil}, nil
+		return observation{gone, now, nil}, nil
 	}
-	isWaiting, err := s.holds(kept, kept.After)
-	if isWaiting { // it was moved, and changed before it got its new text
-		return sight{moved, now, nil}, err
+	isWaiting, err := s.isStored(recorded, recorded.After)
+	if isWaiting { // it was moved, and then changed before its new text replaced it
+		return observation{moved, now, nil}, err
 	}
-	return sight{overtaken, now, nil}, err
+	return observation{overtaken, now, nil}, err
 }
 
-// isEmpty reports whether there is an empty file, such as one that reserves a name, see [disk.Folder.Move].
+// isEmpty reports whether a file exists and is empty, such as one that reserves a name, see [disk.Folder.Move].
 func isEmpty(now FileState) bool {
 	return now.Exists && !now.Folder && !now.Image.Exists && now.Text.Len() == 0
 }
 
-// startsWith reports whether a file is one of an image, or that with something appended.
-func startsWith(now FileState, image journal.Image) (ok bool, appended []byte) {
+// startsWith reports whether a file has an image, possibly followed by appended bytes, which it returns.
+func startsWith(now FileState, image journal.Image) (isMatch bool, appended []byte) {
 	switch {
 	case !now.Exists || !image.Exists:
 		return false, nil
@@ -761,19 +772,20 @@ func startsWith(now FileState, image journal.Image) (ok bool, appended []byte) {
 	case now.Image.Exists || int64(now.Text.Len()) <= image.Size:
 		return false, nil
 	}
-	begun := now.Text.ForProgram()[:image.Size]
-	if journal.ImageOf(begun) != image {
+	prefix := now.Text.ForProgram()[:image.Size]
+	if journal.ImageOf(prefix) != image {
 		return false, nil
 	}
 	return true, now.Text.ForProgram()[image.Size:]
 }
 
-// draft returns the draft of a step, and its text, nil if it is not there. The error says that it cannot be read.
-func (s *settler) draft(kept journal.Step) (disk.Draft, []byte, error) {
-	if kept.Draft == "" {
+// draft returns the draft of a step and its text, nil if there is no draft. It returns an error if the draft
+// cannot be read.
+func (s *settler) draft(recorded journal.Step) (disk.Draft, []byte, error) {
+	if recorded.Draft == "" {
 		return disk.Draft{}, nil, nil
 	}
-	draft, err := disk.ParseDraft(kept.Draft)
+	draft, err := disk.ParseDraft(recorded.Draft)
 	if err != nil {
 		return disk.Draft{}, nil, nil
 	}
@@ -784,16 +796,17 @@ func (s *settler) draft(kept journal.Step) (disk.Draft, []byte, error) {
 	return draft, text, err
 }
 
-// holds reports whether the draft of a step, or the trash, holds a file. The error says that it cannot be read.
-func (s *settler) holds(kept journal.Step, image journal.Image) (bool, error) {
+// isStored reports whether the draft of a step, or the trash, has a file with the image. It returns an error if
+// that cannot be read.
+func (s *settler) isStored(recorded journal.Step, image journal.Image) (bool, error) {
 	content := disk.Sum(image.Hash, image.Size)
-	if kept.Trash != "" {
-		return s.vault.Disk.HoldsTrashed(kept.Trash, content)
+	if recorded.Trash != "" {
+		return s.vault.Disk.HoldsTrashed(recorded.Trash, content)
 	}
-	if kept.Draft == "" {
+	if recorded.Draft == "" {
 		return false, nil
 	}
-	draft, err := disk.ParseDraft(kept.Draft)
+	draft, err := disk.ParseDraft(recorded.Draft)
 	if err != nil {
 		return false, nil
 	}
@@ -801,8 +814,8 @@ func (s *settler) holds(kept journal.Step, image journal.Image) (bool, error) {
 }
 
 func (s *settler) completeStep(i int) error {
-	kept := s.entry.Steps[i]
-	seen, err := s.lookBusy(i)
+	recorded := s.entry.Steps[i]
+	seen, err := s.observeLocked(i)
 	if err != nil {
 		return err
 	}
@@ -812,80 +825,80 @@ func (s *settler) completeStep(i int) error {
 	case foreign:
 		return errForeign
 	}
-	from, to, err := paths(kept)
+	from, to, err := paths(recorded)
 	if err != nil {
 		return err
 	}
 	defer s.touch(from, to)
 	folder := s.vault.Disk
 	switch {
-	case isFolderStep(kept) && kept.After.Exists:
+	case isFolderStep(recorded) && recorded.After.Exists:
 		return folder.MakeFolder(to)
-	case isFolderStep(kept):
+	case isFolderStep(recorded):
 		return folder.RemoveFolder(to)
-	case !kept.Before.Exists && kept.Trash != "":
-		return folder.Untrash(kept.Trash, to, disk.Sum(kept.After.Hash, kept.After.Size))
-	case !kept.Before.Exists:
+	case !recorded.Before.Exists && recorded.Trash != "":
+		return folder.Untrash(recorded.Trash, to, disk.Sum(recorded.After.Hash, recorded.After.Size))
+	case !recorded.Before.Exists:
 		if seen.position == reserved {
 			err = folder.RemoveName(to, disk.Text(nil))
 		}
 		if err == nil {
-			err = s.publish(kept, to)
+			err = s.publish(recorded, to)
 		}
 		if err == nil {
-			s.setTime(to, kept.Sets)
+			s.setTime(to, recorded.Sets)
 		}
 		return err
-	case !kept.After.Exists:
-		return s.remove(kept, to, seen)
+	case !recorded.After.Exists:
+		return s.remove(recorded, to, seen)
 	}
 	if from != to && seen.position != moved {
 		if err := s.move(from, to, seen); err != nil {
 			return err
 		}
 	}
-	if kept.Before == kept.After {
+	if recorded.Before == recorded.After {
 		return nil
 	}
-	_, text, err := s.draft(kept)
+	_, text, err := s.draft(recorded)
 	if err != nil {
 		return err
 	}
-	isStaged, rest := startsWith(FileState{Exists: text != nil, Text: guard.NewUnjudged(text)}, kept.After)
+	isStaged, rest := startsWith(FileState{Exists: text != nil, Text: guard.NewUnjudged(text)}, recorded.After)
 	if !isStaged || len(rest) > 0 && !bytes.Equal(rest, seen.appended) {
 		return errForeign // the new text was not staged
 	}
-	text = text[:len(text)-len(rest)] // it may have been staged once more, with what was appended
-	if isBefore, _ := startsWith(seen.now, kept.Before); !isBefore {
-		return errForeign // it was moved, and changed by another program
+	text = text[:len(text)-len(rest)] // it may have been staged again together with the appended text
+	if isBefore, _ := startsWith(seen.now, recorded.Before); !isBefore {
+		return errForeign // it was moved, and then changed by another program
 	}
 	if len(seen.appended) > 0 {
 		s.mu.Lock()
-		s.was[i] = ImageOf(seen.now)
+		s.actualBefore[i] = ImageOf(seen.now)
 		s.mu.Unlock()
-		if err := s.keep(kept, seen.now.Text.ForProgram()); err != nil {
+		if err := s.keepText(recorded, seen.now.Text.ForProgram()); err != nil {
 			return err
 		}
 		text = slices.Concat(text, seen.appended)
 	}
-	err = s.replace(kept, to, seen.now, text)
+	err = s.replace(recorded, to, seen.now, text)
 	if err == nil {
-		s.setTime(to, kept.Sets)
+		s.setTime(to, recorded.Sets)
 	}
 	return err
 }
 
-// keep puts a text into the journal that is in no entry.
-func (s *settler) keep(kept journal.Step, text []byte) error {
-	return s.journal.Put(s.entry.Caller, kept.Source(), journal.ImageOf(text), bytes.NewReader(text))
+// keepText stores a text in the journal to which no entry refers.
+func (s *settler) keepText(recorded journal.Step, text []byte) error {
+	return s.journal.Put(s.entry.Caller, recorded.Source(), journal.ImageOf(text), bytes.NewReader(text))
 }
 
-func (s *settler) publish(kept journal.Step, to disk.Path) error {
-	draft, err := disk.ParseDraft(kept.Draft)
+func (s *settler) publish(recorded journal.Step, to disk.Path) error {
+	draft, err := disk.ParseDraft(recorded.Draft)
 	if err != nil {
 		return err
 	}
-	isStaged, err := s.holds(kept, kept.After)
+	isStaged, err := s.isStored(recorded, recorded.After)
 	if err != nil {
 		return err
 	}
@@ -895,22 +908,22 @@ func (s *settler) publish(kept journal.Step, to disk.Path) error {
 	return s.vault.Disk.Publish(draft, to)
 }
 
-func (s *settler) remove(kept journal.Step, path disk.Path, seen sight) error {
+func (s *settler) remove(recorded journal.Step, path disk.Path, seen observation) error {
 	if len(seen.appended) > 0 {
-		return errForeign // what was appended would be lost
+		return errForeign // the appended text would be lost
 	}
-	if kept.Trash != "" {
-		return s.vault.Disk.Trash(path, kept.Trash, seen.now.content())
+	if recorded.Trash != "" {
+		return s.vault.Disk.Trash(path, recorded.Trash, seen.now.content())
 	}
-	draft, err := disk.ParseDraft(kept.Draft)
+	draft, err := disk.ParseDraft(recorded.Draft)
 	if err != nil {
 		return err
 	}
 	return s.vault.Disk.SetAside(path, seen.now.content(), draft)
 }
 
-// move gives the file of a step its new path. One that has it already loses its old one.
-func (s *settler) move(from, to disk.Path, seen sight) error {
+// move moves the file of a step to its new path. If the file already has both paths, it removes the old one.
+func (s *settler) move(from, to disk.Path, seen observation) error {
 	switch seen.position {
 	case doubled:
 		return s.vault.Disk.RemoveName(from, seen.now.content())
@@ -922,16 +935,16 @@ func (s *settler) move(from, to disk.Path, seen sight) error {
 	return s.vault.Disk.Move(from, to, seen.now.content())
 }
 
-// replace gives a file a text, by its draft if that has it.
-func (s *settler) replace(kept journal.Step, path disk.Path, now FileState, text []byte) error {
-	draft, held, err := s.draft(kept)
+// replace replaces the text of a file. It uses the draft of the step if that already has the text.
+func (s *settler) replace(recorded journal.Step, path disk.Path, now FileState, text []byte) error {
+	draft, staged, err := s.draft(recorded)
 	if err != nil {
 		return err
 	}
 	if draft == (disk.Draft{}) {
 		draft = s.vault.Disk.NewDraft(path)
 	}
-	if held == nil || journal.ImageOf(held) != journal.ImageOf(text) {
+	if staged == nil || journal.ImageOf(staged) != journal.ImageOf(text) {
 		if err := s.vault.Disk.Discard(draft); err != nil {
 			return err
 		}
@@ -943,15 +956,15 @@ func (s *settler) replace(kept journal.Step, path disk.Path, now FileState, text
 		}
 	}
 	err = s.vault.Disk.Replace(path, now.content(), draft, disk.Text(text))
-	if err != nil || kept.Draft != "" {
+	if err != nil || recorded.Draft != "" {
 		return err
 	}
 	return s.vault.Disk.Discard(draft)
 }
 
-func (s *settler) takeBackStep(i int) error {
-	kept := s.entry.Steps[i]
-	seen, err := s.lookBusy(i)
+func (s *settler) undoStep(i int) error {
+	recorded := s.entry.Steps[i]
+	seen, err := s.observeLocked(i)
 	if err != nil {
 		return err
 	}
@@ -961,28 +974,28 @@ func (s *settler) takeBackStep(i int) error {
 	case overtaken:
 		return errForeign
 	}
-	from, to, err := paths(kept)
+	from, to, err := paths(recorded)
 	if err != nil {
 		return err
 	}
 	defer s.touch(from, to)
 	folder := s.vault.Disk
 	switch {
-	case isFolderStep(kept) && kept.After.Exists:
+	case isFolderStep(recorded) && recorded.After.Exists:
 		return folder.RemoveFolder(to)
-	case isFolderStep(kept):
-		return s.restoreTime(kept, to, folder.MakeFolder(to))
+	case isFolderStep(recorded):
+		return s.restoreTime(recorded, to, folder.MakeFolder(to))
 	case seen.position == reserved:
 		return folder.RemoveName(to, disk.Text(nil))
-	case !kept.Before.Exists:
-		return s.unmake(kept, to, seen)
-	case !kept.After.Exists:
-		return s.restore(kept, to, seen)
+	case !recorded.Before.Exists:
+		return s.undoCreation(recorded, to, seen)
+	case !recorded.After.Exists:
+		return s.undoRemoval(recorded, to, seen)
 	case seen.position == doubled:
 		return folder.RemoveName(to, seen.now.content())
 	}
-	if seen.position == after && kept.Before != kept.After {
-		if err := s.restoreText(kept, to, &seen); err != nil {
+	if seen.position == after && recorded.Before != recorded.After {
+		if err := s.undoText(recorded, to, &seen); err != nil {
 			return err
 		}
 	}
@@ -992,80 +1005,81 @@ func (s *settler) takeBackStep(i int) error {
 	return folder.Move(to, from, seen.now.content())
 }
 
-// restoreText gives a file its old text, with what another program has appended since.
-func (s *settler) restoreText(kept journal.Step, path disk.Path, seen *sight) error {
-	_, text, err := s.draft(kept)
+// undoText restores the old text of a file, followed by what another program has appended since.
+func (s *settler) undoText(recorded journal.Step, path disk.Path, seen *observation) error {
+	_, text, err := s.draft(recorded)
 	if err != nil {
 		return err
 	}
-	if text == nil || journal.ImageOf(text) != kept.Before {
-		old, err := s.text(kept.Before)
+	if text == nil || journal.ImageOf(text) != recorded.Before {
+		old, err := s.oldText(recorded.Before)
 		if err != nil {
 			return err
 		}
 		text = old
 	}
 	whole := slices.Concat(text, seen.appended)
-	if err := s.replace(kept, path, seen.now, whole); err != nil {
+	if err := s.replace(recorded, path, seen.now, whole); err != nil {
 		return err
 	}
 	seen.now = Existing(whole)
 	if len(seen.appended) > 0 {
 		return nil
 	}
-	return s.restoreTime(kept, path, nil)
+	return s.restoreTime(recorded, path, nil)
 }
 
-// restoreTime gives a file its old time of modification, if it was restored without an error.
-func (s *settler) restoreTime(kept journal.Step, path disk.Path, err error) error {
+// restoreTime restores the old modification time of a file, unless restoring the file returned an error. It
+// returns that error.
+func (s *settler) restoreTime(recorded journal.Step, path disk.Path, err error) error {
 	if err == nil {
-		s.setTime(path, kept.Modified)
+		s.setTime(path, recorded.Modified)
 	}
 	return err
 }
 
-// unmake removes a file that the change has made.
-func (s *settler) unmake(kept journal.Step, path disk.Path, seen sight) error {
+// undoCreation removes a file that the change created.
+func (s *settler) undoCreation(recorded journal.Step, path disk.Path, seen observation) error {
 	if len(seen.appended) > 0 {
 		return errForeign
 	}
-	if kept.Trash != "" {
-		return s.vault.Disk.Trash(path, kept.Trash, seen.now.content())
+	if recorded.Trash != "" {
+		return s.vault.Disk.Trash(path, recorded.Trash, seen.now.content())
 	}
-	draft, err := disk.ParseDraft(kept.Draft)
+	draft, err := disk.ParseDraft(recorded.Draft)
 	if err != nil {
 		return err
 	}
 	return s.vault.Disk.SetAside(path, seen.now.content(), draft)
 }
 
-// restore brings back a file that the change has removed.
-func (s *settler) restore(kept journal.Step, path disk.Path, seen sight) error {
-	held, err := s.holds(kept, kept.Before)
+// undoRemoval restores a file that the change removed.
+func (s *settler) undoRemoval(recorded journal.Step, path disk.Path, seen observation) error {
+	isHeld, err := s.isStored(recorded, recorded.Before)
 	if err != nil {
 		return err
 	}
-	if held && kept.Trash != "" {
-		return s.vault.Disk.Untrash(kept.Trash, path, disk.Sum(kept.Before.Hash, kept.Before.Size))
+	if isHeld && recorded.Trash != "" {
+		return s.vault.Disk.Untrash(recorded.Trash, path, disk.Sum(recorded.Before.Hash, recorded.Before.Size))
 	}
-	draft, err := disk.ParseDraft(kept.Draft)
+	draft, err := disk.ParseDraft(recorded.Draft)
 	if err != nil {
 		draft = s.vault.Disk.NewDraft(path)
 	}
-	if held {
+	if isHeld {
 		return s.vault.Disk.PutBack(draft, path)
 	}
-	text, err := s.text(kept.Before)
+	text, err := s.oldText(recorded.Before)
 	if err != nil {
 		return err
 	}
 	err = s.vault.Disk.Stage(
-		disk.Staging{Draft: draft, Text: func() ([]byte, error) { return text, nil }, Mode: fs.FileMode(kept.Mode)},
+		disk.Staging{Draft: draft, Text: func() ([]byte, error) { return text, nil }, Mode: fs.FileMode(recorded.Mode)},
 	)
 	if err == nil {
 		err = s.vault.Disk.PutBack(draft, path)
 	}
-	return s.restoreTime(kept, path, err)
+	return s.restoreTime(recorded, path, err)
 }
 
 func (s *settler) touch(paths ...disk.Path) {

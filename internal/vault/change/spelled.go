@@ -8,49 +8,50 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
 )
 
-// A formula can spell an address so that no text in it looks like one: of letters that are added or joined, reversed or
-// replaced. What it makes is therefore worked out as far as it does not depend on notes.
+// A formula can build an address so that none of its texts looks like one: from joined letters, reversed, or
+// with replaced characters. So the result of an expression is evaluated as far as it does not depend on notes.
 
-// What stands in what is worked out for what is not known.
+// Placeholders in evaluated texts for parts that are unknown.
 const (
-	ofNotes   = "\x00" // a text of notes
-	notWorked = "\x01" // what a method makes of constants that is not worked out here
+	noteText    = "\x00" // any text of notes
+	unevaluated = "\x01" // a constant from a method that is not evaluated here
 )
 
-// Bounds of what is worked out of one expression.
+// Limits for the evaluation of one expression.
 const (
-	maxSpellings    = 8
-	longestSpelling = 512
+	maxSpellings      = 8
+	maxSpellingLength = 512
 )
 
-// speller works out what expressions of a base make.
+// speller evaluates the expressions of a base to the texts that they may spell.
 type speller struct {
 	formulas map[string]formula.Node
-	known    map[formula.Node][]string // what was worked out, so that it is once
+	cache    map[formula.Node][]string // results, so that each node is evaluated only once
 }
 
 func newSpeller(formulas map[string]formula.Node) speller {
 	return speller{formulas, map[formula.Node][]string{}}
 }
 
-// spellsAddress reports whether an expression, or a part of it, is an address of something that is not constant.
-func (s speller) spellsAddress(expression formula.Node) (spells bool) {
+// spellsAddress reports whether an expression, or a part of it, evaluates to an address with a part that is not
+// constant.
+func (s speller) spellsAddress(expression formula.Node) (hasAddress bool) {
 	formula.Walk(expression, func(n formula.Node) {
-		isMade := false
+		mayJoin := false
 		switch n := n.(type) {
 		case *formula.BinaryNode:
-			isMade = n.Op == formula.Add
+			mayJoin = n.Op == formula.Add
 		case *formula.CallNode:
-			isMade = true
+			mayJoin = true
 		}
-		spells = spells || isMade && slices.ContainsFunc(s.spellings(n), isOpenAddress)
+		hasAddress = hasAddress || mayJoin && slices.ContainsFunc(s.spellings(n), isOpenAddress)
 	})
-	return spells
+	return hasAddress
 }
 
-// isOpenAddress reports whether a text that was worked out is an address with a text of notes, or may be one.
+// isOpenAddress reports whether an evaluated text is an address with text of notes, or may be one.
 func isOpenAddress(text string) bool {
-	if !strings.Contains(text, ofNotes) {
+	if !strings.Contains(text, noteText) {
 		return false
 	}
 	lower := strings.ToLower(text)
@@ -58,33 +59,34 @@ func isOpenAddress(text string) bool {
 	hasScheme := slices.ContainsFunc([]string{"http:", "https:", "mailto:", "sms:"}, func(scheme string) bool {
 		return strings.Contains(lower, scheme)
 	})
-	return isOfWeb || hasScheme || strings.Contains(lower, notWorked)
+	return isOfWeb || hasScheme || strings.Contains(lower, unevaluated)
 }
 
-// spellings returns what an expression can be, one text for each way that its conditions can be decided.
+// spellings returns the possible values of an expression, one for each way in which its conditions may turn
+// out.
 func (s speller) spellings(n formula.Node) []string {
-	if known, found := s.known[n]; found {
-		return known
+	if cached, ok := s.cache[n]; ok {
+		return cached
 	}
-	s.known[n] = []string{ofNotes} // for a formula that names itself
-	all := s.workedOut(n)
-	s.known[n] = all
-	return all
+	s.cache[n] = []string{noteText} // ends the recursion of a formula that refers to itself
+	values := s.evaluate(n)
+	s.cache[n] = values
+	return values
 }
 
-func (s speller) workedOut(n formula.Node) []string {
+func (s speller) evaluate(n formula.Node) []string {
 	switch n := n.(type) {
 	case *formula.StringNode:
 		return []string{n.Value}
 	case *formula.NullNode, *formula.BoolNode, *formula.NumberNode, *formula.RegexNode:
 		return []string{""}
 	case *formula.BinaryNode:
-		return s.ofBinary(n)
+		return s.evaluateBinary(n)
 	case *formula.ListNode:
 		return s.joined(n.Items, "")
 	case *formula.MemberNode:
 		if name, ok := n.X.(*formula.NameNode); ok && strings.EqualFold(name.Text, "formula") {
-			return s.ofFormula(n.Name)
+			return s.evaluateFormula(n.Name)
 		}
 	case *formula.IndexNode: // an element of a list, or a property by its name
 		if list, ok := n.X.(*formula.ListNode); ok {
@@ -92,46 +94,46 @@ func (s speller) workedOut(n formula.Node) []string {
 		}
 		if name, ok := n.X.(*formula.NameNode); ok && strings.EqualFold(name.Text, "formula") {
 			if key, ok := n.Key.(*formula.StringNode); ok {
-				return s.ofFormula(key.Value)
+				return s.evaluateFormula(key.Value)
 			}
 		}
 	case *formula.CallNode:
-		return s.ofCall(n)
+		return s.evaluateCall(n)
 	}
-	return []string{ofNotes}
+	return []string{noteText}
 }
 
-func (s speller) ofBinary(n *formula.BinaryNode) []string {
+func (s speller) evaluateBinary(n *formula.BinaryNode) []string {
 	switch n.Op {
 	case formula.Add:
 		return s.joined([]formula.Node{n.X, n.Y}, "")
 	case formula.Or, formula.And:
 		return s.eachOf([]formula.Node{n.X, n.Y})
 	}
-	return []string{""} // a number or a truth
+	return []string{""} // a number or a boolean
 }
 
-// ofFormula returns what a formula of the base can be.
-func (s speller) ofFormula(name string) []string {
+// evaluateFormula returns the possible values of a formula of the base.
+func (s speller) evaluateFormula(name string) []string {
 	expression, known := s.formulas[name]
 	if !known {
-		return []string{ofNotes}
+		return []string{noteText}
 	}
 	return s.spellings(expression)
 }
 
-// eachOf returns what any of some expressions can be.
-func (s speller) eachOf(all []formula.Node) (spellings []string) {
-	for _, n := range all {
+// eachOf returns the possible values of any of the expressions.
+func (s speller) eachOf(expressions []formula.Node) (spellings []string) {
+	for _, n := range expressions {
 		spellings = append(spellings, s.spellings(n)...)
 	}
 	return bounded(spellings)
 }
 
-// joined returns what some expressions can be one after the other.
-func (s speller) joined(all []formula.Node, separator string) []string {
+// joined returns the possible concatenations of the values of expressions.
+func (s speller) joined(expressions []formula.Node, separator string) []string {
 	spellings := []string{""}
-	for i, n := range all {
+	for i, n := range expressions {
 		between := separator
 		if i == 0 {
 			between = ""
@@ -141,40 +143,41 @@ func (s speller) joined(all []formula.Node, separator string) []string {
 	return spellings
 }
 
-// pairs returns what is made of each pair of two lists.
-func pairs(first, second []string, made func(a, b string) string) (all []string) {
+// pairs returns combine for each pair of elements of two lists.
+func pairs(first, second []string, combine func(a, b string) string) (all []string) {
 	for _, a := range first {
 		for _, b := range second {
-			all = append(all, made(a, b))
+			all = append(all, combine(a, b))
 		}
 	}
 	return bounded(all)
 }
 
-// bounded keeps spellings few and short. What is left out may be anything.
+// bounded limits the number and the length of spellings. A placeholder for any text replaces those that are
+// left out.
 func bounded(spellings []string) []string {
 	short := make([]string, 0, len(spellings))
 	for _, text := range spellings {
-		for strings.Contains(text, ofNotes+ofNotes) {
-			text = strings.ReplaceAll(text, ofNotes+ofNotes, ofNotes)
+		for strings.Contains(text, noteText+noteText) {
+			text = strings.ReplaceAll(text, noteText+noteText, noteText)
 		}
 		short = append(short, text)
 	}
 	slices.Sort(short)
 	spellings = slices.Compact(short)
 	if len(spellings) > maxSpellings {
-		spellings = append(slices.Clone(spellings[:maxSpellings-1]), ofNotes+notWorked)
+		spellings = append(slices.Clone(spellings[:maxSpellings-1]), noteText+unevaluated)
 	}
 	for i, text := range spellings {
-		if len(text) > longestSpelling {
-			spellings[i] = ofNotes + notWorked
+		if len(text) > maxSpellingLength {
+			spellings[i] = noteText + unevaluated
 		}
 	}
 	return spellings
 }
 
-// ofCall returns what a function or a method can return.
-func (s speller) ofCall(n *formula.CallNode) []string {
+// evaluateCall returns the possible values of a call.
+func (s speller) evaluateCall(n *formula.CallNode) []string {
 	switch function := n.Function.(type) {
 	case *formula.NameNode:
 		switch strings.ToLower(function.Text) {
@@ -187,13 +190,13 @@ func (s speller) ofCall(n *formula.CallNode) []string {
 		}
 		return []string{""}
 	case *formula.MemberNode:
-		return s.ofMethod(function, n.Args)
+		return s.evaluateMethod(function, n.Args)
 	}
-	return []string{ofNotes}
+	return []string{noteText}
 }
 
-// ofMethod returns what a method can return.
-func (s speller) ofMethod(method *formula.MemberNode, args []formula.Node) []string {
+// evaluateMethod returns the possible values of a method call.
+func (s speller) evaluateMethod(method *formula.MemberNode, args []formula.Node) []string {
 	name := strings.ToLower(method.Name)
 	if slices.Contains(predicates, name) {
 		return []string{""}
@@ -225,15 +228,15 @@ func (s speller) ofMethod(method *formula.MemberNode, args []formula.Node) []str
 	return s.changed(on)
 }
 
-// changed returns what a method makes of texts that is not worked out: of constants something else, of a text of notes
-// another one.
+// changed returns placeholders for the results of a method that is not evaluated: texts of notes remain texts
+// of notes, and other texts become unknown constants.
 func (s speller) changed(on []string) (all []string) {
 	for _, text := range on {
 		switch {
-		case strings.Contains(text, ofNotes):
+		case strings.Contains(text, noteText):
 			all = append(all, text)
 		case hasLetters(text):
-			all = append(all, notWorked)
+			all = append(all, unevaluated)
 		default:
 			all = append(all, "")
 		}
@@ -241,14 +244,14 @@ func (s speller) changed(on []string) (all []string) {
 	return bounded(all)
 }
 
-// hasLetters reports whether a text has what an address is made of.
+// hasLetters reports whether a text contains characters of an address, or a placeholder for a constant.
 func hasLetters(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' || r == '/' || r == 1 })
 }
 
-// reversed returns texts from their end, or a list from its end.
-func (s speller) reversed(of formula.Node, on []string) []string {
-	if list, ok := of.(*formula.ListNode); ok {
+// reversed returns the reversed texts, or a concatenation of the reversed list.
+func (s speller) reversed(receiver formula.Node, on []string) []string {
+	if list, ok := receiver.(*formula.ListNode); ok {
 		items := slices.Clone(list.Items)
 		slices.Reverse(items)
 		return s.joined(items, "")
@@ -260,16 +263,16 @@ func (s speller) reversed(of formula.Node, on []string) []string {
 	})
 }
 
-// replaced returns texts with one thing in place of another.
-func (s speller) replaced(on []string, pattern, by formula.Node) []string {
-	replace := func(text, by string) string { return notWorked + text + by }
+// replaced returns the texts with each match of the pattern replaced.
+func (s speller) replaced(on []string, pattern, replacement formula.Node) []string {
+	replace := func(text, replacement string) string { return unevaluated + text + replacement }
 	switch pattern := pattern.(type) {
 	case *formula.StringNode:
-		replace = func(text, by string) string { return strings.ReplaceAll(text, pattern.Value, by) }
+		replace = func(text, replacement string) string { return strings.ReplaceAll(text, pattern.Value, replacement) }
 	case *formula.RegexNode:
 		if matcher, err := regexp.Compile("(?i)" + pattern.Body); err == nil {
-			replace = func(text, by string) string { return matcher.ReplaceAllString(text, by) }
+			replace = func(text, replacement string) string { return matcher.ReplaceAllString(text, replacement) }
 		}
 	}
-	return pairs(on, s.spellings(by), replace)
+	return pairs(on, s.spellings(replacement), replace)
 }

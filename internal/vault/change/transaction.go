@@ -18,30 +18,30 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 )
 
-// transaction makes the steps of a proposal on the disk: all of them, or none. Its states, and what a crash in each of
-// them leads to, are in docs/vault.md.
+// transaction carries out the steps of a proposal on the disk: all of them, or none. docs/vault.md describes
+// its states, and what follows a crash in each of them.
 type transaction struct {
 	vault   *call.Vault
 	journal *journal.Journal
 	turn    *turn
 	entry   journal.Entry
 	steps   []Step
-	// merges says that what another program appends to a note meanwhile is taken along: nobody has approved
-	// the change of the one text that was shown.
-	merges bool
-	folder *disk.Folder // as the caller sees it, for changes that are made durable together
-	sync   func() error
-	mu     sync.Mutex            // for was and files
-	was    map[int]journal.Image // of steps whose file another program changed right before them
-	files  map[disk.Path]bool    // that were changed hastily, and are not durable yet
-	// drafts are those of the steps by their folders, once a folder is removed.
+	// mergesAppends is set if text that another program appends to a note meanwhile is kept. It is not if the
+	// user approved the change of exactly the text that was shown.
+	mergesAppends bool
+	folder        *disk.Folder // as the caller sees it; collects changes so that they are made durable together
+	sync          func() error
+	mu            sync.Mutex            // guards actualBefore and unsynced
+	actualBefore  map[int]journal.Image // by step: a file that another program changed just before it
+	unsynced      map[disk.Path]bool    // files written without waiting for the disk
+	// drafts has the drafts of the steps by folder. It is nil until a step removes a folder.
 	drafts map[disk.Path][]disk.Draft
-	texts  journal.Packed // before the steps, once they are made ready for the journal
-	parts  []*operation   // of a batch, whose steps together are those of the transaction; none for a single change
+	texts  journal.Packed // texts before the steps, once they are prepared for the journal
+	parts  []*operation   // operations of a batch, whose steps are merged; nil for a single change
 }
 
-// newTransaction returns the transaction of the steps of a proposal, which are no no-ops. It names what the disk needs for
-// them in the entry, and changes nothing.
+// newTransaction returns a transaction for the steps of a proposal, none of which may be a no-op. It records
+// the paths of drafts, trashed files and missing folders in the entry, and changes nothing on the disk.
 func newTransaction(
 	v *call.Vault,
 	j *journal.Journal,
@@ -50,27 +50,27 @@ func newTransaction(
 	e journal.Entry,
 ) (*transaction, error) {
 	t := &transaction{
-		vault:   v,
-		journal: j,
-		turn:    turn,
-		entry:   e,
-		steps:   p.Steps,
-		was:     map[int]journal.Image{},
-		files:   map[disk.Path]bool{},
+		vault:        v,
+		journal:      j,
+		turn:         turn,
+		entry:        e,
+		steps:        p.Steps,
+		actualBefore: map[int]journal.Image{},
+		unsynced:     map[disk.Path]bool{},
 	}
 	t.folder, t.sync = v.Disk.Gathering()
-	places := newPlaces(v.Disk)
+	cache := newFolderCache(v.Disk)
 	missing := map[string]bool{}
 	for i := range t.steps {
 		s := &t.steps[i]
-		if err := t.place(s, places); err != nil {
+		if err := t.reservePaths(s, cache); err != nil {
 			return nil, err
 		}
 		isMoved := s.After.Exists && !s.After.Folder && s.source() != s.Path
 		if !isMoved && s.Before.Exists {
 			continue
 		}
-		for _, folder := range places.missingAbove(s.Path) {
+		for _, folder := range cache.missingAbove(s.Path) {
 			if !missing[folder.String()] {
 				missing[folder.String()] = true
 				t.entry.Folders = append(t.entry.Folders, folder.String())
@@ -79,7 +79,7 @@ func newTransaction(
 	}
 	t.entry.Steps = make([]journal.Step, len(t.steps))
 	_, _ = budget.WaitForEach(len(t.steps), func(i int) error {
-		t.entry.Steps[i] = keptStep(t.folder, t.steps[i])
+		t.entry.Steps[i] = journalStep(t.folder, t.steps[i])
 		return nil
 	})
 	for _, folder := range p.Emptied {
@@ -88,17 +88,17 @@ func newTransaction(
 	return t, nil
 }
 
-// places are what was asked of the folders of a vault for a change: many of its files are in one folder, and a disk may
-// take milliseconds for an answer.
-type places struct {
+// folderCache remembers lookups about the folders of a vault during one change: many of its files are in the
+// same folder, and a disk may take milliseconds per lookup.
+type folderCache struct {
 	disk    *disk.Folder
-	nearest map[string]disk.Path   // the folder for the drafts of the files in a folder
-	missing map[string][]disk.Path // the folders that do not exist, above the files in a folder
-	numbers map[string]int         // of the next file of a name in the trash
+	nearest map[string]disk.Path   // by folder of a file: where to put its draft
+	missing map[string][]disk.Path // by folder of a file: the missing folders above it
+	numbers map[string]int         // by base name: the next number to try in the trash
 }
 
-func newPlaces(folder *disk.Folder) *places {
-	return &places{
+func newFolderCache(folder *disk.Folder) *folderCache {
+	return &folderCache{
 		disk:    folder,
 		nearest: map[string]disk.Path{},
 		missing: map[string][]disk.Path{},
@@ -107,57 +107,58 @@ func newPlaces(folder *disk.Folder) *places {
 }
 
 // newDraft is [disk.Folder.NewDraft].
-func (p *places) newDraft(file disk.Path) disk.Draft {
-	folder, known := p.nearest[file.Folder()]
+func (c *folderCache) newDraft(file disk.Path) disk.Draft {
+	folder, known := c.nearest[file.Folder()]
 	if !known {
-		folder = p.disk.NearestFolder(file)
-		p.nearest[file.Folder()] = folder
+		folder = c.disk.NearestFolder(file)
+		c.nearest[file.Folder()] = folder
 	}
 	return disk.NewDraftIn(folder)
 }
 
 // missingAbove is [disk.Folder.MissingFolders].
-func (p *places) missingAbove(file disk.Path) []disk.Path {
-	folders, known := p.missing[file.Folder()]
+func (c *folderCache) missingAbove(file disk.Path) []disk.Path {
+	folders, known := c.missing[file.Folder()]
 	if !known {
-		folders = p.disk.MissingFolders(file)
-		p.missing[file.Folder()] = folders
+		folders = c.disk.MissingFolders(file)
+		c.missing[file.Folder()] = folders
 	}
 	return folders
 }
 
-// place finds a place for what a step needs on the disk besides its file.
-func (t *transaction) place(s *Step, in *places) error {
+// reservePaths chooses the name in the trash or the draft that a step needs beside its file.
+func (t *transaction) reservePaths(s *Step, cache *folderCache) error {
 	switch {
 	case s.Before.Folder || s.After.Folder:
 	case s.Trash && !s.After.Exists:
-		name, next, err := t.vault.Disk.FreeTrashName(s.Path, in.numbers[s.Path.Base()])
+		name, next, err := t.vault.Disk.FreeTrashName(s.Path, cache.numbers[s.Path.Base()])
 		if err != nil {
 			return answer.WriteError(s.Path.String(), err)
 		}
 		s.TrashName = name
-		in.numbers[s.Path.Base()] = next
-	case t.isTrashed(*s):
+		cache.numbers[s.Path.Base()] = next
+	case t.isInTrash(*s):
 	case !s.IsMove() || !s.Before.Equal(s.After):
 		s.TrashName = ""
-		s.draft = in.newDraft(s.Path)
+		s.draft = cache.newDraft(s.Path)
 	}
 	return nil
 }
 
-// isTrashed reports whether a step takes its file out of the trash. One that cannot be read there is made anew.
-func (t *transaction) isTrashed(s Step) bool {
+// isInTrash reports whether a step takes its file out of the trash. A file that is missing or unreadable there
+// is created anew.
+func (t *transaction) isInTrash(s Step) bool {
 	if s.Before.Exists || s.TrashName == "" {
 		return false
 	}
-	held, err := t.vault.Disk.HoldsTrashed(s.TrashName, s.After.content())
-	return held && err == nil
+	isHeld, err := t.vault.Disk.HoldsTrashed(s.TrashName, s.After.content())
+	return isHeld && err == nil
 }
 
-// keptStep is what the journal keeps of a step.
-func keptStep(folder *disk.Folder, s Step) journal.Step {
-	kept := journal.Step{
-		Path:   s.kept(),
+// journalStep returns a step as the journal records it.
+func journalStep(folder *disk.Folder, s Step) journal.Step {
+	recorded := journal.Step{
+		Path:   s.journalPath(),
 		From:   s.From.String(),
 		Before: ImageOf(s.Before),
 		After:  ImageOf(s.After),
@@ -167,29 +168,30 @@ func keptStep(folder *disk.Folder, s Step) journal.Step {
 		Of:     s.of,
 	}
 	if !s.Before.Exists {
-		return kept
+		return recorded
 	}
 	stat := folder.Stat
 	if s.Before.Folder {
 		stat = folder.FolderInfo
 	}
 	if info, err := stat(s.source()); err == nil {
-		kept.Modified, kept.Mode = info.ModTime().UnixNano(), uint32(info.Mode().Perm())
+		recorded.Modified, recorded.Mode = info.ModTime().UnixNano(), uint32(info.Mode().Perm())
 	}
-	return kept
+	return recorded
 }
 
-// compare makes sure that every file is what the steps were planned on. What another program has appended to one since is
-// taken along, if it may be: a change of one file, and a batch, are rather worked out anew, while there is time for that.
+// compare verifies that every file still is what its step was planned on. Text that another program appended
+// since may be kept; but a change of one file, and a batch, are planned again instead if there is time for
+// that, as without alone.
 func (t *transaction) compare(alone bool) error {
-	merges := t.merges
-	isLarge := len(t.steps) > 1 && len(t.parts) == 0 // the answers of a batch have been given
-	t.merges = merges && (alone || isLarge)
-	defer func() { t.merges = merges }()
+	mayMerge := t.mergesAppends
+	isLarge := len(t.steps) > 1 && len(t.parts) == 0 // the operations of a batch have been answered
+	t.mergesAppends = mayMerge && (alone || isLarge)
+	defer func() { t.mergesAppends = mayMerge }()
 	touched := map[disk.Path]bool{}
 	var compared []int
 	for i, s := range t.steps {
-		// What is moved or removed without its text in memory is compared when its turn comes.
+		// A file that is moved or removed and not in memory is compared just before its step.
 		isRead := !s.Before.Folder && !s.After.Folder && !s.Before.Image.Exists
 		if isRead && !touched[s.source()] {
 			compared = append(compared, i)
@@ -202,42 +204,42 @@ func (t *transaction) compare(alone bool) error {
 			return err
 		}
 		i := compared[n]
-		return answer.WriteError(t.steps[i].source().String(), t.compareOne(i))
+		return answer.WriteError(t.steps[i].source().String(), t.compareStep(i))
 	})
 	return err
 }
 
-func (t *transaction) compareOne(i int) error {
+func (t *transaction) compareStep(i int) error {
 	s := &t.steps[i]
 	if !s.Before.Exists {
 		_, err := t.folder.Stat(s.Path)
 		if err == nil {
 			return fs.ErrExist
 		}
-		return nil // whatever is there is found when the file is to be made
+		return nil // anything else at the path is found when the file is created
 	}
 	err := t.folder.Unchanged(s.source(), s.Before.content())
-	if errors.Is(err, disk.ErrChanged) && t.takeAlong(i) {
+	if errors.Is(err, disk.ErrChanged) && t.mergeAppended(i) {
 		return nil
 	}
 	return err
 }
 
-// takeAlong makes a step one of the file as it is now, if that is what it was planned on with something appended by
-// another program: it stays behind what the step writes, as if it had been appended after it.
-func (t *transaction) takeAlong(i int) bool {
+// mergeAppended replans a step on the file as it is now, if that is the planned one with text appended by
+// another program. The appended text then follows what the step writes. It reports whether it did so.
+func (t *transaction) mergeAppended(i int) bool {
 	s := &t.steps[i]
 	hasTexts := !s.Before.Image.Exists && !s.After.Image.Exists
-	mayMerge := hasTexts || s.isPureMove()
-	if !t.merges || !s.After.Exists || !mayMerge {
+	isMergeable := hasTexts || s.isPureMove()
+	if !t.mergesAppends || !s.After.Exists || !isMergeable {
 		return false
 	}
 	now, err := CurrentState(t.vault, s.source())
 	if err != nil {
 		return false
 	}
-	isBegun, appended := startsWith(now, ImageOf(s.Before))
-	if !isBegun || len(appended) == 0 {
+	startsAsPlanned, appended := startsWith(now, ImageOf(s.Before))
+	if !startsAsPlanned || len(appended) == 0 {
 		return false
 	}
 	after := now
@@ -246,32 +248,32 @@ func (t *transaction) takeAlong(i int) bool {
 	}
 	if levelIn(t.vault, s.source(), s.Before) != levelIn(t.vault, s.source(), now) ||
 		levelIn(t.vault, s.Path, s.After) != levelIn(t.vault, s.Path, after) {
-		return false // the note says by now that others have no access to it
+		return false // by now, the note restricts access to itself in another way
 	}
 	s.Before = now
 	s.After = after
 	return true
 }
 
-// endLending makes ready what is kept in the journal, and has others wait again. The error is errStale if they have changed what
-// the change was worked out on.
-func (t *transaction) endLending(rests *basis) error {
+// endLending prepares the texts for the journal, and then makes other writers wait again. It returns errStale
+// if their changes make the plan outdated.
+func (t *transaction) endLending(plannedOn *basis) error {
 	if err := t.pack(); err != nil {
 		return err
 	}
 	t.journal.Claim(t.entry)
-	if err := rests.check(); err != nil { // most of it, before they have to wait
+	if err := plannedOn.check(); err != nil { // most changes are noticed here, before others have to wait
 		return err
 	}
 	if err := t.turn.resume(t.vault, t.journal); err != nil {
 		return err
 	}
-	return rests.check()
+	return plannedOn.check()
 }
 
-// pack makes the texts ready that the journal is going to keep.
+// pack prepares the texts that the journal is going to keep.
 func (t *transaction) pack() error {
-	t.noteImages()
+	t.recordImages()
 	content := contentOf(t.vault, t.steps, t.entry.Steps)
 	_, err := budget.WaitForEach(len(t.steps), func(i int) error {
 		step := t.entry.Steps[i]
@@ -291,19 +293,19 @@ func (t *transaction) pack() error {
 	return err
 }
 
-// noteImages notes in the entry what the steps are about, which may have become another file since.
-func (t *transaction) noteImages() {
+// recordImages updates the images in the entry, because the steps may have been replanned on other files.
+func (t *transaction) recordImages() {
 	for i, s := range t.steps {
 		t.entry.Steps[i].Before = ImageOf(s.Before)
 		t.entry.Steps[i].After = ImageOf(s.After)
 	}
 }
 
-// close closes what was kept open for the steps.
+// close closes the files that are open for the steps.
 func (t *transaction) close() { t.folder.CloseGathered() }
 
-// run keeps the intention, stages all new texts, and commits. After an error the change is taken back, or completed if
-// only that is possible.
+// run records the intention in the journal, stages all new texts, and commits. After an error, it undoes the
+// change, or completes it if undoing is impossible.
 func (t *transaction) run() (ending, error) {
 	if err := t.begin(); err != nil {
 		t.turn.mark.Clear()
@@ -321,24 +323,26 @@ func (t *transaction) run() (ending, error) {
 	if err == nil {
 		return t.finish()
 	}
-	// Whoever opens the vault next completes it where it is not marked, so that has to be tried first then.
-	first := takingBack
+	// If the mark cannot be set to undoing, the next process that opens the vault would complete the change. So
+	// completing is tried first here, too.
+	first := undoing
 	if t.turn.mark.SetTakingBack(t.entry.ID) != nil {
 		first = completing
 	}
 	s := newSettler(t.vault, t.journal, t.turn.mark, t.entry)
-	maps.Copy(s.was, t.was)
-	end, failed := s.settle(first)
-	if end.state == made && failed == nil { // it was completed, or another program let it not be taken back
+	maps.Copy(s.actualBefore, t.actualBefore)
+	end, settleErr := s.settle(first)
+	if end.state == made && settleErr == nil { // it was completed, or another program prevented undoing it
 		return end, nil
 	}
-	isUnfinished := first == completing && failed != nil
+	isUnfinished := first == completing && settleErr != nil
 	end.unseen = isUnfinished || end.unseen && isCommitting
 	return end, err
 }
 
-// beginChanges tells that files are about to be changed, which nothing interrupts from then on. It is false, with an error, if the call
-// is cancelled or the process ends; else the caller calls [call.Commits.End].
+// beginChanges announces that files are about to be changed, which must not be interrupted. It returns false
+// and an error if the call was cancelled or the process is ending. Otherwise the caller must call
+// [call.Commits.End].
 func beginChanges(v *call.Vault, files int) (bool, error) {
 	if !v.Host.Commits.Begin() {
 		return false, context.Canceled
@@ -350,12 +354,13 @@ func beginChanges(v *call.Vault, files int) (bool, error) {
 	return true, nil
 }
 
-// finish ends a change that is made. Behind this it can be taken back, even if only its beginning is in the journal.
+// finish ends a change that is made. From here on, a call can undo it, even if the journal only has its
+// beginning.
 func (t *transaction) finish() (ending, error) {
 	s := newSettler(t.vault, t.journal, t.turn.mark, t.entry)
-	maps.Copy(s.was, t.was)
+	maps.Copy(s.actualBefore, t.actualBefore)
 	if err := s.finish(made, nil); err != nil {
-		return ending{state: made}, nil // whoever opens the vault next finishes it
+		return ending{state: made}, nil // the next process that opens the vault finishes it
 	}
 	for _, step := range t.steps[:min(len(t.steps), maxKept)] {
 		// The written text is kept so that an undo can show later changes. It costs no space, because
@@ -368,8 +373,8 @@ func (t *transaction) finish() (ending, error) {
 	return ending{state: made, overtaken: t.isOvertaken(), beside: s.beside}, nil
 }
 
-// maxKept is how many notes of one change are kept as they were left, too: a
-// move may have changed thousands. A longer text than maxKeptText is only kept by the next change.
+// Limits of the written notes that the journal keeps beyond the texts before a change: a move may change
+// thousands. A longer text than maxKeptText is kept by the next change only.
 const (
 	maxKept     = 16
 	maxKeptText = 4 << 20
@@ -377,16 +382,16 @@ const (
 
 // isOvertaken reports whether another program has changed a file since the change.
 func (t *transaction) isOvertaken() bool {
-	isOther := errors.New("another program has changed a file")
+	errChanged := errors.New("another program has changed a file")
 	whole := t.folder.Whole()
 	_, err := budget.WaitForEach(len(t.steps), func(i int) error {
 		s := t.steps[i]
-		if s.Before.Folder || s.After.Folder { // others may use it
+		if s.Before.Folder || s.After.Folder { // others may have used the folder
 			return nil
 		}
 		if !s.After.Exists {
 			if _, err := whole.Stat(s.Path); !disk.IsMissing(err) {
-				return isOther
+				return errChanged
 			}
 			return nil
 		}
@@ -395,10 +400,10 @@ func (t *transaction) isOvertaken() bool {
 	return err != nil
 }
 
-// begin keeps the intention in the journal. After it the change is one that is to be completed or taken back, whatever
-// becomes of this process.
+// begin records the intention in the journal. From here on, the change must be completed or undone, whatever
+// happens to this process.
 func (t *transaction) begin() error {
-	t.noteImages()
+	t.recordImages()
 	if err := t.turn.mark.Set(t.entry.ID); err != nil {
 		return unjournaled(err)
 	}
@@ -409,8 +414,8 @@ func (t *transaction) begin() error {
 		entries = append(entries, o.entry)
 		contents = append(contents, o.content(t.vault))
 	}
-	err := t.journal.BeginPacked(entries, &t.texts, func(entry int, k journal.Step) (io.ReadCloser, error) {
-		return contents[entry](k)
+	err := t.journal.BeginPacked(entries, &t.texts, func(entry int, step journal.Step) (io.ReadCloser, error) {
+		return contents[entry](step)
 	})
 	if err != nil {
 		return unjournaled(err)
@@ -418,15 +423,16 @@ func (t *transaction) begin() error {
 	return nil
 }
 
-// contentOf gives the journal the bytes that steps are going to change. kept are the same steps, as the journal has them.
-func contentOf(v *call.Vault, steps []Step, kept []journal.Step) journal.Content {
-	type source struct{ path, hash string } // the bytes are the same for all steps with both
-	at := make(map[source]int, len(kept))
-	for i, k := range kept {
-		at[source{k.Source(), k.Before.Hash}] = i
+// contentOf returns a function that gives the journal the bytes before a step. recorded are the same steps, as
+// the journal has them.
+func contentOf(v *call.Vault, steps []Step, recorded []journal.Step) journal.Content {
+	type source struct{ path, hash string } // steps with the same path and hash have the same bytes
+	at := make(map[source]int, len(recorded))
+	for i, step := range recorded {
+		at[source{step.Source(), step.Before.Hash}] = i
 	}
-	return func(k journal.Step) (io.ReadCloser, error) {
-		s := steps[at[source{k.Source(), k.Before.Hash}]]
+	return func(step journal.Step) (io.ReadCloser, error) {
+		s := steps[at[source{step.Source(), step.Before.Hash}]]
 		if s.Before.Image.Exists {
 			return v.Disk.Open(s.source())
 		}
@@ -434,12 +440,12 @@ func contentOf(v *call.Vault, steps []Step, kept []journal.Step) journal.Content
 	}
 }
 
-// stage writes all new texts into drafts. Nothing of it can be seen.
+// stage writes all new texts to drafts, which nobody sees.
 func (t *transaction) stage() error {
 	t.vault.Tally.Changing(len(t.steps))
-	origin := map[disk.Path]disk.Path{} // where a file is now that has another path when its step is made
-	var all []disk.Staging
-	var of []disk.Path
+	origin := map[disk.Path]disk.Path{} // by path at the time of its step: where the file is now
+	var stagings []disk.Staging
+	var targets []disk.Path
 	for i := range t.steps {
 		s := t.steps[i]
 		from := s.source()
@@ -460,16 +466,17 @@ func (t *transaction) stage() error {
 		if s.Before.Exists {
 			staging.Like = from
 		}
-		all = append(all, staging)
-		of = append(of, s.Path)
+		stagings = append(stagings, staging)
+		targets = append(targets, s.Path)
 	}
-	if failed, err := t.folder.StageAll(t.vault.Ctx, all); err != nil {
-		return answer.WriteError(of[failed].String(), err)
+	if failed, err := t.folder.StageAll(t.vault.Ctx, stagings); err != nil {
+		return answer.WriteError(targets[failed].String(), err)
 	}
 	return t.vault.Ctx.Err()
 }
 
-// textOf returns the text that a step writes; one that is not in memory is that of a copy, or in the journal.
+// textOf returns the text that a step writes. A text that is not in memory is that of a copied file, or is in
+// the journal.
 func (t *transaction) textOf(s Step) ([]byte, error) {
 	switch {
 	case !s.After.Image.Exists:
@@ -486,13 +493,13 @@ func (t *transaction) textOf(s Step) ([]byte, error) {
 	return text, err
 }
 
-// commit makes the steps, in their order. Nothing but an error of the disk or another program ends it early.
+// commit carries out the steps in order. Only errors of the disk and other programs end it early.
 func (t *transaction) commit() error {
 	for i := 0; i < len(t.steps); {
 		end := i + 1
 		if t.folder.HasExchanged() {
 			rest := t.entry.Steps[i:]
-			end = i + apart(len(rest), func(n int) journal.Step { return rest[n] })
+			end = i + independentPrefix(len(rest), func(n int) journal.Step { return rest[n] })
 		}
 		failed, err := budget.WaitForEach(end-i, func(n int) error {
 			err := t.makeStep(i + n)
@@ -506,7 +513,7 @@ func (t *transaction) commit() error {
 		}
 		i = end
 	}
-	for path := range t.files {
+	for path := range t.unsynced {
 		if err := t.folder.SyncFile(path); err != nil {
 			return answer.WriteError(path.String(), err)
 		}
@@ -517,35 +524,35 @@ func (t *transaction) commit() error {
 	return nil
 }
 
-// maxTries is how often a step is made anew of a file to which another program appends all the time.
+// maxTries limits the retries of a step whose file another program keeps appending to.
 const maxTries = 100
 
-// makeStep makes one step, also of a file to which another program has appended since it was compared.
+// makeStep carries out one step, even if another program has appended to its file since that was compared.
 func (t *transaction) makeStep(i int) error {
 	s := &t.steps[i]
 	defer t.touch(*s)
-	err := t.do(*s)
+	err := t.applyStep(*s)
 	for n := 0; n < maxTries && errors.Is(err, disk.ErrChanged); n++ {
-		half := s.IsMove() && t.vault.Disk.Unchanged(s.Path, s.Before.content()) == nil
-		if half || !t.takeAlong(i) {
+		isHalfMoved := s.IsMove() && t.vault.Disk.Unchanged(s.Path, s.Before.content()) == nil
+		if isHalfMoved || !t.mergeAppended(i) {
 			return err
 		}
 		if err = t.restage(i); err == nil {
-			err = t.do(*s)
+			err = t.applyStep(*s)
 		}
 	}
 	if err == nil && s.Modified != 0 && s.After.Exists && !s.After.Folder {
-		_ = t.folder.SetModified(s.Path, time.Unix(0, s.Modified)) // not every file system lets it
+		_ = t.folder.SetModified(s.Path, time.Unix(0, s.Modified)) // not every file system supports it
 	}
 	return err
 }
 
-// restage notes that the file of a step has become another one, and writes its draft anew.
+// restage records that the file of a step has changed, and writes its draft again.
 func (t *transaction) restage(i int) error {
 	s := t.steps[i]
 	t.mu.Lock()
-	t.was[i] = ImageOf(s.Before)
-	t.files[s.Path] = true
+	t.actualBefore[i] = ImageOf(s.Before)
+	t.unsynced[s.Path] = true
 	t.mu.Unlock()
 	t.entry.Steps[i].Before, t.entry.Steps[i].After = ImageOf(s.Before), ImageOf(s.After)
 	if err := t.journal.Put(t.entry.Caller, s.source().String(), ImageOf(s.Before), bytes.NewReader(s.Before.Text.ForProgram())); err != nil {
@@ -567,11 +574,12 @@ func (t *transaction) restage(i int) error {
 	)
 }
 
-// do makes one step on the disk. It never touches a file that does not hold what the step expects.
-func (t *transaction) do(s Step) error {
+// applyStep carries out one step on the disk. It never touches a file that does not contain what the step
+// expects.
+func (t *transaction) applyStep(s Step) error {
 	switch {
 	case s.Before.Folder:
-		t.release(s.Path)
+		t.discardDrafts(s.Path)
 		return t.folder.RemoveFolder(s.Path)
 	case s.After.Folder:
 		return t.folder.MakeFolder(s.Path)
@@ -593,9 +601,9 @@ func (t *transaction) do(s Step) error {
 	return t.folder.SetAside(s.Path, s.Before.content(), s.draft)
 }
 
-// release removes the drafts in a folder that is to be removed. What they hold is in the journal. Those in folders below it were
-// removed with these.
-func (t *transaction) release(folder disk.Path) {
+// discardDrafts removes the drafts in a folder that is about to be removed; their contents are in the journal.
+// The drafts in its subfolders were removed with these.
+func (t *transaction) discardDrafts(folder disk.Path) {
 	if t.drafts == nil {
 		t.drafts = map[disk.Path][]disk.Draft{}
 		for _, s := range t.steps {
@@ -610,7 +618,7 @@ func (t *transaction) release(folder disk.Path) {
 	delete(t.drafts, folder)
 }
 
-// touch has the next call look at what a step concerns.
+// touch makes the next call reread the files of a step.
 func (t *transaction) touch(s Step) {
 	t.vault.Host.Knowledge.Touch(s.Path)
 	if s.IsMove() {

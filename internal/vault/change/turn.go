@@ -6,24 +6,25 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 )
 
-// turn is the right of a call to change notes, and the mark of the change that it makes.
+// turn is a call's right to change notes, and the mark of the change that it makes.
 type turn struct {
-	held *journal.Turn // nil if the caller of this process has it
+	held *journal.Turn // nil if the caller of this process has the turn
 	mark journal.Mark
-	// isPassedOn says that others change one note each beside the change, once that is begun.
-	isPassedOn bool
+	// sharesTurn is set if others may change single notes once the change has begun.
+	sharesTurn bool
 }
 
-// takeTurn waits until nobody else changes notes, unless the caller has seen to that, and settles what was broken off.
+// takeTurn waits until nobody else changes notes, unless the caller has ensured that, and settles interrupted
+// changes.
 func takeTurn(v *call.Vault, j *journal.Journal, how protocol.Write) (*turn, error) {
-	if how.Alone { // what is marked as a batch is that of the caller
+	if how.Alone { // a marked batch is the caller's own
 		return &turn{mark: j.Mark()}, recoverChanges(v, j)
 	}
 	held, err := j.Alone(v.Ctx)
 	if err != nil {
 		return nil, unjournaled(err)
 	}
-	t := &turn{held: held, mark: j.Mark(), isPassedOn: true}
+	t := &turn{held: held, mark: j.Mark(), sharesTurn: true}
 	if err := Recover(v, j); err != nil {
 		t.end()
 		return nil, err
@@ -31,10 +32,10 @@ func takeTurn(v *call.Vault, j *journal.Journal, how protocol.Write) (*turn, err
 	return t, nil
 }
 
-// takeTurnFor is takeTurn for a change of certain steps, nil if they are not known. A change of one note does not wait for one
-// of several files that is being made, unless they are about the same files.
+// takeTurnFor is takeTurn for known steps; nil if they are unknown. A change of a single note does not wait for
+// a change of several files, unless that includes the same note.
 func takeTurnFor(v *call.Vault, j *journal.Journal, how protocol.Write, steps []Step) (*turn, error) {
-	if how.Alone || len(steps) != 1 || !steps[0].isOfOneText() {
+	if how.Alone || len(steps) != 1 || !steps[0].changesOneText() {
 		return takeTurn(v, j, how)
 	}
 	held, err := j.Beside(v.Ctx)
@@ -53,7 +54,8 @@ func takeTurnFor(v *call.Vault, j *journal.Journal, how protocol.Write, steps []
 	return takeTurn(v, j, how)
 }
 
-// settleBeside settles what was broken off, and reports whether a step can be made in a turn beside others.
+// settleBeside settles interrupted changes, and reports whether a step can be carried out beside another
+// change.
 func settleBeside(v *call.Vault, j *journal.Journal, t *turn, s Step) (isFree bool, err error) {
 	if !j.HasUnfinished() || t.held.BecomeAlone() {
 		return true, Recover(v, j)
@@ -71,7 +73,7 @@ func settleBeside(v *call.Vault, j *journal.Journal, t *turn, s Step) (isFree bo
 	if claims.Cover(s.Path.String()) {
 		return false, nil
 	}
-	// Each of two changes at once has to be found after a crash of the system.
+	// After a system crash, both of two simultaneous changes must be found.
 	t.mark = t.mark.Durable()
 	if err := j.Mark().Keep(); err != nil {
 		return false, unjournaled(err)
@@ -79,28 +81,28 @@ func settleBeside(v *call.Vault, j *journal.Journal, t *turn, s Step) (isFree bo
 	return true, nil
 }
 
-// passOn lets others change one note each from now on, none of those of the change, which is begun.
+// passOn lets others change single notes from now on, except those of the change, which has begun.
 func (t *turn) passOn() {
-	if t.isPassedOn {
+	if t.sharesTurn {
 		t.held.PassOn()
 	}
 }
 
-// leastLent is how many files a change has, at least, that is made ready for the journal while others change notes. That of a
-// smaller one takes no longer than to take a turn twice.
-const leastLent = 64
+// minLentFiles is the number of files from which on others may change notes while a change is prepared.
+// Preparing a smaller one takes no longer than taking the turn a second time.
+const minLentFiles = 64
 
-// lend lets others change one note each while a change of many files is made ready. It is false, and they wait, if the change has
-// few files. The caller calls [turn.resume], and looks at what they have changed.
+// lend lets others change single notes while a change of many files is prepared, and reports whether it does.
+// If it does, the caller must call [turn.resume] and then check what the others have changed.
 func (t *turn) lend(files int) bool {
-	if t.held == nil || files < leastLent {
+	if t.held == nil || files < minLentFiles {
 		return false
 	}
 	t.held.PassOn()
 	return true
 }
 
-// resume waits until nobody else changes notes, and settles what was broken off meanwhile.
+// resume waits until nobody else changes notes, and settles what was interrupted meanwhile.
 func (t *turn) resume(v *call.Vault, j *journal.Journal) error {
 	if err := t.held.Resume(v.Ctx); err != nil {
 		return unjournaled(err)
@@ -114,8 +116,8 @@ func (t *turn) end() {
 	}
 }
 
-// isOfOneText reports whether a step makes a note, or changes its text where it is, and nothing else.
-func (s Step) isOfOneText() bool {
+// changesOneText reports whether a step only creates a note, or changes the text of one in place.
+func (s Step) changesOneText() bool {
 	isOfFolder := s.Before.Folder || s.After.Folder
 	isOfTrash := s.Trash || s.TrashName != ""
 	if isOfFolder || isOfTrash || s.IsMove() {

@@ -10,41 +10,42 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 )
 
-// lostLines counts what a step removes or replaces, in lines of which a long one counts as several.
+// lostLines counts the lines that a step removes or replaces. A long line counts as several.
 type lostLines struct {
-	All  int // of the whole file
-	Body int // of the text behind the properties
-	Of   int // lines that this text has before the step
+	All        int // of the whole file
+	Body       int // in the text after the properties
+	BodyBefore int // lines of the text after the properties, before the step
 }
 
-// lost returns what a step removes or replaces. It is worked out once.
+// lost returns the lines that a step removes or replaces. The result is cached.
 func (s *Step) lost() lostLines {
-	if s.weighed == nil {
-		weighed := s.weigh()
-		s.weighed = &weighed
+	if s.cachedLosses == nil {
+		losses := s.countLosses()
+		s.cachedLosses = &losses
 	}
-	return *s.weighed
+	return *s.cachedLosses
 }
 
-func (s *Step) weigh() lostLines {
+func (s *Step) countLosses() lostLines {
 	isBookmarking := s.Path == disk.Bookmarks() && s.After.Exists
 	switch {
 	case isBookmarking:
-		// Entries are added, or those of the caller taken back. The lines of the file also have the bookmarks of hidden notes.
+		// Bookmarks are added, or those of the caller removed again. The other lines of the file may have
+		// bookmarks of hidden notes.
 		return lostLines{}
 	case !s.Before.Exists, s.Before.Folder, s.After.Folder, s.isPureMove():
 		return lostLines{}
-	case s.isUnread(), s.Before.Image.Exists: // a text is not in memory: the most that may be lost
+	case s.isUnread(), s.Before.Image.Exists: // a text is not in memory: assume the maximum
 		size := ImageOf(s.Before).Size
 		n := max(s.lines().Removed, int((size+lineBytes-1)/lineBytes))
-		return lostLines{All: n, Body: n, Of: n}
+		return lostLines{All: n, Body: n, BodyBefore: n}
 	}
 	body := edit.Body(s.Before.Text.ForProgram())
 	if !s.After.Exists {
-		return lostLines{All: linesOf(s.Before.Text.ForProgram()), Body: linesOf(body), Of: linesOf(body)}
+		return lostLines{All: linesOf(s.Before.Text.ForProgram()), Body: linesOf(body), BodyBefore: linesOf(body)}
 	}
 	bodyAfter := edit.Body(s.After.Text.ForProgram())
-	lost := lostLines{Body: removedFrom(body, bodyAfter), Of: linesOf(body)}
+	lost := lostLines{Body: removedFrom(body, bodyAfter), BodyBefore: linesOf(body)}
 	lost.All = lost.Body
 	hasProperties := len(body) < s.Before.Text.Len() || len(bodyAfter) < s.After.Text.Len()
 	if hasProperties {
@@ -53,7 +54,8 @@ func (s *Step) weigh() lostLines {
 	return lost
 }
 
-// linkLosses is how many links a proposal breaks or leads elsewhere. What cannot be read may have one.
+// linkLosses returns the number of links that a proposal breaks or leads elsewhere. Each file that cannot be
+// read counts as one.
 func (p Proposal) linkLosses() int {
 	n := p.Broken.Count + p.Broken.Unread
 	for _, r := range p.rerouted {
@@ -62,7 +64,7 @@ func (p Proposal) linkLosses() int {
 	return n
 }
 
-// isMarked reports whether one of the notes that a proposal changes narrows the access to itself, before or after it.
+// isMarked reports whether one of the affected notes restricts access to itself, before or after the change.
 func (p Proposal) isMarked(v *call.Vault) bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool {
 		if s.IsNoop() {
@@ -74,8 +76,8 @@ func (p Proposal) isMarked(v *call.Vault) bool {
 	})
 }
 
-// removedFrom returns how many lines a change removes or replaces. Of a long line that is
-// replaced by another one, what differs counts.
+// removedFrom returns the number of lines that a change removes or replaces. Of a long line that was edited,
+// only the differing part counts.
 func removedFrom(before, after []byte) (removed int) {
 	c := difference.Of(before, after)
 	if c.Binary {

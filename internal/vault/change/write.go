@@ -22,24 +22,25 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 )
 
-// SessionVariable names the session on whose behalf this program writes, for
-// the journal.
+// SessionVariable is the environment variable with the ID of the session on whose behalf this program writes.
+// The journal records it.
 const SessionVariable = "VAULTWICKET_SESSION"
 
-// Command is a command that may change the vault.
+// Command is a command of the embedded CLI that may change the vault.
 type Command struct {
 	Name string
-	// Plan works out what a request would do. It changes nothing itself.
+	// Plan works out the effect of a request. It must not change anything.
 	Plan      func(*call.Vault, call.Values) (Proposal, error)
-	OnlyReads func(call.Values) bool // whether a request only shows something; nil for never
-	Verify    Verifier               // of a file that differs from the plan after the app has changed it; nil refuses it
-	// Elsewhere returns where else the app may make the new note, because time passes after the plan; nil for nowhere.
+	OnlyReads func(call.Values) bool // reports whether a request only reads; nil for never
+	Verify    Verifier               // judges a file that the app left unlike the plan; nil rejects it
+	// Elsewhere returns the other paths at which the app may create the new note if time passes after the plan;
+	// nil for none.
 	Elsewhere func(*call.Vault, call.Values) ([]disk.Path, error)
 }
 
-// Write carries out a command that writes: alone in the vault among all
-// programs of this kind, kept in the journal before anything is touched, and
-// read back afterwards.
+// Write carries out a command that may change the vault, in the way that how asks for: planned only, as part of
+// a batch, with the app as the writer, or at once. A change is made while no other process of this program
+// writes, recorded in the journal before any file is touched, and verified afterwards.
 func Write(v *call.Vault, row Command, values call.Values, how protocol.Write) (answer.Reply, error) {
 	switch {
 	case row.OnlyReads != nil && row.OnlyReads(values):
@@ -68,30 +69,31 @@ func Write(v *call.Vault, row Command, values call.Values, how protocol.Write) (
 	return carryOut(v, row, values, how)
 }
 
-// maxPlans is how often a change is worked out while others write, before it is worked out alone.
+// maxPlans limits the attempts to plan a change while others write. After them, the change is planned under the
+// lock.
 const maxPlans = 3
 
-// carryOut makes the change that a call asks for. It is worked out without the lock of the journal, so that no other writer
-// waits for it, and anew if a file is by then another one than it was worked out for.
+// carryOut plans and makes the change that a call asks for. It plans without the lock of the journal, so that
+// no other writer has to wait, and plans again if a file has changed meanwhile.
 func carryOut(v *call.Vault, row Command, values call.Values, how protocol.Write) (answer.Reply, error) {
 	j, err := v.Journal()
 	if err != nil {
 		return answer.Reply{}, err
 	}
 	for n := 1; ; n++ {
-		reply, err := tryOut(v, j, row, values, how, n > maxPlans)
+		reply, err := attempt(v, j, row, values, how, n > maxPlans)
 		if !errors.Is(err, errStale) {
 			return reply, err
 		}
 	}
 }
 
-// errStale says that a change was worked out for files that have become others since.
+// errStale is returned if files changed after the change was planned on them.
 var errStale = errors.New("was changed while the change was worked out")
 
-// tryOut works out a change and makes it, alone in the vault among all programs of this kind. With alone it is
-// also worked out so. The error is errStale if it can be worked out anew.
-func tryOut(
+// attempt plans a change and makes it, under the lock of the journal. With alone, it also plans under the lock.
+// It returns errStale if the change should be planned again.
+func attempt(
 	v *call.Vault,
 	j *journal.Journal,
 	row Command,
@@ -100,18 +102,18 @@ func tryOut(
 	alone bool,
 ) (answer.Reply, error) {
 	var p Proposal
-	planned := j.Extent()
+	extent := j.Extent()
 	if !alone {
 		var err error
 		if p, err = propose(v, row, values, how); err != nil || p.ReadAnswer != nil {
 			return p.answer(), err
 		}
 	}
-	rests := basis{journal: j, since: planned, isOutdated: func(since journal.Extent) bool {
+	plannedOn := basis{journal: j, since: extent, isOutdated: func(since journal.Extent) bool {
 		mayRestOnOthers := !alone && len(p.Steps) > 1
 		return mayRestOnOthers && p.isOutdated(v, j, since)
 	}}
-	if err := rests.check(); err != nil { // before others have to wait
+	if err := plannedOn.check(); err != nil { // before other writers have to wait
 		return answer.Reply{}, err
 	}
 	turn, err := takeTurnFor(v, j, how, p.Steps)
@@ -124,28 +126,29 @@ func tryOut(
 			return p.answer(), err
 		}
 	}
-	// Who writes all the time would make a change that may rest on any note outdated meanwhile.
+	// While another process writes all the time, a change that may depend on any note would be outdated at
+	// once.
 	isLent := !alone && p.Outdated != nil && turn.lend(len(p.Steps))
-	if err := rests.check(); err != nil {
+	if err := plannedOn.check(); err != nil {
 		return answer.Reply{}, err
 	}
-	if err := fits(v, p, how); err != nil {
+	if err := checkExpected(v, p, how); err != nil {
 		return answer.Reply{}, err
 	}
 	p.Steps = slices.DeleteFunc(p.Steps, Step.IsNoop)
-	said := p.said(v)
+	reply := p.successReply(v)
 	if len(p.Steps) == 0 {
-		return p.nothing(v, said), endUndone(j, p.takesBack())
+		return p.unchangedReply(v, reply), endUndone(j, p.takesBack())
 	}
-	isOfOneState := how.Approved != "" || how.Expect != "" // of a note that was shown, or is named by its hash
+	requiresExactState := how.Approved != "" || how.Expect != "" // the user approved it, or the caller named the hash
 	t, err := newTransaction(v, j, turn, p, entry(v, row, values, how, p))
 	if err == nil {
 		defer t.close()
-		t.merges = !isOfOneState
+		t.mergesAppends = !requiresExactState
 		err = t.compare(alone)
 	}
 	if err == nil && isLent {
-		err = t.endLending(&rests)
+		err = t.endLending(&plannedOn)
 	}
 	if isConflict(err) && how.Approved == "" && !alone {
 		return answer.Reply{}, errStale
@@ -154,26 +157,26 @@ func tryOut(
 		return answer.Reply{}, err
 	}
 	end, err := t.run()
-	said.Entry = t.entry.ID
-	said.Overtaken = end.overtaken
-	said.Notice = noticed(append([]string{said.Notice}, end.beside...)...)
+	reply.Entry = t.entry.ID
+	reply.Overtaken = end.overtaken
+	reply.Notice = noticed(append([]string{reply.Notice}, end.beside...)...)
 	if end.isLeft() {
-		return said, partlyApplied(t.entry.ID, end, err)
+		return reply, partlyApplied(t.entry.ID, end, err)
 	}
 	if end.state == made && err == nil {
-		said.Change = Proposal{Steps: t.steps, Note: p.Note, loses: p.loses}.change(v)
+		reply.Change = Proposal{Steps: t.steps, Note: p.Note, loses: p.loses}.change(v)
 	}
-	return said, err
+	return reply, err
 }
 
-// basis is what a change was worked out on.
+// basis is the state of the journal on which a change was planned.
 type basis struct {
 	journal    *journal.Journal
-	since      journal.Extent // of the journal, when it was last looked at
+	since      journal.Extent // of the journal, at the last check
 	isOutdated func(since journal.Extent) bool
 }
 
-// check returns errStale if others have changed it since it was last looked at.
+// check returns errStale if other changes since the last check make the plan outdated.
 func (b *basis) check() error {
 	now := b.journal.Extent()
 	if b.isOutdated(b.since) {
@@ -183,11 +186,11 @@ func (b *basis) check() error {
 	return nil
 }
 
-// maxSince is how many changes of others are looked at, before a change is rather worked out anew.
+// maxSince limits the changes by others that are examined. With more, the change is planned again instead.
 const maxSince = 1000
 
-// isOutdated reports whether a proposal may be another one by now, because of what was changed since the journal had an
-// extent: it may rest on notes that are none of its own.
+// isOutdated reports whether planning again could give another proposal, because of changes since the journal
+// had the extent: a proposal may depend on notes that it does not change.
 func (p Proposal) isOutdated(v *call.Vault, j *journal.Journal, since journal.Extent) bool {
 	if since == j.Extent() {
 		return false
@@ -195,25 +198,25 @@ func (p Proposal) isOutdated(v *call.Vault, j *journal.Journal, since journal.Ex
 	if p.Outdated == nil {
 		return true
 	}
-	changes, all, err := j.Since(v.Ctx, since, maxSince)
-	return err != nil || !all || slices.ContainsFunc(changes, p.Outdated)
+	changes, isComplete, err := j.Since(v.Ctx, since, maxSince)
+	return err != nil || !isComplete || slices.ContainsFunc(changes, p.Outdated)
 }
 
-// said is what is answered once a proposal is carried out.
-func (p Proposal) said(v *call.Vault) answer.Reply {
+// successReply returns the reply for a proposal that is carried out.
+func (p Proposal) successReply(v *call.Vault) answer.Reply {
 	notices := []string{v.Origin.Left, p.Notice}
 	if broken := p.Broken.breaks(); broken != "" {
 		notices = append(notices, "the change "+broken)
 	}
 	notices = append(notices, p.leadElsewhere())
-	said := answer.From(v.Disk, p.Message).About(p.Note)
-	said.Notice = noticed(notices...)
-	said.Change = p.change(v)
-	said.LineEnds = p.lineEnds
-	return said
+	reply := answer.From(v.Disk, p.Message).About(p.Note)
+	reply.Notice = noticed(notices...)
+	reply.Change = p.change(v)
+	reply.LineEnds = p.lineEnds
+	return reply
 }
 
-// endUndone keeps of entries that are to be taken back that nothing of them is left.
+// endUndone records that nothing remains of the entries with these IDs.
 func endUndone(j *journal.Journal, ids []string) error {
 	for _, id := range ids {
 		if err := j.End(id, journal.Outcome{State: journal.Undone}); err != nil {
@@ -223,10 +226,11 @@ func endUndone(j *journal.Journal, ids []string) error {
 	return nil
 }
 
-// nothing says of a proposal without steps that nothing is done. said is what it would say else.
-func (p Proposal) nothing(v *call.Vault, said answer.Reply) answer.Reply {
-	if p.Undoes != "" || p.Ensures { // that it is so is all that was asked for
-		return said
+// unchangedReply returns the reply for a proposal without steps. reply is that of a proposal that is carried
+// out.
+func (p Proposal) unchangedReply(v *call.Vault, reply answer.Reply) answer.Reply {
+	if p.Undoes != "" || p.Ensures { // the state that was asked for is reached
+		return reply
 	}
 	what := p.Already
 	switch {
@@ -234,29 +238,29 @@ func (p Proposal) nothing(v *call.Vault, said answer.Reply) answer.Reply {
 	case p.Note == (disk.Path{}):
 		what = "no note differs from what the call asks for"
 	default:
-		what = fmt.Sprintf("%q is as the call asks for already", named(p.Note.String()))
+		what = fmt.Sprintf("%q is as the call asks for already", quotable(p.Note.String()))
 	}
-	said = said.Saying(v.Disk, "Nothing was changed: "+what+".")
-	said.Nothing = true
-	said.Notice = noticed("nothing was changed: "+what, said.Notice)
-	return said
+	reply = reply.Saying(v.Disk, "Nothing was changed: "+what+".")
+	reply.Nothing = true
+	reply.Notice = noticed("nothing was changed: "+what, reply.Notice)
+	return reply
 }
 
-// noticed returns the notice of all that is noticed, of which some may be empty.
-func noticed(all ...string) string {
-	return strings.Join(slices.DeleteFunc(all, func(notice string) bool { return notice == "" }), "; ")
+// noticed joins the notices that are not empty.
+func noticed(notices ...string) string {
+	return strings.Join(slices.DeleteFunc(notices, func(notice string) bool { return notice == "" }), "; ")
 }
 
-// isConflict reports whether an error says that another program has changed a file.
+// isConflict reports whether an error means that another program changed a file.
 func isConflict(err error) bool {
 	return err != nil && (errors.Is(err, fs.ErrExist) || answer.Explain(err).Kind.Code == protocol.CodeConflict)
 }
 
-// isLeft reports whether something of the change is left, or may be.
+// isLeft reports whether some of the change remains on the disk, or may remain.
 func (e ending) isLeft() bool { return len(e.made) > 0 || e.unseen && e.unsettled }
 
-// partlyApplied says which files of a change are on which side, where other programs, or the disk, let it neither be completed
-// nor be taken back.
+// partlyApplied returns the error for a change that can neither be completed nor undone, because of other
+// programs or the disk. It lists which files are changed and which are not.
 func partlyApplied(id string, end ending, cause error) error {
 	fault := &answer.Fault{Status: answer.ExitFailed, Made: end.made, Unmade: end.unmade}
 	state := "The change is made in part"
@@ -286,12 +290,12 @@ func partlyApplied(id string, end ending, cause error) error {
 	return fault
 }
 
-// listed names the first of some files.
+// listed returns the first of some names, and how many more there are.
 func listed(names []string) string {
 	return answer.AndMore(answer.List(names, maxBrokenNamed), len(names)-maxBrokenNamed)
 }
 
-// propose works out what a call would do, and refuses what the rules do not allow.
+// propose plans a change and checks it against the rules.
 func propose(v *call.Vault, row Command, values call.Values, how protocol.Write) (Proposal, error) {
 	v.Taken = nil
 	p, err := row.Plan(v, values)
@@ -306,7 +310,7 @@ func propose(v *call.Vault, row Command, values call.Values, how protocol.Write)
 		err = refuseUnread(v)
 	}
 	if err == nil {
-		p.noteOrigins(v)
+		p.recordOrigins(v)
 		p.Steps, err = mergeSteps(p.Steps)
 	}
 	if err == nil {
@@ -318,8 +322,8 @@ func propose(v *call.Vault, row Command, values call.Values, how protocol.Write)
 			p.findCarried(v, how.Addresses),
 			p.assessLoss(v),
 			budget.From(v.Ctx).Exceeded(),
-			judge(v, p),
-			p.suits(),
+			checkAccess(v, p),
+			p.checkFileKinds(),
 		)
 	}
 	if err != nil {
@@ -328,8 +332,9 @@ func propose(v *call.Vault, row Command, values call.Values, how protocol.Write)
 	return p, nil
 }
 
-// refuseUnread refuses a change for which many notes were looked at, of which one cannot be read: a link, a tag or a text
-// in it would stay as it is. Where the texts of notes say who may see them, the names of such notes are not told.
+// refuseUnread returns an error if one of the notes that planning the change needed cannot be read: a link, a
+// tag or a text in it would be left unchanged. If the texts of notes decide who may see them, the names of
+// unreadable notes are not revealed.
 func refuseUnread(v *call.Vault) error {
 	unread := v.Unread()
 	if len(unread) == 0 {
@@ -345,29 +350,29 @@ func refuseUnread(v *call.Vault) error {
 	)
 }
 
-// MarkCut is the failure of a change that would leave a part of the mark of a secret.
+// MarkCut is the error for a change that would leave only a part of a secret's mark.
 var MarkCut = answer.BadValue.Advise("leave the mark whole, or replace all of it").
 	Failure("By this change a part of the mark of a secret would be left, and the secret lost.")
 
-// restore puts the secrets of the notes back into what was worked out from texts with marks.
-// What takes back a change has the texts of the journal, which have none.
+// restore puts the secrets back into texts that were derived from texts with marks in place of secrets. An undo
+// has the texts of the journal, which contain no marks.
 func (p *Proposal) restore(v *call.Vault) error {
 	if !v.Disk.IsRedacted() || p.Undoes != "" {
 		return nil
 	}
-	shown := make([][]byte, len(p.Steps)) // the texts before, as the caller sees them
+	visible := make([][]byte, len(p.Steps)) // texts before the change, as the caller sees them
 	var texts [][]byte
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		shown[i] = s.Before.Text.ForProgram()
-		if guard.HasMark(shown[i]) {
+		visible[i] = s.Before.Text.ForProgram()
+		if guard.HasMark(visible[i]) {
 			now, err := CurrentState(v, s.source())
-			if err != nil || !bytes.Equal(v.Judged(now.Text).Bytes(), shown[i]) && !now.Equal(s.Before) {
+			if err != nil || !bytes.Equal(v.Judged(now.Text).Bytes(), visible[i]) && !now.Equal(s.Before) {
 				return cmp.Or(
 					err,
 					answer.Conflict.Failure(
 						"Conflict: %q was changed while the change was worked out.",
-						named(s.source().String()),
+						quotable(s.source().String()),
 					),
 				)
 			}
@@ -383,7 +388,7 @@ func (p *Proposal) restore(v *call.Vault) error {
 			text = p.Steps[i].After.Text.ForProgram()
 		}
 		marked, err := secrets.Marked(text)
-		if err == nil && isStep && guard.HasMark(shown[i]) && guard.Cuts(shown[i], marked) {
+		if err == nil && isStep && guard.HasMark(visible[i]) && guard.Cuts(visible[i], marked) {
 			return MarkCut
 		}
 		if err == nil {
@@ -412,7 +417,7 @@ func (p *Proposal) restore(v *call.Vault) error {
 	return nil
 }
 
-// takesBack returns the entries that a proposal takes back.
+// takesBack returns the IDs of the entries that a proposal undoes.
 func (p Proposal) takesBack() []string {
 	return journal.Entry{Undoes: p.Undoes, Also: p.Also}.TakesBack()
 }
@@ -424,8 +429,7 @@ func (p Proposal) answer() answer.Reply {
 	return answer.Reply{}
 }
 
-// entry is what the journal keeps of a call: never a value, but the names of
-// its parameters.
+// entry returns the journal entry of a call. It has the names of the parameters, but never their values.
 func entry(v *call.Vault, row Command, values call.Values, how protocol.Write, p Proposal) journal.Entry {
 	now := v.Host.Now()
 	id := how.Entry
@@ -443,7 +447,7 @@ func entry(v *call.Vault, row Command, values call.Values, how protocol.Write, p
 	return e
 }
 
-// ImageOf returns what the journal keeps of a state: the hash of its bytes.
+// ImageOf returns the hash and size of a state, as the journal records them.
 func ImageOf(c FileState) journal.Image {
 	if !c.Exists {
 		return journal.Image{}
@@ -451,18 +455,18 @@ func ImageOf(c FileState) journal.Image {
 	if c.Image.Exists {
 		return c.Image
 	}
-	return journal.ImageOf(c.Text.ForProgram()) // of a folder it is that of an empty file
+	return journal.ImageOf(c.Text.ForProgram()) // a folder has the image of an empty file
 }
 
-// kept is the path of the step in the journal: that of a folder ends with a slash.
-func (s Step) kept() string {
+// journalPath returns the path of the step in the journal. The path of a folder ends with a slash.
+func (s Step) journalPath() string {
 	if s.Before.Folder || s.After.Folder {
 		return s.Path.String() + "/"
 	}
 	return s.Path.String()
 }
 
-// StepPath returns a path in an entry as the disk has it.
+// StepPath returns the path of a journal step, as the file is spelled on the disk.
 func StepPath(v *call.Vault, text string) (disk.Path, error) {
 	at, err := ParseStepPath(text)
 	if err != nil {
@@ -471,16 +475,16 @@ func StepPath(v *call.Vault, text string) (disk.Path, error) {
 	return v.NameOnDisk(at)
 }
 
-// ParseStepPath returns the path in an entry, which is judged as if it came from
-// anywhere.
+// ParseStepPath parses the path of a journal step. It applies the checks for untrusted paths.
 func ParseStepPath(text string) (disk.Path, error) {
 	if text == disk.Bookmarks().String() {
 		return disk.Bookmarks(), nil
 	}
-	return disk.ParsePath(strings.TrimSuffix(text, "/")) // with the slash it is a folder
+	return disk.ParsePath(strings.TrimSuffix(text, "/")) // the path of a folder ends with a slash
 }
 
-// change is what the answer says of the note that it is about.
+// change returns the part of the answer that describes what happened to the note of the proposal, nil if no
+// step concerns it.
 func (p Proposal) change(v *call.Vault) *answer.Change {
 	var made *answer.Change
 	for _, s := range p.Steps {
@@ -490,9 +494,9 @@ func (p Proposal) change(v *call.Vault) *answer.Change {
 		if made == nil {
 			var total edit.LineCounts
 			for _, s := range p.Steps {
-				one := s.lines()
-				total.Added += one.Added
-				total.Removed += one.Removed
+				counts := s.lines()
+				total.Added += counts.Added
+				total.Removed += counts.Removed
 			}
 			made = &answer.Change{Before: hashAt(v, s.source(), s.Before), Lines: total, Destructive: p.loses != ""}
 		}
@@ -501,9 +505,10 @@ func (p Proposal) change(v *call.Vault) *answer.Change {
 	return made
 }
 
-// fits refuses a proposal that is not the one that the caller knows. One that is destructive and was not
-// approved is refused if it is to be, and always if it adds an address with text of another note.
-func fits(v *call.Vault, p Proposal, how protocol.Write) error {
+// checkExpected refuses a proposal that is not the one that the caller approved or expects. An unapproved
+// destructive one is refused if how.Sparing is set, and always if it adds an address that may carry text of
+// another note.
+func checkExpected(v *call.Vault, p Proposal, how protocol.Write) error {
 	if how.Approved != "" && how.Approved != digestOf(v, p) {
 		return answer.Conflict.Failure(
 			"Conflict: the change is not the one that was approved, because notes were changed since.",
@@ -518,7 +523,7 @@ func fits(v *call.Vault, p Proposal, how protocol.Write) error {
 	return nil
 }
 
-// expects refuses a proposal if its note is not the one that the caller knows.
+// expects returns a conflict unless the note of the proposal has the hash; "" accepts any state.
 func (p Proposal) expects(v *call.Vault, hash string) error {
 	if hash == "" {
 		return nil
@@ -540,16 +545,16 @@ func (p Proposal) expects(v *call.Vault, hash string) error {
 	return answer.Conflict.Failure("Conflict: the call concerns no note that has a hash.")
 }
 
-// digestOf returns the digest of a change: of the files as they are, of what they
-// would become and of the way there. A user who was shown a plan approves the
-// change with its digest, and another change has another one.
+// digestOf returns the digest of a change: of the states of the files before and after it, and of the steps
+// between them. A user who was shown a plan approves the change by its digest; any other change has another
+// digest.
 //
-// The text that a template makes at another minute is another text, so there the
-// template counts in its place.
+// A template that inserts the time makes another text every minute. For such a change, the text of the template
+// is hashed in place of the result.
 func digestOf(v *call.Vault, p Proposal) string {
 	hash := sha256.New()
 	item := func(text string) { fmt.Fprintf(hash, "%d:%s", len(text), text) }
-	state := func(c FileState) { // without a copy of the text
+	state := func(c FileState) { // avoids a copy of the text
 		fmt.Fprintf(hash, "%d:", c.Text.Len()+len(c.Image.Hash))
 		hash.Write(c.Text.ForProgram())
 		hash.Write([]byte(c.Image.Hash))
