@@ -16,30 +16,32 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/shares"
 )
 
-// batch is written atomically: all of it is kept, or nothing.
+// batch collects records and writes them atomically: all of them are kept, or none.
 type batch struct {
 	*Journal
-	tail   *tail
-	name   string
-	out    ownerfiles.File
-	fresh  bool // the segment was not there
-	start  int64
-	at     int64 // where the next line begins
-	buf    []byte
-	stored int64    // in files
-	made   []string // files
-	now    time.Time
-	// A bounded batch counts for payer. Outcomes are not bounded: they are never refused.
-	bounded bool
-	payer   string
-	// ofDay is what the payer has written within [protected], which cannot be removed to make room, and ofAll what all have.
-	ofDay, ofAll int64
+	tail         *tail
+	name         string
+	out          ownerfiles.File
+	isNew        bool // the segment did not exist
+	start        int64
+	at           int64 // offset of the next line
+	buf          []byte
+	stored       int64    // bytes in files next to the segment
+	createdFiles []string // paths
+	now          time.Time
+	// The bytes of a bounded batch count for payer and are limited. Outcomes are not bounded: they are never
+	// refused.
+	isBounded bool
+	payer     string
+	// payerBytes is what the payer has written within [protected], when nothing can be removed to make room;
+	// allBytes is what all callers have written.
+	payerBytes, allBytes int64
 }
 
-// flushAt is how much is collected before it is written.
+// flushAt is the number of buffered bytes from which they are written to the file.
 const flushAt = 256 << 10
 
-// durability says whether what is written is on the disk when the writer returns.
+// durability tells whether a write must be on the disk when the writer returns.
 type durability bool
 
 const (
@@ -47,7 +49,7 @@ const (
 	lazy    durability = false
 )
 
-// write passes a batch to fill and writes it. After an error nothing was written.
+// write calls fill with a batch and commits it. After an error, nothing was written.
 func (j *Journal) write(how durability, fill func(*batch) error) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -75,34 +77,34 @@ func (j *Journal) write(how durability, fill func(*batch) error) error {
 		return nil
 	}
 	b.undo()
-	if theirs, ok := errors.AsType[*contentError](err); ok {
-		return theirs.cause
+	if contentErr, ok := errors.AsType[*contentError](err); ok {
+		return contentErr.cause
 	}
 	return unusable(j.folder.dir, err)
 }
 
-// beginBatch opens the segment that ends with a tail, and begins it, or repairs its end, where that is needed. With an
-// error nothing was written.
+// beginBatch opens the segment of a tail. It writes the first record of a new segment, and repairs the end of a
+// torn one. After an error, nothing was written.
 func (j *Journal) beginBatch(t *tail, now time.Time) (*batch, error) {
 	b := &batch{Journal: j, tail: t, name: j.folder.file(segmentName(t.number)), start: t.read, at: t.read, now: now}
 	var err error
 	b.out, err = j.sys.Open(b.name, os.O_WRONLY|os.O_APPEND)
 	if errors.Is(err, fs.ErrNotExist) {
-		b.fresh = true
+		b.isNew = true
 		b.out, err = j.sys.Create(b.name)
 	}
-	// A segment that is not empty has a name that is durable.
+	// Only an empty segment may have a name that is not durable yet.
 	if err == nil && b.start == 0 {
 		err = j.sys.SyncFolder(j.folder.dir)
 	}
 	switch {
 	case err != nil:
 	case b.start == 0:
-		err = b.value(segmentRecord{t.number, formatVersion, now.UTC(), t.spent.records(now)})
-	case t.torn:
+		err = b.writeRecord(segmentRecord{t.number, formatVersion, now.UTC(), t.spent.records(now)})
+	case t.isTorn:
 		b.buf = append(b.buf, '\n')
 		b.at++
-		err = b.line([]byte(repairKey + `"the line before was cut short"}`))
+		err = b.writeLine([]byte(repairKey + `"the line before was cut short"}`))
 	}
 	if err != nil {
 		if b.out != nil {
@@ -113,17 +115,17 @@ func (j *Journal) beginBatch(t *tail, now time.Time) (*batch, error) {
 	return b, nil
 }
 
-// value writes a record.
-func (b *batch) value(v any) error {
+// writeRecord writes the line of a record.
+func (b *batch) writeRecord(v any) error {
 	record, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	return b.line(record)
+	return b.writeLine(record)
 }
 
-// line writes a record's line.
-func (b *batch) line(record []byte) error {
+// writeLine writes the line of an encoded record.
+func (b *batch) writeLine(record []byte) error {
 	length := int64(lineHead + len(record) + 1)
 	if length > maxLine {
 		return &TooLarge{"a record", maxLine}
@@ -140,42 +142,43 @@ func (b *batch) line(record []byte) error {
 	return nil
 }
 
-// charge has the batch count for its payer, who has written some bytes that are in no record yet.
+// charge sets the limits of the batch for its payer. unrecorded is the number of bytes of the payer that no
+// record has yet.
 func (b *batch) charge(unrecorded int64) {
 	spent := b.tail.spent
-	b.ofDay = spent.of(b.payer, b.now, protected) + unrecorded
-	b.ofAll = spent.all(b.now, protected) + unrecorded
+	b.payerBytes = spent.by(b.payer, b.now, protected) + unrecorded
+	b.allBytes = spent.total(b.now, protected) + unrecorded
 }
 
-// written is how much the batch takes so far.
+// written returns the number of bytes that the batch has written so far.
 func (b *batch) written() int64 { return b.at - b.start + b.stored }
 
-// checkSize returns an error if the batch exceeds the limit of an entry, the share of its caller, or the room that is
-// left.
+// checkSize returns an error if the batch exceeds the limit of an entry, the share of its payer, or the space
+// that is left.
 func (b *batch) checkSize() error {
-	most := b.limits.MaxBytes / entriesAtLeast
+	maxEntry := b.limits.MaxBytes / entriesAtLeast
 	switch {
-	case b.written() > b.limits.MaxBytes, b.bounded && b.written() > most:
-		return &TooLarge{"what an entry has to keep", most}
-	case !b.bounded:
+	case b.written() > b.limits.MaxBytes, b.isBounded && b.written() > maxEntry:
+		return &TooLarge{"what an entry has to keep", maxEntry}
+	case !b.isBounded:
 		return nil
-	case !shares.Half.Allows(b.limits.MaxBytes, b.ofAll, b.ofDay, b.written()):
+	case !shares.Half.Allows(b.limits.MaxBytes, b.allBytes, b.payerBytes, b.written()):
 		return &Full{
 			fmt.Sprintf(
 				"one caller can write up to a half of what others leave of %d bytes a day, and this one has written %d",
 				b.limits.MaxBytes,
-				b.ofDay,
+				b.payerBytes,
 			),
 		}
-	case b.fits():
+	case b.isWithinLimit():
 		return nil
 	}
-	// Remove segments that are old enough. If that is not enough, the batch is refused.
+	// Remove old segments. If that does not free enough, the batch is refused.
 	seen, err := b.folder.list()
 	if err != nil {
 		return err
 	}
-	// What is being written is a half or the tail, neither of which is removed here.
+	// Temporary files, including those of this batch, are not removed here.
 	seen.temporary = nil
 	if err := b.removeOld(seen, b.written(), b.now); err != nil {
 		return err
@@ -183,14 +186,14 @@ func (b *batch) checkSize() error {
 	if b.older, err = b.sizeBefore(b.tail.number); err != nil {
 		return err
 	}
-	if b.fits() {
+	if b.isWithinLimit() {
 		return nil
 	}
 	return &Full{fmt.Sprintf("limit of %d bytes reached by entries younger than %v", b.limits.MaxBytes, protected)}
 }
 
-// fits reports whether the journal is within its limit with the batch.
-func (b *batch) fits() bool {
+// isWithinLimit reports whether the journal, including the batch, is within its limit.
+func (b *batch) isWithinLimit() bool {
 	return b.older+b.start+b.tail.objects+b.written() <= b.limits.MaxBytes
 }
 
@@ -203,59 +206,59 @@ func (b *batch) flush() error {
 	return err
 }
 
-// commit makes everything durable, unless it is lazy. Nothing counts before it returns, so objects and the record
-// that needs them are synced together.
+// commit writes the batch and, unless it is lazy, makes it durable. An entry counts only after commit returns,
+// so its objects and its record can be synced together.
 func (b *batch) commit(how durability) error {
 	err := b.flush()
 	if err == nil && how == durable {
 		err = b.out.Sync()
 	}
-	if err == nil && (b.tail.unsure || len(b.made) > 0) {
+	if err == nil && (b.tail.mayBeUnsynced || len(b.createdFiles) > 0) {
 		err = b.sys.SyncFolder(b.folder.dir)
 	}
 	if err != nil {
 		return err
 	}
 	b.tail.read = b.at
-	b.tail.torn = false
-	b.tail.unsure = false
+	b.tail.isTorn = false
+	b.tail.mayBeUnsynced = false
 	b.tail.objects += b.stored
 	err = b.out.Close()
 	b.out = nil
 	return err
 }
 
-// undo restores the segment. If the disk refuses, records without an entry or a torn line remain.
+// undo restores the segment. If the disk refuses that, records without an entry or a torn line remain.
 func (b *batch) undo() {
 	if b.out != nil {
 		_ = b.out.Close()
 	}
-	if b.fresh {
+	if b.isNew {
 		_ = b.sys.Remove(b.name)
 	} else {
 		_ = b.sys.Truncate(b.name, b.start)
 	}
-	for _, name := range b.made {
+	for _, name := range b.createdFiles {
 		_ = b.sys.Remove(name)
 	}
 	b.Journal.tail = nil
 	b.Journal.recent = recent{}
 }
 
-// ledger is how many bytes callers have written lately, by caller and time. Each entry records its
-// size, and the first record of a segment repeats the sums before it, so the newest segment has
-// all of it.
+// ledger has the number of bytes that callers have written recently, by caller and time. Each entry records its
+// size, and the first record of a segment repeats the earlier sums, so the newest segment is enough to know all
+// of them.
 //
-// A caller is known by a digest: names may be long, and there may be thousands.
+// A caller is identified by a digest: names may be long, and there may be thousands.
 type ledger map[period]int64
 
-// period is one caller in one part of an hour.
+// period is one caller in one part of an hour, see [spentPart].
 type period struct {
 	payer string
-	at    int64 // the number of the part, since the epoch
+	at    int64 // number of the part since the epoch
 }
 
-// spentRecord is one row of a ledger.
+// spentRecord is one row of a ledger, as it is encoded.
 type spentRecord struct {
 	Payer string `json:"payer"`
 	At    int64  `json:"at"`
@@ -264,17 +267,17 @@ type spentRecord struct {
 
 const (
 	spentPart = 10 * time.Minute
-	// maxSpent bounds the rows in the head of a segment, which is one line.
+	// maxSpent limits the rows in the first record of a segment, which is one line.
 	maxSpent = 4096
 )
 
-// unrecorded is what was stored for a caller and is in no record yet: the next outcome has it.
+// unrecorded is what was stored for a caller and is not in a record yet: the next outcome will include it.
 type unrecorded struct {
 	payer string
 	bytes int64
 }
 
-// payerOf returns the digest of who pays for what a caller writes: its agent, over all sessions.
+// payerOf returns the digest of the agent to which a caller's bytes are charged, in all of its sessions.
 func payerOf(caller string) string {
 	sum := sha256.Sum256([]byte(shares.Agent(caller)))
 	return hex.EncodeToString(sum[:noteLength/2])
@@ -282,39 +285,39 @@ func payerOf(caller string) string {
 
 func partOf(t time.Time) int64 { return t.Unix() / int64(spentPart/time.Second) }
 
-// counts reports whether a row is of the time within which something counts. After the clock was set back, rows of the
-// future count for as long.
-func (p period) counts(now time.Time, within time.Duration) bool {
-	away := partOf(now) - p.at
-	return max(away, -away) <= int64(within/spentPart)
+// isWithin reports whether a row is at most as old as within. After the clock was set back, rows in the future
+// count for as long.
+func (p period) isWithin(now time.Time, within time.Duration) bool {
+	distance := partOf(now) - p.at
+	return max(distance, -distance) <= int64(within/spentPart)
 }
 
-// of returns how much a caller has written within some time.
-func (l ledger) of(payer string, now time.Time, within time.Duration) (total int64) {
+// by returns how many bytes a payer has written recently.
+func (l ledger) by(payer string, now time.Time, within time.Duration) (total int64) {
 	for p, bytes := range l {
-		if p.payer == payer && p.counts(now, within) {
+		if p.payer == payer && p.isWithin(now, within) {
 			total += bytes
 		}
 	}
 	return total
 }
 
-// all returns how much all callers have written within some time.
-func (l ledger) all(now time.Time, within time.Duration) (total int64) {
+// total returns how many bytes all payers have written recently.
+func (l ledger) total(now time.Time, within time.Duration) (sum int64) {
 	for p, bytes := range l {
-		if p.counts(now, within) {
-			total += bytes
+		if p.isWithin(now, within) {
+			sum += bytes
 		}
 	}
-	return total
+	return sum
 }
 
-// records returns the rows of the last day, one an hour, the largest if they are too many.
+// records returns the rows of the last day, summed by hour; if there are too many, only the largest.
 func (l ledger) records(now time.Time) (rows []spentRecord) {
 	const hour = int64(time.Hour / spentPart)
 	hourly := ledger{}
 	for p, bytes := range l {
-		if p.counts(now, protected) {
+		if p.isWithin(now, protected) {
 			hourly[period{p.payer, p.at - p.at%hour}] += bytes
 		}
 	}
@@ -335,7 +338,7 @@ func (l ledger) load(rows []spentRecord) {
 	}
 }
 
-// charge adds the size of an entry, or of a later record about it, at the time of the entry.
+// charge adds the size of an entry, or of a later record about it, to the ledger at the time of the entry.
 func (ix *index) charge(id string, record []byte) {
 	bytes, rest, ok := cutInt(record, `,"bytes":`)
 	payer, _, isPaid := cutText(rest, `,"payer":"`)

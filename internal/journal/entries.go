@@ -12,28 +12,28 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// Filter says which entries are wanted. The zero Filter wants the last thousand.
+// Filter selects entries. The zero Filter selects the newest thousand.
 type Filter struct {
-	Limit     int    // how many, a thousand if it is 0
-	OlderThan string // those after the entry with this id, in the order of listing
-	Caller    string // those of one caller
-	Agent     string // those of the callers of one agent
-	Batch     string // those of one batch
-	Session   string // those of one session
-	Grant     string // those that one grant of the owner allowed
-	Path      string // those that touch what has this path, or had it
-	// Since and Until bound when a change was begun. Until itself is not included, and
-	// a zero time bounds nothing.
+	Limit     int    // maximum number of entries; 0 means a thousand
+	OlderThan string // only entries that are listed after the one with this id
+	Caller    string // only entries of this caller
+	Agent     string // only entries of this agent's callers
+	Batch     string // only entries of this batch
+	Session   string // only entries of this session
+	Grant     string // only entries that this grant of the owner allowed
+	Path      string // only entries with a step from or to this path
+	// Since and Until limit the time at which a change was begun. Until is exclusive, and a zero time means no
+	// limit.
 	Since, Until time.Time
-	// Undoable wants those that are [Entry.Undoable].
+	// Undoable selects only entries that are [Entry.Undoable].
 	Undoable bool
 }
 
 const defaultLimit = 1000
 
-// Entries returns entries, newest first, and the damage found on the way to the last of them. How long it takes depends on
-// them and not on the length of the journal; only the first question after an index was lost waits until it is made
-// again. The error is that of ctx once it has ended.
+// Entries returns the entries that match the filter, newest first, and the damage found while reading them. Its
+// duration depends on the number of those entries, not on the length of the journal; only the first query after
+// an index was lost waits until it is rebuilt. After ctx ends, the error is that of ctx.
 func (j *Journal) Entries(ctx context.Context, f Filter) (entries []Entry, damage []Damage, err error) {
 	limit := cmp.Or(f.Limit, defaultLimit)
 	damage, err = j.Each(ctx, f, func(e Entry) bool {
@@ -43,17 +43,17 @@ func (j *Journal) Entries(ctx context.Context, f Filter) (entries []Entry, damag
 	return entries, damage, err
 }
 
-// Each calls visit with the entries of a filter, newest first, until it returns false. It ignores the limit of the
-// filter, and is otherwise as [Journal.Entries].
+// Each calls visit with the entries that match the filter, newest first, until visit returns false. It ignores
+// the limit of the filter; otherwise it is like [Journal.Entries].
 func (j *Journal) Each(ctx context.Context, f Filter, visit func(Entry) bool) (damage []Damage, err error) {
 	v, err := j.view()
 	if err != nil {
 		return nil, err
 	}
 	defer v.close()
-	from := place{segment: len(v.segments) - 1, row: -1}
+	start := place{segment: len(v.segments) - 1, row: -1}
 	if f.OlderThan != "" {
-		if from, err = v.locate(ctx, f.OlderThan); err != nil || from.summary == nil {
+		if start, err = v.locate(ctx, f.OlderThan); err != nil || start.summary == nil {
 			return v.damage, err
 		}
 	}
@@ -62,7 +62,7 @@ func (j *Journal) Each(ctx context.Context, f Filter, visit func(Entry) bool) (d
 	if f.Undoable {
 		read = v.readUndoable
 	}
-	for i := from.segment; i >= 0; i-- {
+	for i := start.segment; i >= 0; i-- {
 		s, err := v.visit(ctx, i, wanted, f.Since, f.Until)
 		if err != nil {
 			return v.damage, err
@@ -71,15 +71,15 @@ func (j *Journal) Each(ctx context.Context, f Filter, visit func(Entry) bool) (d
 			continue
 		}
 		for _, row := range slices.Backward(s.rows(wanted)) {
-			isBefore := i < from.segment || from.row < 0 || row < from.row
-			if !isBefore || !f.mayWant(s.entries[row]) {
+			isBefore := i < start.segment || start.row < 0 || row < start.row
+			if !isBefore || !f.mayMatch(s.entries[row]) {
 				continue
 			}
 			e, found, err := read(ctx, place{i, s, row})
 			if err != nil {
 				return v.damage, err
 			}
-			if found && f.wants(e) && !visit(e) {
+			if found && f.matches(e) && !visit(e) {
 				return v.damage, nil
 			}
 		}
@@ -87,9 +87,9 @@ func (j *Journal) Each(ctx context.Context, f Filter, visit func(Entry) bool) (d
 	return v.damage, nil
 }
 
-// Since returns the entries that were begun or ended since the journal had an extent, at most so many: all is false if there are
-// more, or one cannot be read.
-func (j *Journal) Since(ctx context.Context, since Extent, most int) (entries []Entry, all bool, err error) {
+// Since returns the entries that were begun or ended since the journal had the extent. isComplete is false if
+// there are more than limit, or one of them cannot be read.
+func (j *Journal) Since(ctx context.Context, since Extent, limit int) (entries []Entry, isComplete bool, err error) {
 	v, err := j.view()
 	if err != nil {
 		return nil, false, err
@@ -100,7 +100,7 @@ func (j *Journal) Since(ctx context.Context, since Extent, most int) (entries []
 		if seg.number < since.segment {
 			continue
 		}
-		s, err := v.find(ctx, i, 0)
+		s, err := v.summaryWith(ctx, i, 0)
 		if err != nil || s == nil {
 			return nil, false, err
 		}
@@ -115,7 +115,7 @@ func (j *Journal) Since(ctx context.Context, since Extent, most int) (entries []
 				ids[o.id] = true
 			}
 		}
-		if len(ids) > most {
+		if len(ids) > limit {
 			return nil, false, nil
 		}
 	}
@@ -133,7 +133,8 @@ func (j *Journal) Since(ctx context.Context, since Extent, most int) (entries []
 	return entries, true, nil
 }
 
-// key is what the fewest of the wanted entries' neighbours have, the zero key if all entries are to be looked at.
+// key returns the key of the most selective criterion that an index can look up; the zero key if all entries
+// must be examined.
 func (f Filter) key() key {
 	switch {
 	case f.Path != "":
@@ -152,29 +153,29 @@ func (f Filter) key() key {
 	return 0
 }
 
-// mayWant reports whether an entry may be wanted by what an index has of it.
-func (f Filter) mayWant(e entryRow) bool {
+// mayMatch reports whether an entry may match the filter, according to its row in the index.
+func (f Filter) mayMatch(e entryRow) bool {
 	isInTime := !e.time.Before(f.Since) && (f.Until.IsZero() || e.time.Before(f.Until))
 	return isInTime && !(f.Undoable && e.isUndo)
 }
 
-func (f Filter) wants(e Entry) bool {
-	isBy := f.Caller == "" || e.Caller == f.Caller
-	isOf := f.Agent == "" || ownerfiles.AgentOf(e.Caller) == f.Agent
+func (f Filter) matches(e Entry) bool {
+	hasCaller := f.Caller == "" || e.Caller == f.Caller
+	hasAgent := f.Agent == "" || ownerfiles.AgentOf(e.Caller) == f.Agent
 	isInBatch := f.Batch == "" || e.Batch == f.Batch
 	isInSession := f.Session == "" || e.Session == f.Session
-	isUnder := f.Grant == "" || e.Grant == f.Grant
-	isWanted := isBy && isOf
-	isPart := isInBatch && isInSession && isUnder
-	if !isWanted || !isPart || e.isForParts() {
+	hasGrant := f.Grant == "" || e.Grant == f.Grant
+	isFromCaller := hasCaller && hasAgent
+	isInGroup := isInBatch && isInSession && hasGrant
+	if !isFromCaller || !isInGroup || e.isForParts() {
 		return false
 	}
 	return f.Path == "" ||
 		slices.ContainsFunc(e.Steps, func(s Step) bool { return s.Path == f.Path || s.From == f.Path })
 }
 
-// Entry returns one entry. The error is an *[Unknown] if it does not exist, and a *[Damaged] if
-// it cannot be read.
+// Entry returns the entry with the id. The error is an *[Unknown] if it does not exist, and a *[Damaged] if it
+// cannot be read.
 func (j *Journal) Entry(ctx context.Context, id string) (Entry, error) {
 	if _, err := ParseID(id); err != nil {
 		return Entry{}, err
@@ -202,35 +203,35 @@ func (j *Journal) Entry(ctx context.Context, id string) (Entry, error) {
 	return Entry{}, &Unknown{id}
 }
 
-// EachUndoable calls visit with the entries of a filter that are [Entry.Undoable], the newest
-// first, until it returns false.
+// EachUndoable calls visit with the [Entry.Undoable] entries that match the filter, newest first, until visit
+// returns false.
 func (j *Journal) EachUndoable(ctx context.Context, f Filter, visit func(Entry) bool) error {
 	f.Undoable = true
 	_, err := j.Each(ctx, f, visit)
 	return err
 }
 
-// Version is a note as it was before a change.
+// Version is the state of a note before a change.
 type Version struct {
 	Time    time.Time
 	Command string
-	Path    string // what it was called then
+	Path    string // of the note at that time
 	By      string // see [Entry.By]
-	Image   Image  // its bytes can be had by [Journal.Object]
-	// Left says when the note whose version it is has left the path that was asked for, by a move or a removal; the zero
-	// Departure if it has not.
+	Image   Image  // of its bytes, see [Journal.Object]
+	// Left is the departure of the note from the queried path, by a move or a removal; the zero Departure if it
+	// is still there.
 	Left Departure
 }
 
-// Departure is how a note left a path.
+// Departure describes how a note left a path.
 type Departure struct {
-	Entry string // the change that took it away
+	Entry string // id of the change that moved or removed it
 	Whereabouts
 }
 
-// Versions returns the note at path as it was before each change, newest first, at most limit
-// versions. It follows the note through moves that are known to have been made;
-// versions of another note of the same name are among them.
+// Versions returns the versions of the note at path before each change, newest first, at most limit. It follows
+// the note through moves that are known to have succeeded. Versions of other notes that had the same path are
+// included.
 func (j *Journal) Versions(ctx context.Context, path string, limit int) (versions []Version, err error) {
 	v, err := j.view()
 	if err != nil {
@@ -239,10 +240,10 @@ func (j *Journal) Versions(ctx context.Context, path string, limit int) (version
 	defer v.close()
 	var left Departure
 	for i := len(v.segments) - 1; i >= 0; i-- {
-		before := -1 // the row that was looked at last
+		before := -1 // the last row that was examined
 		for {
 			wanted := keyOf(byPath, path)
-			s, err := v.find(ctx, i, wanted)
+			s, err := v.summaryWith(ctx, i, wanted)
 			if err != nil {
 				return versions, err
 			}
@@ -275,14 +276,15 @@ func (j *Journal) Versions(ctx context.Context, path string, limit int) (version
 	return versions, nil
 }
 
-// versions returns what an entry keeps of the note at path, newest first, and where the note was before. left is how the
-// note has left the path, for those that come after the entry and for those before it.
-func (e Entry) versions(path string, left Departure) (versions []Version, was string, before Departure) {
+// versions returns the versions that an entry keeps of the note at path, newest first, and the path of the note
+// before the entry. left is the departure of the note from the queried path, according to the later entries;
+// before is the same for the earlier ones.
+func (e Entry) versions(path string, left Departure) (versions []Version, earlierPath string, before Departure) {
 	for _, s := range slices.Backward(e.Steps) {
-		// Of a move that failed it is not known where the note was.
-		moved := s.From != "" && (e.State == Done || e.State == Undone)
-		if s.Path != path && (moved || s.Source() != path) {
-			if moved && s.From == path && e.State == Done {
+		// After a failed move, the position of the note is unknown.
+		isMoved := s.From != "" && (e.State == Done || e.State == Undone)
+		if s.Path != path && (isMoved || s.Source() != path) {
+			if isMoved && s.From == path && e.State == Done {
 				left = Departure{e.ID, Whereabouts{Path: s.Path}}
 			}
 			continue
@@ -295,7 +297,7 @@ func (e Entry) versions(path string, left Departure) (versions []Version, was st
 		if now != after {
 			left = Departure{e.ID, now}
 		}
-		if moved {
+		if isMoved {
 			path = source
 		}
 		if s.Before.Exists && !s.isPureMove() {
@@ -305,32 +307,32 @@ func (e Entry) versions(path string, left Departure) (versions []Version, was st
 	return versions, path, left
 }
 
-// Damage is a part of the journal that could not be read. All other parts could.
+// Damage is a part of the journal that cannot be read. It does not affect the other parts.
 type Damage struct {
-	File   string // its name in the journal's folder
+	File   string // name in the folder of the journal
 	Offset int64
-	ID     string // the entry that it belongs to, if that is known
+	ID     string // of the entry to which it belongs, if known
 	Reason string
-	// Torn says that the line is incomplete, as after a crash during the write. It was never
+	// Torn is set if the line is incomplete, as after a crash during a write. Such a line was never
 	// acknowledged.
 	Torn bool
 }
 
-// segmentReader reads a segment, or a part of it.
+// segmentReader reads a segment, or a part of one, into a summary.
 type segmentReader struct {
 	summary
 	name string
 
-	// The entries and outcomes that it has read, if they are wanted.
-	isWhole  bool
-	read     []Entry // as they were begun
-	readEnds []outcome
+	// The entries and outcomes that were read, if keepsRecords is set.
+	keepsRecords bool
+	readEntries  []Entry // in their state at the beginning
+	readEnds     []outcome
 
-	steps  map[string][]Step // of entries whose own record comes later
+	steps  map[string][]Step // of entries whose own record follows
 	after  map[string][]Image
-	begins map[string]int64 // where the first record of such a list is
-	ids    map[string]bool  // of the entries, but of those that were taken back
-	line   span             // that is read
+	begins map[string]int64 // offset of the first record of such a list
+	ids    map[string]bool  // of the entries, except undone ones
+	line   span             // of the current line
 	isTorn bool             // the last line has no newline
 }
 
@@ -341,15 +343,16 @@ func newSegmentReader(number uint64) *segmentReader {
 	}
 }
 
-// linesBetween is how many lines are read between two looks at whether the reading was cancelled.
+// linesBetween is the number of lines between checks for cancellation.
 const linesBetween = 64
 
-// readTo reads on up to a size. The error for a segment that was removed, as too old, is that of a missing file.
+// readTo continues reading up to size. If the segment was removed as too old, the error is that of a missing
+// file.
 func (r *segmentReader) readTo(ctx context.Context, p folder, size int64) error {
 	if r.size >= size {
 		return nil
 	}
-	if r.isTorn { // what follows changes what the last line is
+	if r.isTorn { // the torn last line may be complete by now
 		*r = *newSegmentReader(r.number)
 	}
 	file, err := ownerfiles.Open(p.file(r.name), os.O_RDONLY)
@@ -389,11 +392,11 @@ func (r *segmentReader) add(line ownerfiles.Line) {
 	salvage(line.Text, r.record)
 }
 
-// maxUnordered is how many objects are looked through one after the other.
+// maxUnordered limits the objects that are searched linearly.
 const maxUnordered = 1 << 8
 
-// soFar returns the summary of what was read. It stays as it is while the reader reads on.
-func (r *segmentReader) soFar() *summary {
+// snapshot returns the summary of what was read so far. It does not change while the reader continues.
+func (r *segmentReader) snapshot() *summary {
 	if len(r.objects)-r.inOrder > maxUnordered {
 		r.orderObjects()
 	}
@@ -410,18 +413,18 @@ func (r *segmentReader) addDamage(d Damage) {
 	r.damage = append(r.damage, d)
 }
 
-// record reads a record whose checksum is correct.
+// record reads a record with a correct checksum.
 func (r *segmentReader) record(record []byte) {
 	switch {
 	case hasKey(record, objectKey):
 	case hasKey(record, stepsKey):
-		r.recordOfEntry(record, stepsKey, func(record []byte) bool { return addPart(r, r.steps, record, stepsKey) })
+		r.addEntryRecord(record, stepsKey, func(record []byte) bool { return addPart(r, r.steps, record, stepsKey) })
 	case hasKey(record, entryKey):
-		r.recordOfEntry(record, entryKey, r.addEntry)
+		r.addEntryRecord(record, entryKey, r.addEntry)
 	case hasKey(record, afterKey):
-		r.recordOfEntry(record, afterKey, func(record []byte) bool { return addPart(r, r.after, record, afterKey) })
+		r.addEntryRecord(record, afterKey, func(record []byte) bool { return addPart(r, r.after, record, afterKey) })
 	case hasKey(record, outcomeKey):
-		r.recordOfEntry(record, outcomeKey, r.addOutcome)
+		r.addEntryRecord(record, outcomeKey, r.addOutcome)
 	case hasKey(record, repairKey):
 		if n := len(r.damage); n > 0 {
 			r.damage[n-1].Torn = true
@@ -436,8 +439,8 @@ func (r *segmentReader) record(record []byte) {
 	}
 }
 
-// recordOfEntry calls add with a record of an entry. Damage is recorded if add returns false.
-func (r *segmentReader) recordOfEntry(record []byte, key string, add func([]byte) bool) {
+// addEntryRecord calls add with a record about an entry. It records damage if add returns false.
+func (r *segmentReader) addEntryRecord(record []byte, key string, add func([]byte) bool) {
 	id := record[len(key):]
 	id = id[:min(len(id), idLength)]
 	if !add(record) {
@@ -445,7 +448,7 @@ func (r *segmentReader) recordOfEntry(record []byte, key string, add func([]byte
 	}
 }
 
-// addPart adds a part of the list of an entry, which must follow the parts before it.
+// addPart appends a part of a list to the parts before it. It returns false if the part does not follow them.
 func addPart[T any](r *segmentReader, lists map[string][]T, record []byte, key string) bool {
 	var part struct {
 		First int `json:"first"`
@@ -484,10 +487,10 @@ func (r *segmentReader) addEntry(record []byte) bool {
 		return false
 	}
 	r.ids[e.ID] = true
-	if r.isWhole {
-		r.read = append(r.read, e)
+	if r.keepsRecords {
+		r.readEntries = append(r.readEntries, e)
 	} else {
-		r.summary.addEntry(e, r.since(stepsKey+e.ID))
+		r.summary.addEntry(e, r.spanFrom(stepsKey+e.ID))
 	}
 	return true
 }
@@ -514,10 +517,10 @@ func (r *segmentReader) addOutcome(record []byte) bool {
 		return false
 	}
 	if o.state == Undone {
-		delete(r.ids, o.ID) // a call that is carried out once more begins it again
+		delete(r.ids, o.ID) // repeating the call begins the entry again
 	}
-	where := r.since(afterKey + o.ID)
-	if r.isWhole {
+	where := r.spanFrom(afterKey + o.ID)
+	if r.keepsRecords {
 		r.readEnds = append(r.readEnds, o)
 	} else {
 		r.ends = append(r.ends, endRow{where, o.ID, o.state, o.Count, o.Home})
@@ -525,8 +528,9 @@ func (r *segmentReader) addOutcome(record []byte) bool {
 	return true
 }
 
-// since returns where the records are that end with the one that is read, and begin with the first of a list.
-func (r *segmentReader) since(list string) span {
+// spanFrom returns the span of a record that has just been read, including the records with the earlier parts
+// of its list.
+func (r *segmentReader) spanFrom(list string) span {
 	where := r.line
 	if at, isLong := r.begins[list]; isLong {
 		where.at = at

@@ -21,68 +21,68 @@ type Entry struct {
 	ID      string    `json:"-"` // see [NewID]
 	Time    time.Time `json:"time"`
 	Session string    `json:"session,omitempty"` // of the process that made the change
-	// Caller is the HTTP session, the clients of one token, the process that serves standard
-	// input, or the terminal; "" if unknown.
+	// Caller is the HTTP session, all clients of one token, the process that serves standard input, or the
+	// terminal; "" if unknown.
 	Caller  string   `json:"caller,omitempty"`
 	Client  string   `json:"client,omitempty"`
 	Command string   `json:"command,omitempty"`
 	Params  []string `json:"params,omitempty"` // the names of parameters, never their values
 	Backend string   `json:"backend,omitempty"`
-	// Batch is the same for all entries of one batch, "" for a single change.
+	// Batch is the id that all entries of a batch share; "" for a single change.
 	Batch string `json:"batch,omitempty"`
-	Grant string `json:"grant,omitempty"` // of the owner that allowed the change, "" for another way
-	// Proposal is that of an agent which the owner has taken the change from, "" for another way.
+	Grant string `json:"grant,omitempty"` // of the owner, which allowed the change; "" if none did
+	// Proposal is the id of the agent's proposal that the owner accepted; "" if there was none.
 	Proposal string `json:"proposal,omitempty"`
-	// Parts are the entries of the batch that this one makes as a whole: it has the steps that lead to the same, one for
-	// each file, and its id is that of the batch. It stands for them only if it was made in part; otherwise questions
-	// are answered from its parts.
+	// Parts are the ids of the entries of a batch that this entry carries out as a whole. Its steps have the
+	// same result, one for each file, and its id is that of the batch. Queries return the parts instead of this
+	// entry, unless the batch failed.
 	Parts  []string `json:"parts,omitempty"`
-	Undoes string   `json:"undoes,omitempty"` // the entry that this one takes back, "" mostly
-	// Also are further entries that this one undoes: those of a batch are undone together.
+	Undoes string   `json:"undoes,omitempty"` // id of the entry that this one undoes; usually ""
+	// Also has further entries that this one undoes: the entries of a batch are undone together.
 	Also []string `json:"also,omitempty"`
 	Note string   `json:"note,omitempty"` // a short remark, such as why it failed
-	// Folders are those that the change makes for its files, the highest first, and Emptied those that it
-	// removes if nothing is left in them, the deepest first.
+	// Folders are the folders that the change creates for its files, the highest first. Emptied are the folders
+	// that it removes if nothing remains in them, the deepest first.
 	Folders []string `json:"folders,omitempty"`
 	Emptied []string `json:"emptied,omitempty"`
-	// Free are the paths, without a file when the change was begun, at which the app may make its new note instead.
+	// Free has the paths, without a file when the change was begun, at which the app may create the new note
+	// instead.
 	Free []string `json:"free,omitempty"`
 
-	// Steps are the changes in their order, and Count is how many there are.
+	// Steps are the changes in order. Count is their number.
 	Steps []Step `json:"-"`
 	Count int    `json:"-"`
 
-	// What comes from later records, which may have another Note, too.
+	// State and UndoneBy come from later records, which may also replace Note.
 	State    State  `json:"-"`
-	UndoneBy string `json:"-"` // the entry that took this one back, if it is known
+	UndoneBy string `json:"-"` // id of the entry that undid this one, if known
 }
 
-// Undoable reports whether the entry can be taken back: it is not undone, and no undo.
+// Undoable reports whether the entry can be undone: it is neither undone nor an undo.
 func (e Entry) Undoable() bool { return e.State != Undone && e.Undoes == "" }
 
-// isForParts reports whether the parts of the entry are what is asked for, and not the entry itself.
+// isForParts reports whether queries return the parts of the entry instead of the entry itself.
 func (e Entry) isForParts() bool { return len(e.Parts) > 0 && e.State != Failed }
 
-// By says who made the change: the agent, and the client program as it calls itself; "-" if
-// neither is known.
+// By returns a text about who made the change: the agent, and the name that the client program gives itself;
+// "-" if neither is known.
 func (e Entry) By() string {
 	agent := ownerfiles.AgentOf(e.Caller)
-	client := strings.Join(strings.Fields(e.Client), " ") // it is text of the client's
+	client := strings.Join(strings.Fields(e.Client), " ") // the text comes from the client
 	if agent != "" && client != "" {
 		return agent + " (" + client + ")"
 	}
 	return cmp.Or(agent, client, "-")
 }
 
-// SeenBy reports whether sees is true of all paths that the entry concerns; otherwise it must not
-// be shown.
+// SeenBy reports whether sees returns true for all paths of the entry. Otherwise the entry must not be shown.
 func (e Entry) SeenBy(sees func(path string) bool) bool {
 	return !slices.ContainsFunc(e.Steps, func(s Step) bool {
 		return !sees(strings.TrimSuffix(s.Path, "/")) || !sees(strings.TrimSuffix(s.Source(), "/"))
 	})
 }
 
-// TakesBack returns the ids of all entries that this one takes back.
+// TakesBack returns the ids of all entries that this one undoes.
 func (e Entry) TakesBack() []string {
 	if e.Undoes == "" {
 		return nil
@@ -92,45 +92,45 @@ func (e Entry) TakesBack() []string {
 
 // Step is the change of one file.
 type Step struct {
-	// Path ends with a slash if it is that of a folder, which has the image of an empty file.
+	// Path ends with a slash if it is the path of a folder. A folder has the image of an empty file.
 	Path string `json:"path"`
-	// From is the earlier path of a moved file, "" if it is not moved; Before is then the content
-	// there. A file that the move replaces at Path needs a step of its own.
+	// From is the earlier path of a moved file, "" if it is not moved; Before is then the content at From. If a
+	// move replaces a file at Path, that file needs a step of its own.
 	From   string `json:"from,omitempty"`
 	Before Image  `json:"before,omitzero"`
-	// Of are other notes that the text of the step was made of, nil for none.
+	// Of has the other notes from which the text of the step was copied; nil for none.
 	Of []Origin `json:"of,omitempty"`
-	// After is what is expected, and what was found once the outcome is known.
+	// After is the expected image, or the actual one once the outcome is known.
 	After Image `json:"after,omitzero"`
-	// Modified is when the file was modified before the step, in Unix nanoseconds; 0 if that is
-	// not known. It is text: not every reader of JSON has such numbers.
+	// Modified is the modification time of the file before the step, in Unix nanoseconds; 0 if unknown. It is
+	// encoded as a string, because not every reader of JSON supports such large numbers.
 	Modified int64 `json:"modified,omitempty,string"`
-	// Sets is what the file or folder gets as its time of modification, in Unix nanoseconds; 0 leaves it as it is.
+	// Sets is the modification time that the step sets, in Unix nanoseconds; 0 sets none.
 	Sets int64 `json:"sets,omitempty,string"`
-	// Mode are the permission bits of the file before the step, 0 if they are not known.
+	// Mode has the permission bits of the file before the step; 0 if unknown.
 	Mode uint32 `json:"mode,omitempty"`
-	// Draft is the path of the temporary file that the step uses: with the new text until it is made, with what it
-	// replaces or removes after that; "" if it uses none.
+	// Draft is the path of the temporary file that the step uses, "" for none. It has the new text until the
+	// step is made, and afterwards what the step replaced or removed.
 	Draft string `json:"draft,omitempty"`
-	// Trash is the name in the trash of the vault of the file that the step puts there or takes out of it, "" if it
-	// does neither.
+	// Trash is the name in the vault's trash of the file that the step puts there or restores from there; ""
+	// for none.
 	Trash string `json:"trash,omitempty"`
 }
 
-// isPureMove reports whether a step leaves the bytes unchanged. They are not kept then.
+// isPureMove reports whether a step moves a file without changing its bytes. The journal does not keep these.
 func (s Step) isPureMove() bool { return s.From != "" && s.Before == s.After }
 
-// creates reports whether there was nothing at the path of a step before it.
+// creates reports whether a step creates a file at a path where there was none.
 func (s Step) creates() bool { return !s.Before.Exists && s.After.Exists }
 
-// Image names the bytes of a file. The zero Image is that of no file.
+// Image identifies the bytes of a file. The zero Image stands for a missing file.
 type Image struct {
 	Exists bool   `json:"-"`
-	Hash   string `json:"hash,omitempty"` // the SHA-256 in hexadecimal; in what is expected it may be ""
+	Hash   string `json:"hash,omitempty"` // SHA-256 in hexadecimal; may be "" in an expected image
 	Size   int64  `json:"size"`
 }
 
-// UnmarshalJSON reads an image; null is that of no file.
+// UnmarshalJSON decodes an image; null is the image of a missing file.
 func (i *Image) UnmarshalJSON(text []byte) error {
 	type fields Image
 	i.Exists = string(text) != "null"
@@ -143,20 +143,20 @@ func ImageOf(content []byte) Image {
 	return Image{Exists: true, Hash: hex.EncodeToString(sum[:]), Size: int64(len(content))}
 }
 
-// State is how far a change has come. Of the zero State only the beginning is known.
+// State is the progress of a change. The zero State means that its outcome is unknown.
 type State uint8
 
-// The states, in the order in which they may follow each other.
+// The states. A change can only go to a later one, see mayFollow.
 const (
 	Begun State = iota
 	Done
-	Failed // it may have been done in part
+	Failed // possibly made in part
 	Undone
 )
 
 var stateNames = [...]string{"begun", "done", "failed", "undone"}
 
-// String returns the name that [ParseState] takes.
+// String returns the name that [ParseState] accepts.
 func (s State) String() string {
 	if int(s) < len(stateNames) {
 		return stateNames[s]
@@ -164,7 +164,7 @@ func (s State) String() string {
 	return "State(" + strconv.Itoa(int(s)) + ")"
 }
 
-// ParseState returns the state of that name.
+// ParseState returns the state with the name.
 func ParseState(name string) (State, error) {
 	for i, known := range stateNames {
 		if name == known {
@@ -187,16 +187,16 @@ func (s State) mayFollow(before State) bool {
 
 const (
 	maxSteps   = 200_000 // a move may rewrite the links of every note
-	maxPath    = 4096    // what systems take
-	maxName    = 256     // of sessions, clients, commands, parameters
+	maxPath    = 4096    // the limit of operating systems
+	maxName    = 256     // of sessions, clients, commands and parameters
 	maxParams  = 64
-	maxFolders = 10_000   // that a change makes or removes beside its steps
-	maxAlso    = 1 << 10  // a batch has a hundred operations
+	maxFolders = 10_000   // that a change creates or removes
+	maxAlso    = 1 << 10  // a batch has at most a hundred operations
 	maxNote    = 1 << 10  // a remark is a sentence
-	maxListing = 64 << 20 // of the steps of an entry, as they are written
+	maxListing = 64 << 20 // bytes of the encoded steps of an entry
 )
 
-// check returns an error unless a record can hold e.
+// check returns an error if e does not fit into a record.
 func (e Entry) check() error {
 	if _, err := ParseID(e.ID); err != nil {
 		return err
@@ -295,17 +295,17 @@ func (s Step) check() error {
 }
 
 func (i Image) check() error {
-	sound := i == Image{}
+	isValid := i == Image{}
 	if i.Exists {
-		sound = i.Size >= 0 && (i.Hash == "" || isHash(i.Hash))
+		isValid = i.Size >= 0 && (i.Hash == "" || isHash(i.Hash))
 	}
-	if !sound {
+	if !isValid {
 		return &Invalid{"image", i.Hash, "is not an image"}
 	}
 	return nil
 }
 
-// Source says where the bytes of Before are.
+// Source returns the path of the file whose bytes are Before.
 func (s Step) Source() string {
 	if s.From != "" {
 		return s.From
@@ -313,23 +313,23 @@ func (s Step) Source() string {
 	return s.Path
 }
 
-// An id is a moment in UTC and a random suffix, so that ids sort by
-// time and two processes do not make the same.
+// An id is a time in UTC and a random suffix, so that ids sort by time and two processes do not generate the
+// same one.
 const (
 	idTime   = "20060102T150405.000000000Z"
 	idRandom = 4 // hexadecimal digits
 	idLength = len(idTime) + len("-") + idRandom
 )
 
-// NewID makes the id of an entry that begins now.
+// NewID returns a new id for an entry that begins now.
 func NewID(now time.Time) string {
 	var random [idRandom / 2]byte
 	_, _ = rand.Read(random[:]) // it never fails
 	return now.UTC().Format(idTime) + "-" + hex.EncodeToString(random[:])
 }
 
-// ParseID returns the time in an id. It takes nothing but what [NewID] makes, so
-// an id can be part of a file name.
+// ParseID returns the time in an id. It accepts only ids in the format of [NewID], so an id can be part of a
+// file name.
 func ParseID(id string) (time.Time, error) {
 	if len(id) != idLength {
 		return time.Time{}, &Invalid{"id", id, "is not the id of an entry"}

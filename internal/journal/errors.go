@@ -6,7 +6,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// The errors of a journal that cannot be written or read, or whose lock another process held.
+// Errors for a journal that cannot be read or written, or whose lock another process holds.
 type (
 	Unusable = ownerfiles.Unusable
 	Busy     = ownerfiles.Busy
@@ -16,7 +16,7 @@ var store = ownerfiles.Store{Name: "journal", Code: "journal"}
 
 func unusable(path string, err error) error { return store.Unusable(path, err) }
 
-// Damaged says that a record differs from what was written.
+// Damaged is the error for a record that differs from what was written.
 type Damaged struct {
 	What   string // a hash, an id, or the name of a file
 	Reason string
@@ -27,7 +27,7 @@ func (*Damaged) Code() string { return "journal_damaged" }
 
 func (e *Damaged) Error() string { return fmt.Sprintf("journal: %q: %s", e.What, e.Reason) }
 
-// Unknown says that an entry or object does not exist; it may have been too old to be kept.
+// Unknown is the error for an entry or object that does not exist, possibly because it was removed as too old.
 type Unknown struct{ What string }
 
 // Code returns the name of the error for programs.
@@ -35,7 +35,7 @@ func (*Unknown) Code() string { return "journal_unknown" }
 
 func (e *Unknown) Error() string { return fmt.Sprintf("journal: %q not found", e.What) }
 
-// TooLarge says that something is larger than the journal takes. Nothing was written.
+// TooLarge is the error for data that exceeds a limit of the journal. Nothing was written.
 type TooLarge struct {
 	What  string
 	Limit int64
@@ -48,7 +48,7 @@ func (e *TooLarge) Error() string {
 	return fmt.Sprintf("journal: %s: larger than the limit (%d)", e.What, e.Limit)
 }
 
-// Full says that there is no room for a change: the entries are too young to be removed, or the
+// Full is the error for a change for which there is no space: the entries are too young to be removed, or the
 // caller has used its share. Nothing was written.
 type Full struct{ Reason string }
 
@@ -57,7 +57,7 @@ func (*Full) Code() string { return "journal_full" }
 
 func (e *Full) Error() string { return "the journal is full: " + e.Reason }
 
-// Invalid says that a value does not fit a record.
+// Invalid is the error for a value that does not fit into a record.
 type Invalid struct{ Field, Value, Reason string }
 
 // Code returns the name of the error for programs.
@@ -67,7 +67,7 @@ func (e *Invalid) Error() string {
 	return fmt.Sprintf("journal: %s %.100q: %s", e.Field, e.Value, e.Reason)
 }
 
-// Changed says that the bytes of a note do not match its image: it was changed meanwhile. Nothing
+// Changed is the error for a note whose bytes do not match the image, because it was changed meanwhile. Nothing
 // was written.
 type Changed struct{ Path string }
 
@@ -78,8 +78,8 @@ func (e *Changed) Error() string {
 	return fmt.Sprintf("journal: %q was changed while it was being saved", e.Path)
 }
 
-// KeyReused says that an idempotency key was used for another call before.
-type KeyReused struct{ ID string } // of that call's entry
+// KeyReused is the error for an idempotency key that was used for another call before.
+type KeyReused struct{ ID string } // of the entry of that call
 
 // Code returns the name of the error for programs.
 func (*KeyReused) Code() string { return "key_reused" }
@@ -88,8 +88,8 @@ func (e *KeyReused) Error() string {
 	return fmt.Sprintf("the idempotency key was used for another call, journal entry %q", e.ID)
 }
 
-// Unfinished says that the call of an idempotency key was begun and has no answer: it is in
-// progress or was interrupted. The journal entry, if there is one, may have its outcome.
+// Unfinished is the error for an idempotency key whose call was begun and has no answer: it is in progress or
+// was interrupted. The journal entry, if there is one, may have its outcome.
 type Unfinished struct{ ID string }
 
 // Code returns the name of the error for programs.

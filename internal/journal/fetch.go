@@ -21,7 +21,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// Object returns the text with this hash, verified. The errors are *[Unknown] and *[Damaged], and that of ctx.
+// Object returns the text with the hash, after verifying it. The error is an *[Unknown], a *[Damaged], or that
+// of ctx.
 func (j *Journal) Object(ctx context.Context, hash string) (guard.Unjudged, error) {
 	text, err := j.object(ctx, hash)
 	return guard.NewUnjudged(text), err
@@ -36,10 +37,10 @@ func (j *Journal) object(ctx context.Context, hash string) ([]byte, error) {
 	return v.object(ctx, hash)
 }
 
-// Reader reads many objects of a journal as it is at one moment, with what it has open.
+// Reader reads many objects of a journal from the same snapshot, sharing its open files.
 type Reader struct{ view *view }
 
-// Reader returns a reader, which is to be closed.
+// Reader returns a reader. The caller must close it.
 func (j *Journal) Reader() (*Reader, error) {
 	v, err := j.view()
 	if err != nil {
@@ -54,48 +55,48 @@ func (r *Reader) Object(ctx context.Context, hash string) (guard.Unjudged, error
 	return guard.NewUnjudged(text), err
 }
 
-// Close closes what the reader has open.
+// Close closes the open files of the reader.
 func (r *Reader) Close() { r.view.close() }
 
-// object returns the bytes with this hash, see [Journal.Object].
+// object returns the bytes with the hash, see [Journal.Object].
 func (v *view) object(ctx context.Context, hash string) ([]byte, error) {
 	if !isHash(hash) {
 		return nil, &Invalid{"hash", hash, "is not a SHA-256"}
 	}
 	wanted := keyOf(byObject, hash)
 	var err error = &Unknown{hash}
-	for i := range v.having(wanted, 0) { // several may have the object
-		s, failed := v.find(ctx, i, wanted)
-		if failed != nil {
-			return nil, failed
+	for i := range v.segmentsWith(wanted, 0) { // several segments may have the object
+		s, findErr := v.summaryWith(ctx, i, wanted)
+		if findErr != nil {
+			return nil, findErr
 		}
 		if s == nil || len(s.objectsWith(wanted)) == 0 {
 			continue
 		}
-		text, problem := v.objectIn(v.segments[i], s, hash)
+		text, readErr := v.objectIn(v.segments[i], s, hash)
 		switch {
-		case problem == nil:
+		case readErr == nil:
 			return text, nil
-		case !errors.Is(problem, fs.ErrNotExist): // else it was removed in between
-			err = problem
+		case !errors.Is(readErr, fs.ErrNotExist): // otherwise the segment was removed meanwhile
+			err = readErr
 		}
 	}
 	return nil, err
 }
 
-// objectIn returns an object that a segment has.
+// objectIn returns the bytes of an object in a segment.
 func (v *view) objectIn(seg segment, s *summary, hash string) ([]byte, error) {
 	if lines, err := v.file(seg); lines == nil || err != nil {
 		return nil, cmp.Or(err, fs.ErrNotExist)
 	}
 	p := v.journal.folder
 	find := func(hash string) (location, bool) { return v.location(seg, s, hash) }
-	spot, ok := find(hash)
+	loc, ok := find(hash)
 	if !ok {
 		v.journal.forget(seg.number)
 		return nil, &Damaged{hash, "its record cannot be read"}
 	}
-	if !spot.isWhole() {
+	if !loc.isWhole() {
 		lines, err := v.file(seg)
 		if lines == nil || err != nil {
 			return nil, cmp.Or(err, fs.ErrNotExist)
@@ -103,12 +104,12 @@ func (v *view) objectIn(seg segment, s *summary, hash string) ([]byte, error) {
 		return p.textIn(lines, seg.number, find, hash)
 	}
 	var whole bytes.Buffer
-	err := p.copyFile(&whole, seg.number, Image{true, hash, spot.size})
+	err := p.copyFile(&whole, seg.number, Image{true, hash, loc.size})
 	return whole.Bytes(), err
 }
 
-// location returns where a segment has an object. ok is false if it has none.
-func (v *view) location(seg segment, s *summary, hash string) (spot location, ok bool) {
+// location returns the location of an object in a segment. ok is false if it has none.
+func (v *view) location(seg segment, s *summary, hash string) (loc location, ok bool) {
 	for _, row := range s.objectsWith(keyOf(byObject, hash)) {
 		lines, err := v.file(seg)
 		if lines == nil || err != nil {
@@ -119,19 +120,19 @@ func (v *view) location(seg segment, s *summary, hash string) (spot location, ok
 			continue
 		}
 		record, isSound := unwrap(bytes.TrimSuffix(line, []byte("\n")))
-		found, _, spot, isObject := objectHead(record)
+		found, _, loc, isObject := objectHead(record)
 		if isSound && isObject && found == hash {
-			spot.at = row.at
-			spot.length = row.length
-			return spot, true
+			loc.at = row.at
+			loc.length = row.length
+			return loc, true
 		}
 	}
 	return location{}, false
 }
 
-// Texts returns the text of a file before and after a step, no text where there was none. now returns
-// the file as it is if it has this hash: what the step left is not always kept. ok is false if one
-// of the texts cannot be had any more.
+// Texts returns the text of a file before and after a step; the zero text stands for a missing file. now
+// returns the current text of the file if that has the hash: the journal does not always keep the text after a
+// step. ok is false if one of the texts is not available any more.
 func (j *Journal) Texts(
 	ctx context.Context,
 	s Step,
@@ -150,8 +151,8 @@ func (j *Journal) Texts(
 		}
 		text, err := v.object(ctx, image.Hash)
 		if err != nil {
-			current, same := now(image.Hash)
-			if !same {
+			current, isSame := now(image.Hash)
+			if !isSame {
 				return none, none, false
 			}
 			text = current.ForProgram()
@@ -161,11 +162,11 @@ func (j *Journal) Texts(
 	return texts[0], texts[1], true
 }
 
-// segments returns the segments and their sizes. Up to those sizes they are immutable, so
-// reading needs no lock.
+// segments returns the segments and their current sizes. The bytes up to those sizes are immutable, so reading
+// them needs no lock.
 func (j *Journal) segments() ([]segment, error) {
-	there, err := j.folder.exists()
-	if err != nil || !there {
+	exists, err := j.folder.exists()
+	if err != nil || !exists {
 		return nil, err
 	}
 	unlock, err := ownerfiles.LockToRead(j.folder.file(appendLock), patience)
@@ -173,10 +174,11 @@ func (j *Journal) segments() ([]segment, error) {
 		return nil, store.Locked(j.folder.file(appendLock), err)
 	}
 	defer unlock()
-	return j.known.segmentsNow(j.folder)
+	return j.summaries.segmentsNow(j.folder)
 }
 
-// text returns a text that is kept in a segment as lines, or as a small file. find says where the segment has an object.
+// text returns a text that a segment keeps as a line, or as a small file. find returns the location of an
+// object in the segment.
 func (p folder) text(number uint64, find func(hash string) (location, bool), hash string) ([]byte, error) {
 	name := p.file(segmentName(number))
 	lines, err := ownerfiles.Open(name, os.O_RDONLY)
@@ -187,44 +189,44 @@ func (p folder) text(number uint64, find func(hash string) (location, bool), has
 	return p.textIn(lines, number, find, hash)
 }
 
-// objectAt reads the record of a version.
+// objectAt reads the record of an object.
 func objectAt(lines io.ReaderAt, at location) (o object, ok bool) {
 	line := make([]byte, at.length)
 	if _, err := lines.ReadAt(line, at.at); err != nil {
 		return object{}, false
 	}
-	record, sound := unwrap(bytes.TrimSuffix(line, []byte("\n")))
-	if !sound {
+	record, isSound := unwrap(bytes.TrimSuffix(line, []byte("\n")))
+	if !isSound {
 		return object{}, false
 	}
 	return parseObject(record)
 }
 
-// textIn is text of a segment that is open.
+// textIn is text for a segment whose file is open.
 func (p folder) textIn(lines io.ReaderAt, number uint64, find func(hash string) (location, bool), hash string) ([]byte, error) {
-	var chain []object // the records that lead to the text
-	var text []byte    // the base of the last of them
+	var chain []object // records from the wanted text to its base
+	var text []byte    // base of the last record in chain
 	for next := hash; next != ""; {
 		if len(chain) > maxDepth {
 			return nil, &Damaged{hash, "is stored as too many differences"}
 		}
-		s, ok := find(next)
+		loc, ok := find(next)
 		if !ok {
 			return nil, &Damaged{hash, "is stored as a difference from something that is missing"}
 		}
-		if s.isWhole() {
+		if loc.isWhole() {
 			var whole bytes.Buffer
-			if err := p.copyFile(&whole, number, Image{true, next, min(s.size, maxText)}); err != nil {
+			if err := p.copyFile(&whole, number, Image{true, next, min(loc.size, maxText)}); err != nil {
 				return nil, err
 			}
 			text = whole.Bytes()
 			break
 		}
-		o, ok := objectAt(lines, s)
+		o, ok := objectAt(lines, loc)
 		if !ok || o.Hash != next {
 			return nil, &Damaged{hash, "its record cannot be read"}
 		}
-		if o.File { // the hash of the whole text verifies its data
+		if o.File { // its data needs no checksum: the hash of the text is verified below
 			o.Raw = true
 			o.Data = make([]byte, o.Middle)
 			err := p.readObject(objectName(number, o.Hash), func(in io.Reader) bool {
@@ -250,7 +252,7 @@ func (p folder) textIn(lines io.ReaderAt, number uint64, find func(hash string) 
 	return text, nil
 }
 
-// copyFile copies an object that is a file to memory, or to nothing.
+// copyFile copies an object that is stored as a file, and verifies it.
 func (p folder) copyFile(out io.Writer, number uint64, image Image) error {
 	return p.readObject(objectName(number, image.Hash), func(in io.Reader) bool {
 		sum := sha256.New()
@@ -259,8 +261,8 @@ func (p folder) copyFile(out io.Writer, number uint64, image Image) error {
 	})
 }
 
-// readObject passes the content of an object's file to read, which reports whether it is what was
-// stored.
+// readObject calls read with the decompressed content of an object's file. read reports whether that matches
+// what was stored.
 func (p folder) readObject(name string, read func(io.Reader) bool) error {
 	file, err := ownerfiles.Open(p.file(name), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -276,30 +278,30 @@ func (p folder) readObject(name string, read func(io.Reader) bool) error {
 	return nil
 }
 
-// index is where records are in one segment.
+// index has the locations of the records in one segment, for writers.
 type index struct {
-	number  uint64
-	read    int64 // how far the segment was read
-	torn    bool  // there is no newline at the end
-	newer   bool  // a newer program began it
-	born    time.Time
-	objects map[string]location
-	latest  map[string]string // the hash of the last version, by note
-	entries map[string]int    // how many steps, by id
-	states  map[string]State  // by id, of entries that may lie in other segments
-	spent   ledger            // by callers, lately
+	number        uint64
+	read          int64 // offset up to which the segment was read
+	isTorn        bool  // the last line has no newline
+	isNewerFormat bool  // a newer version of this program began it
+	born          time.Time
+	objects       map[string]location
+	latest        map[string]string // hash of the last version, by note
+	entries       map[string]int    // number of steps, by id
+	states        map[string]State  // by id, also of entries in other segments
+	spent         ledger            // recent bytes by caller
 }
 
-// location is where an object is.
+// location is the location of an object.
 type location struct {
 	at     int64
-	length int64 // with the newline
+	length int64 // including the newline
 	size   int64 // of the object
 	depth  int
 	file   bool
 }
 
-// isWhole reports whether the object is a file that has all of it.
+// isWhole reports whether the object is stored as a file with its whole content.
 func (s location) isWhole() bool { return s.file && s.depth == 0 }
 
 func newIndex(number uint64) *index {
@@ -309,26 +311,26 @@ func newIndex(number uint64) *index {
 	}
 }
 
-// find returns where an object is.
-func (ix *index) find(hash string) (spot location, ok bool) {
-	spot, ok = ix.objects[hash]
-	return spot, ok
+// find returns the location of an object.
+func (ix *index) find(hash string) (loc location, ok bool) {
+	loc, ok = ix.objects[hash]
+	return loc, ok
 }
 
 func (ix *index) add(record []byte, at, length int64) {
 	switch {
 	case hasKey(record, objectKey):
-		if hash, note, spot, ok := objectHead(record); ok {
-			spot.at = at
-			spot.length = length
-			ix.objects[hash] = spot
+		if hash, note, loc, ok := objectHead(record); ok {
+			loc.at = at
+			loc.length = length
+			ix.objects[hash] = loc
 			ix.latest[note] = hash
 		}
 	case hasKey(record, entryKey):
 		id, rest, _ := cutText(record, entryKey)
 		if count, rest, ok := cutInt(rest, `,"count":`); ok {
 			ix.entries[id] = int(count)
-			delete(ix.states, id) // of an entry with this id that was taken back
+			delete(ix.states, id) // that of an undone entry with the same id
 			ix.charge(id, rest)
 		}
 	case hasKey(record, outcomeKey):
@@ -342,13 +344,13 @@ func (ix *index) add(record []byte, at, length int64) {
 		var s segmentRecord
 		if json.Unmarshal(record, &s) == nil {
 			ix.born = s.Time
-			ix.newer = s.Version > formatVersion
+			ix.isNewerFormat = s.Version > formatVersion
 			ix.spent.load(s.Spent)
 		}
 	}
 }
 
-// objectHead returns what an index needs of an object's record. The first keys have fixed places,
+// objectHead returns the fields of an object's record that an index needs. The first keys have fixed positions,
 // because a process reads the thousands of records of a segment before it writes.
 func objectHead(record []byte) (hash, note string, s location, ok bool) {
 	hash, rest, _ := cutText(record, objectKey)
@@ -376,6 +378,6 @@ func cutInt(text []byte, key string) (n int64, rest []byte, ok bool) {
 // cutText returns the text after a key, up to the next quotation mark.
 func cutText(text []byte, key string) (value string, rest []byte, ok bool) {
 	text, ok = bytes.CutPrefix(text, []byte(key))
-	name, rest, ended := bytes.Cut(text, []byte(`"`))
-	return string(name), rest, ok && ended
+	name, rest, hasEnd := bytes.Cut(text, []byte(`"`))
+	return string(name), rest, ok && hasEnd
 }

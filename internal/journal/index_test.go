@@ -111,7 +111,7 @@ func checkQuestions(t *testing.T, j *Journal, list []Entry, what string) {
 			isInTime := !e.Time.Before(f.Since) && (f.Until.IsZero() || e.Time.Before(f.Until))
 			isUndoable := !f.Undoable || e.Undoable()
 			isWanted := isBehind && isIn && isInTime && isUndoable
-			if isWanted && f.wants(e) {
+			if isWanted && f.matches(e) {
 				want = append(want, fmt.Sprint(e))
 			}
 		}
@@ -396,16 +396,16 @@ func TestEachOfVeryManyTextsIsFoundAtOnce(t *testing.T) {
 		}
 	}
 	find("in the newest segment")
-	newest := j.known.tail.soFar()
+	newest := j.summaries.tail.snapshot()
 	assert.That(t, len(newest.objects)-newest.inOrder <= maxUnordered, "%d objects of %d are in no order", len(newest.objects)-newest.inOrder, len(newest.objects))
 	j.lines = 1 // the next entry is in another segment
 	next, content := change("Next.md", "text", "other")
 	require.NoError(t, j.Begin(next, content))
 	find("in an older segment")
-	require.Equal(t, len(j.known.recent), 1)
-	before := j.known.recent[0]
+	require.Equal(t, len(j.summaries.recent), 1)
+	before := j.summaries.recent[0]
 	find("in the same segment again")
 	assert.That(t, before.rowCount() > maxRecentRows, "%d rows", before.rowCount())
-	require.Equal(t, len(j.known.recent), 1, "the summary of a large segment is read for each text")
-	assert.Equal(t, j.known.recent[0], before, "the summary of a large segment is read for each text")
+	require.Equal(t, len(j.summaries.recent), 1, "the summary of a large segment is read for each text")
+	assert.Equal(t, j.summaries.recent[0], before, "the summary of a large segment is read for each text")
 }

@@ -1,27 +1,27 @@
-// Package journal is the write-ahead log of changes to notes: before a change, an entry that says
-// what will be done, with the bytes of every note it touches; after it, the outcome. Undo works
-// from it.
+// Package journal is a write-ahead log of changes to notes. Before a change, it records an entry with the
+// planned steps and the bytes of every affected note; after the change, it records the outcome. Undo is based
+// on it.
 //
-// It is in the user's state folder, never in a vault, one folder for each vault. A record is a
-// line of JSON after its checksum, in append-only segments. Note contents are content-addressed by
-// SHA-256. Small ones are lines too, as the difference from an earlier version of the same note
-// where that is shorter, so that one fsync makes an entry durable; larger ones are files next to
-// the segment. A segment needs nothing outside of it but outcomes of its entries, which may follow
-// in a later one, so the oldest can be removed at any time.
+// The journal is in the user's state folder, never in a vault; each vault has a folder of its own. A record is
+// a line with a checksum and JSON, in append-only segments. Contents of notes are addressed by their SHA-256.
+// Small ones are lines, too, stored as the difference from an earlier version of the same note if that is
+// shorter, so that one fsync makes an entry durable; larger ones are files next to the segment. A segment is
+// self-contained except for outcomes of its entries, which may be in a later segment, so the oldest segment can
+// be removed at any time.
 //
-// What is asked for (the newest entry of a caller, of a batch, of a note, one by its id) is found by
-// an index: a file beside each segment that is full, made from it, and made again if it is missing
-// or damaged. So it takes as long in a long journal as in a short one. [Journal.Check] reads it all.
+// Queries (for the newest entry of a caller, a batch or a note, or for an entry by its id) use an index: a file
+// next to each full segment, which is derived from it and is rebuilt if it is missing or damaged. So a query
+// takes no longer in a long journal than in a short one. [Journal.Check] reads everything.
 //
-// Entries younger than a day are never removed to make room, and one caller can write a half of what the others leave
-// of the journal within a day, so that no caller can push out the record of a change, and a newcomer always has room. A
-// change for which there is none is refused.
+// Entries younger than a day are never removed to make room. Within a day, one caller can write up to half of
+// the space that the others leave, so that no caller can push out the record of a change, and a new caller
+// always has space. A change for which there is none is refused.
 //
-// A torn or altered line is reported with its offset and skipped, never removed: the next record
-// begins on a line of its own.
+// A torn or altered line is reported with its offset and skipped, but never removed: the next record begins on
+// a line of its own.
 //
-// The gateway and the embedded program both use the package. It never reads a vault, and the paths
-// that it returns are untrusted input.
+// The gateway and the embedded program both use this package. It never reads a vault, and callers must treat
+// the paths that it returns as untrusted.
 package journal
 
 import (
@@ -40,24 +40,24 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// limits say how much is kept.
+// limits determine how much is kept.
 type limits struct {
-	// MaxBytes bounds the journal of a vault on the disk. Above it the oldest entries are removed,
-	// except those of the last 24 hours: while these fill it, a change is refused with [Full].
+	// MaxBytes limits the size of a vault's journal on the disk. Above it, the oldest entries are removed,
+	// except those of the last 24 hours: while these fill the journal, a change is refused with [Full].
 	MaxBytes int64
-	// MaxAge is how long an entry is kept. Whole segments are removed, so one may stay an eighth
-	// longer.
+	// MaxAge is the age from which entries are removed. Whole segments are removed, so an entry may stay an
+	// eighth longer.
 	MaxAge time.Duration
 }
 
 const (
-	// protected is the age below which an entry is never removed to make room, so that a change
-	// can be undone the next day.
+	// protected is the age below which an entry is never removed to make room, so that a change can still be
+	// undone the next day.
 	protected = 24 * time.Hour
-	// entriesAtLeast is how many entries the journal has room for, however large they are.
+	// entriesAtLeast is the number of entries that fit into the journal, however large they are.
 	entriesAtLeast = 4
-	// The longest segment, except for one long entry. A process reads it once before it writes; a
-	// changed note is kept whole once in each.
+	// maxSegment limits the bytes of a segment, except for a single long entry. A process reads the newest
+	// segment once before it writes, and each segment has one whole copy of every note changed in it.
 	maxSegment = 1 << 20
 )
 
@@ -68,23 +68,23 @@ type Journal struct {
 	sys    ownerfiles.System
 	now    func() time.Time
 	inText int64 // maxText, or less in tests
-	lines  int64 // maxSegment, or less in tests
+	lines  int64 // maximum size of a segment: maxSegment, or less in tests
 
-	mu         sync.Mutex // one that writes at a time, in this process
-	tail       *tail      // what is known of the segment that is written to
-	recent     recent
-	cleaned    time.Time // when old segments were last looked for
-	older      int64     // what the segments before the tail take, when last looked at
-	unrecorded unrecorded
-	looked     atomic.Bool            // for a change that was broken off
-	known      known                  // of the segments, for questions
-	claimed    atomic.Pointer[Claims] // of the change of several files that was last asked for
-	followed   followed               // the lineage of notes
+	mu            sync.Mutex // allows one writer at a time in this process
+	tail          *tail      // the segment that is written to
+	recent        recent
+	cleaned       time.Time // time of the last search for old segments
+	older         int64     // size of the segments before the tail, at the last check
+	unrecorded    unrecorded
+	checkedNewest atomic.Bool            // whether the newest entry was checked for an interrupted change
+	summaries     summaryCache           // summaries of segments, for queries
+	lastClaims    atomic.Pointer[Claims] // of the last change of several files that was queried
+	lineage       lineageCache           // the lineage of notes
 }
 
-// OpenAs returns the journal of the vault at an absolute path, below the folder dir. A journal
-// that was kept under another path, former, is renamed if there is none under vault. OpenAs reads
-// nothing; a missing folder is created by the first write.
+// OpenAs returns the journal of the vault at an absolute path, in a folder below dir. A journal that was kept
+// for the path former is renamed if there is none for vault. OpenAs reads nothing; the first write creates a
+// missing folder.
 func OpenAs(dir, vault, former string) *Journal {
 	return &Journal{
 		folder: folder{root: dir, dir: folderOf(dir, vault), former: folderOf(dir, former), vault: vault},
@@ -95,11 +95,11 @@ func OpenAs(dir, vault, former string) *Journal {
 	}
 }
 
-// folder is where the journal of one vault is.
+// folder is the location of one vault's journal.
 type folder struct {
 	root   string // of the journals of all vaults
 	dir    string // of this vault
-	former string // where it may have been kept, mostly dir
+	former string // where the journal may have been before; usually dir
 	vault  string
 }
 
@@ -113,7 +113,7 @@ func (p folder) file(name string) string { return filepath.Join(p.dir, name) }
 // readmeFile is the name of the file that describes the folder.
 const readmeFile = "vault.txt"
 
-// prepare creates missing folders. It returns an error unless they belong to this user alone.
+// prepare creates missing folders. It returns an error unless they belong to this user only.
 func (j *Journal) prepare() error {
 	if !filepath.IsAbs(j.folder.root) {
 		return unusable(j.folder.root, &ownerfiles.Unsafe{Path: j.folder.root, Problem: ownerfiles.NotAbsolute})
@@ -130,7 +130,7 @@ func (j *Journal) prepare() error {
 	if err := j.makeFolder(j.folder.dir); err != nil {
 		return err
 	}
-	// Write the README file. Nothing depends on it.
+	// Nothing depends on the README file.
 	file, err := j.sys.Create(j.folder.file(readmeFile))
 	if errors.Is(err, fs.ErrExist) {
 		return nil
@@ -146,22 +146,21 @@ func (j *Journal) makeFolder(dir string) error {
 	return unusable(dir, ownerfiles.MakeFolder(j.sys, dir))
 }
 
-// exists reports whether anything was ever written. It returns an error if other users can
-// access the folders.
+// exists reports whether anything was ever written. It returns an error if other users have access to the
+// folders.
 func (p folder) exists() (bool, error) {
 	if err := p.adoptFormer(); err != nil {
 		return false, err
 	}
 	for _, dir := range []string{p.root, p.dir} {
-		if there, err := isFolder(dir); err != nil || !there {
+		if exists, err := isFolder(dir); err != nil || !exists {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-// adoptFormer renames a journal that was kept under another path of the vault, unless there is a
-// new one.
+// adoptFormer renames a journal that was kept for another path of the vault, unless there already is a new one.
 func (p folder) adoptFormer() error {
 	if p.former == p.dir {
 		return nil
@@ -169,18 +168,18 @@ func (p folder) adoptFormer() error {
 	if _, err := os.Lstat(p.dir); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if there, err := isFolder(p.former); err != nil || !there {
+	if exists, err := isFolder(p.former); err != nil || !exists {
 		return err
 	}
 	err := os.Rename(p.former, p.dir)
-	if _, there := os.Lstat(p.dir); there == nil {
+	if _, statErr := os.Lstat(p.dir); statErr == nil {
 		return nil // another process was faster
 	}
 	return unusable(p.former, err)
 }
 
-// isFolder reports whether there is a folder at dir. It returns an error unless it belongs to
-// this user alone.
+// isFolder reports whether there is a folder at dir. It returns an error unless the folder belongs to this user
+// only.
 func isFolder(dir string) (bool, error) {
 	err := ownerfiles.CheckFolder(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -190,16 +189,16 @@ func isFolder(dir string) (bool, error) {
 }
 
 const (
-	changeLock = "change.lock" // held by a change of several files, see [Turn]
-	writerLock = "write.lock"  // held by a change, one of several files until it is begun
-	appendLock = "append.lock" // held while something is written here
+	changeLock = "change.lock" // held during a change of several files, see [Turn]
+	writerLock = "write.lock"  // held during a change of one file, and until a change of several files has begun
+	appendLock = "append.lock" // held while the journal is written
 )
 
-// patience is how long the short lock is waited for. It is held for one entry of up to a gigabyte.
+// patience limits the wait for the append lock. It is held while one entry of up to a gigabyte is written.
 const patience = 30 * time.Second
 
-// Extent is how far the journal has grown; it differs after each entry. It is zero if nothing can
-// be read.
+// Extent identifies how far the journal has grown. It differs after each entry. It is zero if the journal
+// cannot be read.
 type Extent struct {
 	segment uint64
 	size    int64
@@ -221,7 +220,7 @@ func (j *Journal) Extent() Extent {
 	return Extent{newest.number, newest.size}
 }
 
-// lockAppend takes the lock of writers.
+// lockAppend acquires the lock for writing to the journal.
 func (p folder) lockAppend() (unlock func(), err error) {
 	unlock, err = ownerfiles.Lock(context.Background(), p.file(appendLock), patience)
 	return unlock, store.Locked(p.file(appendLock), err)

@@ -184,7 +184,7 @@ func TestObjectsOfEverySize(t *testing.T) {
 	}
 	j := newJournal(t, Limits{MaxBytes: 1 << 30})
 	j.inText = maxPacked + 1000
-	for _, size := range []int{0, 1, 128, leastDelta, 100_000, maxInline, maxInline + 1, maxPacked, maxPacked + 1000, maxPacked + 1001, 6 << 20} {
+	for _, size := range []int{0, 1, 128, minDelta, 100_000, maxInline, maxInline + 1, maxPacked, maxPacked + 1000, maxPacked + 1001, 6 << 20} {
 		for _, text := range [][]byte{random(size), bytes.Repeat([]byte("x"), size)} {
 			e := begun(t, j, "a.md", string(text), "")
 			for _, j := range []*Journal{j, again(j)} {

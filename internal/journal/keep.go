@@ -11,16 +11,16 @@ import (
 	"io"
 )
 
-// Content returns the bytes that a step is going to change, as in its Before. It is called in the
-// order of the steps, for objects that are not kept yet.
+// Content returns the bytes before a step, which must match its Before. It is called in the order of the steps,
+// for objects that the segment does not have yet.
 type Content func(Step) (io.ReadCloser, error)
 
-// contentError wraps an error of the caller's reader, which is returned unwrapped.
+// contentError wraps an error of the caller's reader; write returns it unwrapped.
 type contentError struct{ cause error }
 
 func (e *contentError) Error() string { return e.cause.Error() }
 
-// contentReader marks the errors of a reader.
+// contentReader wraps the errors of a reader as contentError.
 type contentReader struct{ io.Reader }
 
 func (r contentReader) Read(buf []byte) (int, error) {
@@ -31,20 +31,20 @@ func (r contentReader) Read(buf []byte) (int, error) {
 	return n, err
 }
 
-// isKept reports whether an object is kept in this segment and can be read.
-func (b *batch) isKept(image Image) bool {
-	spot, known := b.tail.index.objects[image.Hash]
-	if !known || spot.size != image.Size {
+// hasObject reports whether this segment has an object that can be read.
+func (b *batch) hasObject(image Image) bool {
+	loc, known := b.tail.index.objects[image.Hash]
+	if !known || loc.size != image.Size {
 		return false
 	}
-	if spot.isWhole() && spot.size > b.inText {
+	if loc.isWhole() && loc.size > b.inText {
 		return b.folder.copyFile(io.Discard, b.tail.number, image) == nil
 	}
 	_, ok := b.text(image.Hash)
 	return ok
 }
 
-// text returns a text that is kept in this segment.
+// text returns the text of an object in this segment.
 func (b *batch) text(hash string) ([]byte, bool) {
 	if text, ok := b.recent.texts[hash]; ok {
 		return text, true
@@ -60,37 +60,36 @@ func (b *batch) text(hash string) ([]byte, bool) {
 	return text, true
 }
 
-// keep stores the bytes of in if they match image.
-func (b *batch) keep(path string, image Image, in io.Reader) error {
+// store stores the bytes of in if they match image.
+func (b *batch) store(path string, image Image, in io.Reader) error {
 	whole := object{Hash: image.Hash, Note: noteID(path), Size: image.Size, File: true}
 	if image.Size > b.inText {
-		return b.keepFile(path, whole, image, in)
+		return b.storeFile(path, whole, image, in)
 	}
 	text, err := readImage(path, image, in)
 	if err != nil {
 		return err
 	}
-	// Keep a text as a line if it can: as the difference from the last version of the same note, or
-	// whole.
+	// Store a text as a line if possible: as the difference from the last version of the same note, or whole.
 	o, ok := b.delta(whole.Note, image.Hash, text)
 	if ok && o.File {
 		middle := o.Data
 		o.Data = nil
-		return b.keepFile(path, o, ImageOf(middle), bytes.NewReader(middle))
+		return b.storeFile(path, o, ImageOf(middle), bytes.NewReader(middle))
 	}
 	if !ok {
 		fits := false
 		if o, fits = wholeText(whole.Note, image.Hash, text); !fits {
-			return b.keepFile(path, whole, image, bytes.NewReader(text))
+			return b.storeFile(path, whole, image, bytes.NewReader(text))
 		}
 	}
 	b.recent.put(image.Hash, text)
-	return b.value(o)
+	return b.writeRecord(o)
 }
 
-// readImage reads the bytes of the file at path, which are an error if they are not those of image.
+// readImage reads the bytes of the file at path. It returns an error if they do not match image.
 func readImage(path string, image Image, in io.Reader) ([]byte, error) {
-	text := make([]byte, image.Size+1) // one more, so that a longer one is seen
+	text := make([]byte, image.Size+1) // one more byte, to notice a longer file
 	n, err := io.ReadFull(in, text)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return nil, err
@@ -101,7 +100,7 @@ func readImage(path string, image Image, in io.Reader) ([]byte, error) {
 	return text, nil
 }
 
-// wholeText returns the object of a text that is kept as a whole, in a line. It reports false if it does not fit one.
+// wholeText returns the object that stores a whole text in a line. fits is false if the text is too long.
 func wholeText(note, hash string, text []byte) (o object, fits bool) {
 	if len(text) > maxPacked {
 		return object{}, false
@@ -111,9 +110,9 @@ func wholeText(note, hash string, text []byte) (o object, fits bool) {
 	return o, len(o.Data) <= maxInline
 }
 
-// keepPacked keeps the bytes of the note at path as they are packed. It reports false if they are not, or a difference from the
-// last version may be shorter.
-func (b *batch) keepPacked(path string, image Image, texts *Packed) (isKept bool, err error) {
+// storePacked stores the bytes of the note at path in their packed form. It returns false if they are not
+// packed, or if a difference from the last version may be shorter.
+func (b *batch) storePacked(path string, image Image, texts *Packed) (isStored bool, err error) {
 	record, isPacked := texts.record(image.Hash)
 	if !isPacked {
 		return false, nil
@@ -121,17 +120,17 @@ func (b *batch) keepPacked(path string, image Image, texts *Packed) (isKept bool
 	if _, hasBase := b.tail.latest[noteID(path)]; hasBase {
 		return false, nil
 	}
-	return true, b.line(record)
+	return true, b.writeLine(record)
 }
 
-// delta returns the record of a version as its difference from the last one of the note; it
-// reports false if that is not much shorter. If the difference does not fit a line, the record
-// is a File whose Data, not compressed, are still to be written.
+// delta returns an object that stores a version as the difference from the last version of the note. It returns
+// false if that is not much shorter. If the difference does not fit into a line, the object is a File whose
+// Data, not compressed, still has to be written.
 func (b *batch) delta(note, hash string, text []byte) (object, bool) {
 	last, known := b.tail.latest[note]
-	spot := b.tail.index.objects[last]
-	canBeBase := known && last != hash && spot.depth < maxDepth
-	isWorthIt := len(text) >= leastDelta && spot.size <= b.inText
+	loc := b.tail.index.objects[last]
+	canBeBase := known && last != hash && loc.depth < maxDepth
+	isWorthIt := len(text) >= minDelta && loc.size <= b.inText
 	if !canBeBase || !isWorthIt {
 		return object{}, false
 	}
@@ -147,7 +146,7 @@ func (b *batch) delta(note, hash string, text []byte) (object, bool) {
 	o := object{
 		Hash:   hash,
 		Note:   note,
-		Depth:  spot.depth + 1,
+		Depth:  loc.depth + 1,
 		Size:   int64(len(text)),
 		Base:   last,
 		Prefix: prefix,
@@ -165,15 +164,15 @@ func (b *batch) delta(note, hash string, text []byte) (object, bool) {
 	return o, true
 }
 
-// keepFile writes the data of an object, of which image is the hash, as a file of its own, and
-// then the record.
-func (b *batch) keepFile(path string, o object, image Image, in io.Reader) error {
+// storeFile writes the data of an object to a file of its own, and then its record. image is the hash and size
+// of the data.
+func (b *batch) storeFile(path string, o object, image Image, in io.Reader) error {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // it never fails
-	half := b.folder.file(fmt.Sprintf("%0*d-%x%s", numberDigits, b.tail.number, random, temporarySuffix))
-	out, err := b.sys.Create(half)
+	temporary := b.folder.file(fmt.Sprintf("%0*d-%x%s", numberDigits, b.tail.number, random, temporarySuffix))
+	out, err := b.sys.Create(temporary)
 	if err != nil {
-		return errors.Join(err, b.sys.Remove(half))
+		return errors.Join(err, b.sys.Remove(temporary))
 	}
 	counted := &counter{out: out}
 	buffered := bufio.NewWriterSize(counted, flushAt)
@@ -191,15 +190,15 @@ func (b *batch) keepFile(path string, o object, image Image, in io.Reader) error
 		err = out.Sync()
 	}
 	if err := errors.Join(err, out.Close()); err != nil {
-		return errors.Join(err, b.sys.Remove(half))
+		return errors.Join(err, b.sys.Remove(temporary))
 	}
 	name := b.folder.file(objectName(b.tail.number, o.Hash))
-	// If there is one of that name, it was looked at and found damaged.
-	if err := b.sys.Rename(half, name); err != nil {
-		return errors.Join(err, b.sys.Remove(half))
+	// A file that already has this name was found to be damaged.
+	if err := b.sys.Rename(temporary, name); err != nil {
+		return errors.Join(err, b.sys.Remove(temporary))
 	}
-	b.made = append(b.made, name)
-	return b.value(o)
+	b.createdFiles = append(b.createdFiles, name)
+	return b.writeRecord(o)
 }
 
 // counter counts the bytes written.
@@ -214,13 +213,13 @@ func (c *counter) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// maxRemembered is the longest text that is cached, to bound the memory of a resident process.
+// maxRemembered is the size of the longest text that is cached, to limit the memory of a resident process.
 const maxRemembered = 4 << 20
 
-// maxRecent bounds the cache of recent texts, which saves reading the base of the next difference.
+// maxRecent limits the bytes of the cache of recent texts, which saves reading the base of the next difference.
 const maxRecent = 8 << 20
 
-// recent remembers texts by their hash.
+// recent caches texts by their hash.
 type recent struct {
 	texts map[string][]byte
 	size  int

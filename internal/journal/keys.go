@@ -16,15 +16,15 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/shares"
 )
 
-// Keys stores the answers to calls with an idempotency key, so that a repeated call is not carried
-// out twice, even after a restart. It has a file for each key in the journal's folder.
+// Keys stores the answers to calls with an idempotency key, so that a repeated call is not carried out twice,
+// even after a restart. Each key has a file in the folder of the journal.
 type Keys struct {
 	journal *Journal
 	caller  string
 }
 
-// Keys returns the keys of j's vault on behalf of a caller, who can claim a quarter of what others leave; "" can claim
-// all.
+// Keys returns the keys of j's vault on behalf of a caller. A caller can claim a quarter of the keys that
+// others leave; "" can claim all.
 func (j *Journal) Keys(caller string) Keys {
 	k := Keys{journal: j}
 	if caller != "" {
@@ -40,40 +40,41 @@ const (
 
 	keyAge    = 24 * time.Hour
 	maxKey    = 512
-	maxKeys   = 4096     // a call with a key every twenty seconds, all day
-	maxAnswer = 1 << 20  // an answer is what an agent reads
-	maxStored = 64 << 20 // of all answers; beyond, keys are refused until some are too old
+	maxKeys   = 4096     // a call with a key every twenty seconds for a whole day
+	maxAnswer = 1 << 20  // an answer is short enough for an agent to read
+	maxStored = 64 << 20 // bytes of all answers; above it, keys are refused until some have expired
 )
 
-// keyShare is the part of the keys, and of the bytes of their answers, that one caller can have of what others leave.
+// keyShare is the share of the keys, and of the bytes of their answers, that one caller can have of what others
+// leave.
 var keyShare = shares.Part{Of: 1, Parts: 4}
 
-// keysOfFirst is how many a caller can have while there is no other.
+// keysOfFirst is the number of keys that a caller can have while there is no other caller.
 const keysOfFirst = maxKeys / 4
 
 // keyRecord is the record of a key.
 type keyRecord struct {
-	Key    string    `json:"key"` // its hash
+	Key    string    `json:"key"` // SHA-256 of the key
 	Digest string    `json:"digest"`
 	ID     string    `json:"id"`
 	Time   time.Time `json:"time"`
 	Done   bool      `json:"done"`
-	Caller string    `json:"caller,omitempty"` // its hash
+	Caller string    `json:"caller,omitempty"` // digest of the caller
 	Answer []byte    `json:"answer,omitempty"`
 }
 
-// Recall returns the answer to the call with this key and digest, of the last 24 hours; answered is
-// false where there is none. Its errors are *[KeyReused] if the key was sent with another digest,
-// *[Unfinished] for one that was begun and has no answer, *[Damaged] and *[Unusable].
-func (k Keys) Recall(key string, digest [sha256.Size]byte, now time.Time) (answer []byte, answered bool, err error) {
+// Recall returns the answer to a call with this key and digest in the last 24 hours; isAnswered is false if
+// there was none. The error is a *[KeyReused] if the key was used with another digest, an *[Unfinished] if the
+// call was begun and has no answer, a *[Damaged] or an *[Unusable].
+func (k Keys) Recall(key string, digest [sha256.Size]byte, now time.Time) (answer []byte, isAnswered bool, err error) {
 	name, err := nameOf(key)
 	if err != nil {
 		return nil, false, err
 	}
-	if there, err := k.journal.folder.exists(); err != nil || !there {
+	if exists, err := k.journal.folder.exists(); err != nil || !exists {
 		return nil, false, err
 	}
-	if there, err := isFolder(k.folder()); err != nil || !there {
+	if exists, err := isFolder(k.folder()); err != nil || !exists {
 		return nil, false, err
 	}
 	r, known, err := k.read(name)
@@ -86,7 +87,7 @@ func (k Keys) Recall(key string, digest [sha256.Size]byte, now time.Time) (answe
 	return r.Answer, true, nil
 }
 
-// refuse returns an error unless the record has the answer for digest.
+// refuse returns an error unless the record has the answer to the call with the digest.
 func (r keyRecord) refuse(digest [sha256.Size]byte) error {
 	if r.Digest != hex.EncodeToString(digest[:]) {
 		return &KeyReused{r.ID}
@@ -97,9 +98,9 @@ func (r keyRecord) refuse(digest [sha256.Size]byte) error {
 	return nil
 }
 
-// Claim records that the call with this key is about to begin, as the entry id. A key claimed in
-// the last 24 hours is refused, with the errors of Recall or, if it has an answer, an *[Invalid].
-// Of two concurrent claims one is refused.
+// Claim records that the call with this key is about to begin, with id as its entry. A key that was claimed in
+// the last 24 hours is refused, with the errors of [Keys.Recall] or, if it has an answer, an *[Invalid]. Of two
+// concurrent claims, one is refused.
 func (k Keys) Claim(key string, digest [sha256.Size]byte, id string, now time.Time) error {
 	if _, err := ParseID(id); err != nil {
 		return err
@@ -115,7 +116,7 @@ func (k Keys) Claim(key string, digest [sha256.Size]byte, id string, now time.Ti
 	})
 }
 
-// Remember keeps the answer to the call that has claimed a key.
+// Remember stores the answer to the call that claimed the key.
 func (k Keys) Remember(key string, digest [sha256.Size]byte, answer []byte, now time.Time) error {
 	if len(answer) > maxAnswer {
 		return &TooLarge{"the answer to a call", maxAnswer}
@@ -134,7 +135,7 @@ func (k Keys) Remember(key string, digest [sha256.Size]byte, answer []byte, now 
 	})
 }
 
-// Forget takes back a claim: the call was refused before it changed anything.
+// Forget withdraws a claim: the call was refused before it changed anything.
 func (k Keys) Forget(key string, id string) error {
 	return k.locked(key, func(name string, r keyRecord, known bool) error {
 		if !known || r.Done || r.ID != id {
@@ -144,11 +145,10 @@ func (k Keys) Forget(key string, id string) error {
 	})
 }
 
-// isExpired reports whether a time is too long ago, or as far in the future after the clock was
-// set back.
+// isExpired reports whether a time is too long ago or, after the clock was set back, too far in the future.
 func isExpired(then, now time.Time) bool { return now.Sub(then).Abs() > keyAge }
 
-// nameOf returns the name of a key, by which no one can choose a file.
+// nameOf returns the file name of a key. It is a digest, so no key can select another file.
 func nameOf(key string) (string, error) {
 	if key == "" || len(key) > maxKey {
 		return "", &Invalid{"key", key, "is empty or too long"}
@@ -160,7 +160,7 @@ func nameOf(key string) (string, error) {
 func (k Keys) folder() string          { return k.journal.folder.file(keysFolder) }
 func (k Keys) path(name string) string { return filepath.Join(k.folder(), name+keySuffix) }
 
-// locked runs do with the name and the record of a key, under the lock of the keys.
+// locked calls do with the file name and the record of a key, while it holds the append lock.
 func (k Keys) locked(key string, do func(name string, r keyRecord, known bool) error) error {
 	name, err := nameOf(key)
 	if err != nil {
@@ -196,9 +196,9 @@ func (k Keys) read(name string) (r keyRecord, known bool, err error) {
 	if err != nil {
 		return r, false, unusable(k.path(name), err)
 	}
-	line, ended := strings.CutSuffix(string(data), "\n")
+	line, hasEnd := strings.CutSuffix(string(data), "\n")
 	record, ok := unwrap([]byte(line))
-	isWhole := ok && ended && json.Unmarshal(record, &r) == nil
+	isWhole := ok && hasEnd && json.Unmarshal(record, &r) == nil
 	isOfKey := r.Key == name && isID(r.ID) && isHash(r.Digest)
 	if !isWhole || !isOfKey {
 		return r, false, &Damaged{keysFolder + "/" + name + keySuffix, "cannot be read"}
@@ -213,10 +213,10 @@ func (k Keys) put(name string, r keyRecord) error {
 	if err != nil {
 		return err
 	}
-	half := filepath.Join(k.folder(), name+temporarySuffix)
+	temporary := filepath.Join(k.folder(), name+temporarySuffix)
 	_, err = ownerfiles.Replace(
 		k.journal.sys,
-		half,
+		temporary,
 		k.path(name),
 		appendLine(nil, record),
 		r.Time,
@@ -224,8 +224,8 @@ func (k Keys) put(name string, r keyRecord) error {
 	return unusable(k.path(name), err)
 }
 
-// sweep removes expired keys, and returns an error if there is no room for one more. Removing a
-// younger one would permit its call a second time.
+// sweep removes expired keys, and returns an error if there is no space for one more. Removing a younger key
+// would allow its call to be repeated.
 func (k Keys) sweep(now time.Time) error {
 	entries, err := os.ReadDir(k.folder())
 	if err != nil {
@@ -245,7 +245,7 @@ func (k Keys) sweep(now time.Time) error {
 			}
 			continue
 		}
-		// The time of the file is that of its record, and the only one that a damaged record has.
+		// The file has the time of its record. A damaged record has no other time.
 		if isExpired(info.ModTime(), now) {
 			if err := k.journal.sys.Remove(k.path(name)); err != nil {
 				return unusable(k.path(name), err)
@@ -258,7 +258,7 @@ func (k Keys) sweep(now time.Time) error {
 	if count >= maxKeys || stored > maxStored {
 		return &TooLarge{"the number or size of answers that are remembered", maxKeys}
 	}
-	isFree := count < keysOfFirst/2 && stored < maxStored/8 // whoever has all of it has not too much
+	isFree := count < keysOfFirst/2 && stored < maxStored/8 // with so few in total, no share can be too large
 	if k.caller == "" || isFree {
 		return nil
 	}

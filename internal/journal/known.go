@@ -15,44 +15,45 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// known is what a process knows of the segments: the heads of the summaries that it has asked for, some of the summaries,
-// and the newest segment as far as it was read.
-type known struct {
+// summaryCache is what a process knows about the segments: the heads of the summaries that queries needed, some
+// of the summaries, and the newest segment as far as it was read.
+type summaryCache struct {
 	mu       sync.Mutex
-	segments []segment // as they were last seen; it is replaced and never changed
+	segments []segment // at the last check; replaced, but never modified
 	heads    map[uint64]*head
 	placed   placedHeads
-	recent   []*summary // the last used at the end
+	recent   []*summary // most recently used last
 	tail     *segmentReader
 }
 
-// placedHeads are the heads of segments at the places of these, nil where there is none: what is asked of all segments is asked
-// for each text and each entry, so that looking each up by its number takes as long as the question.
+// placedHeads has the heads of segments by index, nil for an unknown head. Queries examine the heads of all
+// segments for every text and every entry, so looking up each head by number would take as long as the query
+// itself.
 type placedHeads struct {
-	of    []segment
-	heads []*head
+	segments []segment
+	heads    []*head
 }
 
-// isOf reports whether the heads are those of segments, of which the newest may have grown.
+// isOf reports whether the heads are those of the segments, the newest of which may have grown.
 func (p placedHeads) isOf(segments []segment) bool {
 	last := len(segments) - 1
-	if len(p.of) != len(segments) {
+	if len(p.segments) != len(segments) {
 		return false
 	}
-	if &p.of[0] == &segments[0] {
+	if &p.segments[0] == &segments[0] {
 		return true
 	}
 	isSame := func(a, b segment) bool { return a.number == b.number && a.size == b.size }
-	return slices.EqualFunc(p.of[:last], segments[:last], isSame)
+	return slices.EqualFunc(p.segments[:last], segments[:last], isSame)
 }
 
-// headsOf returns the heads of segments at their places. The caller has the lock.
-func (k *known) headsOf(segments []segment) []*head {
+// headsOf returns the heads of segments by index. The caller must hold the lock.
+func (k *summaryCache) headsOf(segments []segment) []*head {
 	if len(segments) == 0 {
 		return nil
 	}
 	if k.placed.isOf(segments) {
-		k.placed.of = segments
+		k.placed.segments = segments
 		return k.placed.heads
 	}
 	heads := make([]*head, len(segments))
@@ -65,23 +66,23 @@ func (k *known) headsOf(segments []segment) []*head {
 	return heads
 }
 
-// Bounds of the summaries that are kept in memory. The last one is kept however large it is: a question about a change of
-// thousands of notes looks at it for each of them.
+// Limits of the summaries that are kept in memory. The last one is kept however large it is: a query about a
+// change of thousands of notes uses it for each of them.
 const (
 	maxRecentSummaries = 8
-	maxRecentRows      = 1 << 16 // of all together: about a MiB
+	maxRecentRows      = 1 << 16 // of all summaries together: about a MiB
 )
 
-// segmentsNow returns the segments and their sizes, up to which they are immutable, so that reading needs no lock. No
-// other process may write meanwhile.
-func (k *known) segmentsNow(p folder) ([]segment, error) {
+// segmentsNow returns the segments and their sizes. The bytes up to those sizes are immutable, so that reading
+// them needs no lock. No other process may write meanwhile.
+func (k *summaryCache) segmentsNow(p folder) ([]segment, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.segments) > 0 {
 		newest := k.segments[len(k.segments)-1]
 		info, err := os.Lstat(p.file(segmentName(newest.number)))
-		_, after := os.Lstat(p.file(segmentName(newest.number + 1)))
-		isLast := errors.Is(after, fs.ErrNotExist)
+		_, nextErr := os.Lstat(p.file(segmentName(newest.number + 1)))
+		isLast := errors.Is(nextErr, fs.ErrNotExist)
 		isSame := err == nil && os.SameFile(info, newest.info) && info.Size() >= newest.size
 		if isSame && isLast {
 			if err := ownerfiles.CheckFile("", info); err != nil {
@@ -97,55 +98,55 @@ func (k *known) segmentsNow(p folder) ([]segment, error) {
 			return k.segments, nil
 		}
 	}
-	seen, err := p.list()
+	listed, err := p.list()
 	if err != nil {
 		return nil, err
 	}
-	k.forgetOthers(seen.segments)
-	k.segments = seen.segments
+	k.forgetOthers(listed.segments)
+	k.segments = listed.segments
 	return k.segments, nil
 }
 
-// forgetOthers drops what is known of segments that are there no more, or are others.
-func (k *known) forgetOthers(now []segment) {
+// forgetOthers drops what is cached about segments that were removed or replaced.
+func (k *summaryCache) forgetOthers(current []segment) {
 	k.placed = placedHeads{}
-	isThere := func(number uint64, size int64) bool {
-		i, found := slices.BinarySearchFunc(
-			now,
+	exists := func(number uint64, size int64) bool {
+		i, ok := slices.BinarySearchFunc(
+			current,
 			number,
 			func(s segment, n uint64) int { return cmp.Compare(s.number, n) },
 		)
-		return found && now[i].size >= size
+		return ok && current[i].size >= size
 	}
 	for number, h := range k.heads {
-		if !isThere(number, h.size) {
+		if !exists(number, h.size) {
 			delete(k.heads, number)
 		}
 	}
-	k.recent = slices.DeleteFunc(k.recent, func(s *summary) bool { return !isThere(s.number, s.size) })
+	k.recent = slices.DeleteFunc(k.recent, func(s *summary) bool { return !exists(s.number, s.size) })
 	if len(k.segments) == 0 || k.tail == nil {
 		return
 	}
-	was := k.segments[len(k.segments)-1]
-	i := slices.IndexFunc(now, func(s segment) bool { return s.number == was.number })
-	if i < 0 || now[i].size < was.size ||
-		!os.SameFile(now[i].info, was.info) { // another journal is in the place of this one
+	newest := k.segments[len(k.segments)-1]
+	i := slices.IndexFunc(current, func(s segment) bool { return s.number == newest.number })
+	if i < 0 || current[i].size < newest.size ||
+		!os.SameFile(current[i].info, newest.info) { // another journal took the place of this one
 		k.tail = nil
 		k.recent = nil
 		clear(k.heads)
 	}
 }
 
-// headOf returns the head of the summary of a segment that is written to no more. A summary that is missing, or is not
-// of this segment, is made. The error is that of ctx, or of a segment that cannot be read.
+// headOf returns the head of the summary of a segment that is not written to any more. It rebuilds a summary
+// that is missing or of another segment. The error is that of ctx, or of a segment that cannot be read.
 func (j *Journal) headOf(ctx context.Context, seg segment) (*head, error) {
-	k := &j.known
+	k := &j.summaries
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if h := k.heads[seg.number]; h != nil && h.size == seg.size {
 		return h, nil
 	}
-	if h, _, err := j.folder.readIndex(seg, headAlone); err == nil {
+	if h, _, err := j.folder.readIndex(seg, headOnly); err == nil {
 		k.put(h)
 		return h, nil
 	}
@@ -155,7 +156,7 @@ func (j *Journal) headOf(ctx context.Context, seg segment) (*head, error) {
 
 // summaryOf is headOf for the whole summary.
 func (j *Journal) summaryOf(ctx context.Context, seg segment) (*summary, error) {
-	k := &j.known
+	k := &j.summaries
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if i := slices.IndexFunc(k.recent, func(s *summary) bool { return s.number == seg.number && s.size == seg.size }); i >= 0 {
@@ -165,14 +166,14 @@ func (j *Journal) summaryOf(ctx context.Context, seg segment) (*summary, error) 
 	}
 	if h, s, err := j.folder.readIndex(seg, headAndSummary); err == nil {
 		k.put(h)
-		k.keep(s)
+		k.add(s)
 		return s, nil
 	}
 	_, s, err := j.makeIndex(ctx, seg)
 	return s, err
 }
 
-func (k *known) put(h *head) {
+func (k *summaryCache) put(h *head) {
 	if k.heads == nil {
 		k.heads = map[uint64]*head{}
 	}
@@ -180,11 +181,11 @@ func (k *known) put(h *head) {
 	k.placed = placedHeads{}
 }
 
-func (k *known) keep(s *summary) {
+func (k *summaryCache) add(s *summary) {
 	k.recent = append(k.recent, s)
 	rows := 0
-	for _, kept := range k.recent {
-		rows += kept.rowCount()
+	for _, other := range k.recent {
+		rows += other.rowCount()
 	}
 	for len(k.recent) > 1 && (len(k.recent) > maxRecentSummaries || rows > maxRecentRows) {
 		rows -= k.recent[0].rowCount()
@@ -192,9 +193,9 @@ func (k *known) keep(s *summary) {
 	}
 }
 
-// newestOf returns the summary of the newest segment, of which only what is new is read.
+// newestOf returns the summary of the newest segment. It reads only what was added since the last call.
 func (j *Journal) newestOf(ctx context.Context, seg segment) (*summary, error) {
-	k := &j.known
+	k := &j.summaries
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.tail == nil || k.tail.number != seg.number || k.tail.size > seg.size {
@@ -203,43 +204,44 @@ func (j *Journal) newestOf(ctx context.Context, seg segment) (*summary, error) {
 	if err := k.tail.readTo(ctx, j.folder, seg.size); err != nil {
 		return nil, err
 	}
-	return k.tail.soFar(), nil
+	return k.tail.snapshot(), nil
 }
 
-// makeIndex makes the summary of a segment, and its file if that can be written. The caller has the lock of known.
+// makeIndex builds the summary of a segment, and writes it to a file if possible. The caller must hold the lock
+// of the cache.
 func (j *Journal) makeIndex(ctx context.Context, seg segment) (*head, *summary, error) {
-	r := j.known.tail
+	r := j.summaries.tail
 	if r == nil || r.number != seg.number || r.size > seg.size {
 		r = newSegmentReader(seg.number)
 	}
 	if err := r.readTo(ctx, j.folder, seg.size); err != nil {
 		return nil, nil, err
 	}
-	s := r.soFar()
+	s := r.snapshot()
 	s.size = seg.size
 	s.sort()
 	h := s.head()
-	j.known.put(h)
-	j.known.keep(s)
-	// Without the file the next process does this again.
+	j.summaries.put(h)
+	j.summaries.add(s)
+	// Without the file, the next process builds the summary again.
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // it never fails
-	half := j.folder.file(fmt.Sprintf("%0*d-%x%s", numberDigits, seg.number, random, temporarySuffix))
-	file, err := j.sys.Create(half)
+	temporary := j.folder.file(fmt.Sprintf("%0*d-%x%s", numberDigits, seg.number, random, temporarySuffix))
+	file, err := j.sys.Create(temporary)
 	if err == nil {
 		_, err = file.Write(s.encode(h))
 		err = errors.Join(err, file.Close())
 	}
 	if err == nil {
-		err = j.sys.Rename(half, j.folder.file(indexName(seg.number)))
+		err = j.sys.Rename(temporary, j.folder.file(indexName(seg.number)))
 	}
 	if err != nil {
-		_ = j.sys.Remove(half)
+		_ = j.sys.Remove(temporary)
 	}
 	return h, s, nil
 }
 
-// sort makes what a summary is searched in searchable, in slices of its own.
+// sort prepares a summary for binary search. It copies the slices that it sorts.
 func (s *summary) sort() {
 	s.orderObjects()
 	s.keys = slices.Clone(s.keys)
@@ -247,9 +249,9 @@ func (s *summary) sort() {
 	s.sorted = true
 }
 
-// forget drops the summary of a segment: something is not where it says.
+// forget drops the summary of a segment, because something is not at the recorded position.
 func (j *Journal) forget(number uint64) {
-	k := &j.known
+	k := &j.summaries
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.heads, number)
@@ -261,15 +263,15 @@ func (j *Journal) forget(number uint64) {
 	_ = j.sys.Remove(j.folder.file(indexName(number)))
 }
 
-// indexPart says how much of the index of a segment is read.
+// indexPart tells how much of a segment's index to read.
 type indexPart uint8
 
 const (
-	headAlone indexPart = iota
+	headOnly indexPart = iota
 	headAndSummary
 )
 
-// readIndex reads the file of a summary: its head, and the summary if that is asked for, else nil.
+// readIndex reads the index of a segment: its head, and its summary if part asks for it, otherwise nil.
 func (p folder) readIndex(seg segment, part indexPart) (*head, *summary, error) {
 	name := p.file(indexName(seg.number))
 	file, err := ownerfiles.Open(name, os.O_RDONLY)
@@ -277,14 +279,14 @@ func (p folder) readIndex(seg segment, part indexPart) (*head, *summary, error) 
 		return nil, nil, err
 	}
 	defer file.Close()
-	wrong := &Damaged{indexName(seg.number), "is not the index of its segment"}
+	damaged := &Damaged{indexName(seg.number), "is not the index of its segment"}
 	data := make([]byte, headLength)
 	if _, err := file.ReadAt(data, 0); err != nil {
 		return nil, nil, err
 	}
 	h, lengths, ok := decodeHead(data)
 	if !ok || h.number != seg.number || h.size != seg.size {
-		return nil, nil, wrong
+		return nil, nil, damaged
 	}
 	length := lengths.filter
 	if part == headAndSummary {
@@ -298,14 +300,14 @@ func (p folder) readIndex(seg segment, part indexPart) (*head, *summary, error) 
 	rows := rest[lengths.filter:]
 	sum := checksum(data[:headLength-numberLength], h.filter, rows)
 	if sum>>32 != lengths.checksum>>32 {
-		return nil, nil, wrong
+		return nil, nil, damaged
 	}
-	if part == headAlone {
+	if part == headOnly {
 		return h, nil, nil
 	}
 	s, ok := decodeRows(h, lengths, rows)
 	if !ok || sum != lengths.checksum {
-		return nil, nil, wrong
+		return nil, nil, damaged
 	}
 	return h, s, nil
 }

@@ -40,10 +40,10 @@ func lengthened(b *testing.B, count int) (j *Journal, ids []string) {
 				text := fmt.Sprint(i) + string(noise[from:from+entryBytes])
 				e, _ := change(fmt.Sprintf("Folder/Note %d.md", i%100), text, fmt.Sprint("after ", i))
 				e.Time, e.ID, e.Caller = at.UTC(), NewID(at), ownerfiles.CallerOf(fmt.Sprint("agent", i%20), "session")
-				kept := out.keep(e.Steps[0].Path, e.Steps[0].Before, strings.NewReader(text))
-				steps, listed := out.list(stepsKey, e.ID, 1, func(i int) any { return e.Steps[i] })
-				begun := out.value(entryRecord{ID: e.ID, Count: 1, Entry: e, Steps: steps})
-				ended := out.value(outcomeRecord{ID: e.ID, State: Done.String(), Home: out.tail.number})
+				kept := out.store(e.Steps[0].Path, e.Steps[0].Before, strings.NewReader(text))
+				steps, listed := out.writeList(stepsKey, e.ID, 1, func(i int) any { return e.Steps[i] })
+				begun := out.writeRecord(entryRecord{ID: e.ID, Count: 1, Entry: e, Steps: steps})
+				ended := out.writeRecord(outcomeRecord{ID: e.ID, State: Done.String(), Home: out.tail.number})
 				if err := errors.Join(kept, listed, begun, ended); err != nil {
 					return err
 				}

@@ -20,15 +20,15 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// Origin is a note that the text of another one was made of.
+// Origin is a note from which the text of another one was copied.
 type Origin struct {
 	Path string `json:"path"`
-	// Marks are the tags that the note had then, with "#", and "private" if it narrowed the access to itself. They are
-	// kept where the text that was taken does not have them itself.
+	// Marks are the tags that the note had at that time, with "#", and "private" if it restricted access to
+	// itself. They are recorded because the copied text may not contain them.
 	Marks []string `json:"marks,omitempty"`
 }
 
-// Bounds of what is kept of the lineage of one note. Of more notes the folders are kept, up to the whole vault.
+// Limits of the recorded lineage of one note. Beyond them, folders replace their notes, up to the whole vault.
 const (
 	maxOrigins = 64
 	maxMarks   = 64
@@ -37,35 +37,36 @@ const (
 // wholeVault is the path of an origin that may be any note.
 const wholeVault = "/"
 
-// Lineage says which notes of a vault were made of which others, as far as this program has made them: by copies,
-// moves, merges and their like. It does not change. The zero Lineage knows nothing.
+// Lineage tells from which other notes the notes of a vault were copied, as far as this program made the
+// copies: by copying, moving, merging and similar commands. It is immutable. The zero Lineage is empty.
 type Lineage struct {
-	notes map[string]descent // by the folded path of the note
-	// former are the origins that notes of a path had and have no more: their versions are still kept.
+	notes map[string]descent // by folded path of the note
+	// former has the origins that notes at a path had once but have no more. Their versions may still contain
+	// text of these.
 	former map[string]descent
 }
 
-// WithVersions returns the lineage of the notes together with that of their versions, and of those of earlier notes of the
-// same names.
+// WithVersions returns the lineage of the notes combined with that of their versions, and of versions of
+// earlier notes with the same paths.
 func (l Lineage) WithVersions() Lineage {
-	all := maps.Clone(l.notes)
+	notes := maps.Clone(l.notes)
 	for key, was := range l.former {
-		all[key] = descent{was.Path, unitedOrigins(all[key].Origins, was.Origins)}
+		notes[key] = descent{was.Path, unitedOrigins(notes[key].Origins, was.Origins)}
 	}
-	return Lineage{notes: all}
+	return Lineage{notes: notes}
 }
 
-// descent is a note that was made of others.
+// descent is a note and its origins.
 type descent struct {
 	Path    string   `json:"path"`
 	Origins []Origin `json:"of"`
 }
 
-// Of returns the notes that the note at a path was made of, directly or over others, in no order. A path that ends with
-// a slash is that of a folder: any note below it.
+// Of returns the direct and indirect origins of the note at a path, in no particular order. A path that ends
+// with a slash is the origin "any note in this folder".
 func (l Lineage) Of(path string) []Origin { return slices.Clone(l.notes[access.Fold(path)].Origins) }
 
-// MadeOf returns the paths of the notes of which an origin is one that is wanted, in order.
+// MadeOf returns the sorted paths of the notes with at least one wanted origin.
 func (l Lineage) MadeOf(wanted func(Origin) bool) (paths []string) {
 	for _, note := range l.notes {
 		if slices.ContainsFunc(note.Origins, wanted) {
@@ -76,25 +77,25 @@ func (l Lineage) MadeOf(wanted func(Origin) bool) (paths []string) {
 	return paths
 }
 
-// descents is a lineage that is being worked out from the entries of a journal, in their order.
+// descents builds a lineage from the entries of a journal, in order.
 type descents struct {
 	notes map[string]descent
-	// was is what entries have changed, so that an undo restores it: the latest of them, the oldest first.
-	was []formerDescents
-	// cleared is the time of the last of the owner's clearings that is taken into account.
+	// history has what the latest entries changed, the oldest first, so that an undo can restore it.
+	history []formerDescents
+	// cleared is the time of the last clearing by the owner that was applied.
 	cleared time.Time
-	// former is what notes of a path were made of, where it is not what the note there is made of: see [Lineage.former].
+	// former has the origins that notes at a path had earlier and have no more, see [Lineage.former].
 	former map[string]formerDescent
 }
 
-// formerDescent is what a note was made of, up to an entry.
+// formerDescent is the origins of a note up to an entry.
 type formerDescent struct {
 	descent
 	Until string `json:"until"`
 }
 
-// leave notes that the note at a path is no more, or may be no more, made of some origins.
-func (d *descents) leave(path string, origins []Origin, entry string) {
+// addFormer records that the note at a path may not have some origins any more, from the entry on.
+func (d *descents) addFormer(path string, origins []Origin, entry string) {
 	if len(origins) == 0 {
 		return
 	}
@@ -103,9 +104,9 @@ func (d *descents) leave(path string, origins []Origin, entry string) {
 	d.former[key] = formerDescent{descent{path, unitedOrigins(known, origins)}, entry}
 }
 
-// ofVersions returns the origins of the text that a step of an entry brings back, of what notes of its path once were made
-// of. A version of a note can be any of them; an undo is about what was changed before.
-func (d *descents) ofVersions(e Entry, s Step) []Origin {
+// versionOrigins returns the former origins of the text that a step may restore. A version of a note can be any
+// earlier one; an undo restores one from before the undone change.
+func (d *descents) versionOrigins(e Entry, s Step) []Origin {
 	former := d.former[access.Fold(s.Path)]
 	isOlder := slices.ContainsFunc(e.TakesBack(), func(id string) bool { return id <= former.Until })
 	isRestored := slices.ContainsFunc(s.Of, func(o Origin) bool { return access.Fold(o.Path) == access.Fold(s.Path) })
@@ -115,16 +116,16 @@ func (d *descents) ofVersions(e Entry, s Step) []Origin {
 	return former.Origins
 }
 
-// formerDescents is what an entry has changed, as it was before.
+// formerDescents is the previous state of the notes that an entry changed.
 type formerDescents struct {
 	Entry string    `json:"entry"`
-	Notes []descent `json:"notes"` // without origins where a note had none
+	Notes []descent `json:"notes"` // without origins if a note had none
 }
 
-// maxFormer is of how many entries it is kept what they changed.
+// maxFormer limits the entries in the history.
 const maxFormer = 1000
 
-// isOfLineage reports whether an entry can change what notes are made of.
+// isOfLineage reports whether an entry can change the origins of notes.
 func (e Entry) isOfLineage() bool {
 	return e.Undoes != "" || slices.ContainsFunc(e.Steps, func(s Step) bool {
 		isMade := !s.Before.Exists && s.After.Exists
@@ -132,18 +133,18 @@ func (e Entry) isOfLineage() bool {
 	})
 }
 
-// apply adds an entry. What a change that has failed, or whose outcome is not known, would have made counts as made, and
-// takes nothing away.
+// apply updates the lineage for an entry. A change that failed, or whose outcome is unknown, adds origins as if
+// it had been made, but removes none.
 func (d *descents) apply(e Entry) {
 	former := formerDescents{Entry: e.ID}
 	change := func(path string, origins []Origin) {
 		key := access.Fold(path)
-		was, known := d.notes[key]
+		old, known := d.notes[key]
 		if !known && len(origins) == 0 {
 			return
 		}
-		former.Notes = append(former.Notes, descent{path, was.Origins})
-		d.leave(path, was.Origins, e.ID)
+		former.Notes = append(former.Notes, descent{path, old.Origins})
+		d.addFormer(path, old.Origins, e.ID)
 		if len(origins) == 0 {
 			delete(d.notes, key)
 			return
@@ -152,11 +153,11 @@ func (d *descents) apply(e Entry) {
 	}
 	restored := map[string]bool{}
 	for _, id := range e.TakesBack() {
-		at := slices.IndexFunc(d.was, func(f formerDescents) bool { return f.Entry == id })
+		at := slices.IndexFunc(d.history, func(f formerDescents) bool { return f.Entry == id })
 		if at < 0 || e.State == Begun || e.State == Failed {
 			continue
 		}
-		for _, note := range slices.Backward(d.was[at].Notes) {
+		for _, note := range slices.Backward(d.history[at].Notes) {
 			change(note.Path, note.Origins)
 			restored[access.Fold(note.Path)] = true
 		}
@@ -167,15 +168,15 @@ func (d *descents) apply(e Entry) {
 		origins []Origin
 	}
 	var results []result
-	for _, s := range e.Steps { // all of them take what was there before the entry
+	for _, s := range e.Steps { // every step starts from the state before the entry
 		origins := d.originsOf(s)
-		if versions := d.ofVersions(e, s); s.After.Exists && len(versions) > 0 && !restored[access.Fold(s.Path)] {
+		if versions := d.versionOrigins(e, s); s.After.Exists && len(versions) > 0 && !restored[access.Fold(s.Path)] {
 			now := unitedOrigins(origins, d.notes[access.Fold(s.Path)].Origins)
 			results = append(results, result{s.Path, unitedOrigins(now, versions)})
 			continue
 		}
-		if s.From != "" { // its versions go with it
-			d.leave(s.Path, d.former[access.Fold(s.From)].Origins, e.ID)
+		if s.From != "" { // its versions move with it
+			d.addFormer(s.Path, d.former[access.Fold(s.From)].Origins, e.ID)
 		}
 		switch {
 		case strings.HasSuffix(s.Path, "/") || restored[access.Fold(s.Path)]:
@@ -189,7 +190,7 @@ func (d *descents) apply(e Entry) {
 				origins = unitedOrigins(origins, d.notes[access.Fold(s.Path)].Origins)
 			}
 			results = append(results, result{s.Path, origins})
-		case isMade && e.Undoes == "" && s.creates(): // another note of the same name
+		case isMade && e.Undoes == "" && s.creates(): // a new note with the same path
 			results = append(results, result{s.Path, nil})
 		}
 	}
@@ -204,47 +205,47 @@ func (d *descents) apply(e Entry) {
 		}
 	}
 	if len(former.Notes) > 0 {
-		d.was = append(d.was, former)
-		d.was = d.was[max(0, len(d.was)-maxFormer):]
+		d.history = append(d.history, former)
+		d.history = d.history[max(0, len(d.history)-maxFormer):]
 	}
 }
 
-// originsOf returns the origins of what a step writes, without those that its file had before.
+// originsOf returns the origins of the text that a step writes, without those that its file already had.
 func (d *descents) originsOf(s Step) (origins []Origin) {
-	of := s.Of
+	sources := s.Of
 	if s.From != "" {
-		of = append(slices.Clone(of), Origin{Path: s.From})
+		sources = append(slices.Clone(sources), Origin{Path: s.From})
 	}
-	for _, from := range of {
-		origins = unitedOrigins(origins, []Origin{from})
-		origins = unitedOrigins(origins, d.notes[access.Fold(from.Path)].Origins)
+	for _, source := range sources {
+		origins = unitedOrigins(origins, []Origin{source})
+		origins = unitedOrigins(origins, d.notes[access.Fold(source.Path)].Origins)
 	}
 	self := access.Fold(s.Path)
 	return slices.DeleteFunc(origins, func(o Origin) bool { return access.Fold(o.Path) == self && len(o.Marks) == 0 })
 }
 
-// unitedOrigins returns the origins of both, bounded.
+// unitedOrigins returns the union of the origins, within the limits.
 func unitedOrigins(a, b []Origin) []Origin {
-	all := slices.Clone(a)
+	union := slices.Clone(a)
 	for _, o := range b {
-		i := slices.IndexFunc(all, func(known Origin) bool { return known.Path == o.Path })
+		i := slices.IndexFunc(union, func(known Origin) bool { return known.Path == o.Path })
 		if i < 0 {
-			all = append(all, o)
+			union = append(union, o)
 			continue
 		}
 		for _, mark := range o.Marks {
-			if !slices.Contains(all[i].Marks, mark) {
-				all[i].Marks = append(slices.Clone(all[i].Marks), mark)
+			if !slices.Contains(union[i].Marks, mark) {
+				union[i].Marks = append(slices.Clone(union[i].Marks), mark)
 			}
 		}
 	}
-	for len(all) > maxOrigins {
-		all = foldersOf(all)
+	for len(union) > maxOrigins {
+		union = foldersOf(union)
 	}
-	return all
+	return union
 }
 
-// foldersOf puts the folder in place of the origins that are deepest.
+// foldersOf replaces the origins with the deepest paths by their folders.
 func foldersOf(origins []Origin) (shorter []Origin) {
 	depth := func(o Origin) int { return strings.Count(strings.TrimSuffix(o.Path, "/"), "/") }
 	deepest := 0
@@ -269,9 +270,9 @@ func foldersOf(origins []Origin) (shorter []Origin) {
 	return shorter
 }
 
-// clear takes the clearings of the owner into account that are not newer than a time.
-func (d *descents) clear(all []clearing, until time.Time) {
-	for _, c := range all {
+// clear applies the clearings of the owner that are not later than until.
+func (d *descents) clear(clearings []clearing, until time.Time) {
+	for _, c := range clearings {
 		if !c.Time.After(d.cleared) || c.Time.After(until) {
 			continue
 		}
@@ -283,54 +284,55 @@ func (d *descents) clear(all []clearing, until time.Time) {
 	}
 }
 
-// clearing says that the owner has cleared the lineage of a note, or of those in a folder.
+// clearing records that the owner cleared the lineage of a note, or of all notes in a folder.
 type clearing struct {
 	Path string    `json:"path"`
 	Time time.Time `json:"time"`
 }
 
-// The files of the lineage in the folder of a vault. Both are small.
+// Files of the lineage in the folder of a vault's journal. Both are small.
 const (
-	// lineageFile has the lineage by the entries of segments that were removed as too old.
+	// lineageFile has the lineage from the entries of removed segments.
 	lineageFile = "lineage"
 	clearedFile = "cleared"
 )
 
-// keptLineage is the content of the file lineageFile.
+// keptLineage is the content of lineageFile.
 type keptLineage struct {
-	Through uint64           `json:"through"` // the last segment that is taken into account
+	Through uint64           `json:"through"` // number of the last included segment
 	Cleared time.Time        `json:"cleared,omitzero"`
 	Notes   []descent        `json:"notes"`
 	Was     []formerDescents `json:"was,omitempty"`
 	Former  []formerDescent  `json:"former,omitempty"`
 }
 
-// readLineage returns the lineage that is kept of segments that were removed, and the last one of them.
+// readLineage returns the lineage from removed segments, and the number of the last one.
 func (p folder) readLineage() (d *descents, through uint64, err error) {
 	d = &descents{notes: map[string]descent{}, former: map[string]formerDescent{}}
-	var kept keptLineage
-	if err := p.readSummed(lineageFile, &kept); err != nil {
+	var stored keptLineage
+	if err := p.readSummed(lineageFile, &stored); err != nil {
 		return nil, 0, err
 	}
-	for _, note := range kept.Notes {
+	for _, note := range stored.Notes {
 		d.notes[access.Fold(note.Path)] = note
 	}
-	for _, note := range kept.Former {
+	for _, note := range stored.Former {
 		d.former[access.Fold(note.Path)] = note
 	}
-	d.was = kept.Was
-	d.cleared = kept.Cleared
-	return d, kept.Through, nil
+	d.history = stored.Was
+	d.cleared = stored.Cleared
+	return d, stored.Through, nil
 }
 
-// clearings returns those of the owner, in their order.
-func (p folder) clearings() (all []clearing, err error) {
-	err = p.readSummed(clearedFile, &all)
-	return all, err
+// clearings returns the clearings of the owner in order.
+func (p folder) clearings() (list []clearing, err error) {
+	err = p.readSummed(clearedFile, &list)
+	return list, err
 }
 
-// readSummed reads the JSON of a file with a checksum into a value, which stays as it is if there is no such file.
-func (p folder) readSummed(name string, into any) error {
+// readSummed decodes the JSON of a file with a checksum into a value. If the file does not exist, it does
+// nothing.
+func (p folder) readSummed(name string, value any) error {
 	file, err := ownerfiles.Open(p.file(name), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -344,13 +346,13 @@ func (p folder) readSummed(name string, into any) error {
 		return unusable(p.file(name), err)
 	}
 	record, ok := unwrap(bytes.TrimSuffix(text.Bytes(), []byte("\n")))
-	if !ok || json.Unmarshal(record, into) != nil {
+	if !ok || json.Unmarshal(record, value) != nil {
 		return &Damaged{name, "the checksum is wrong"}
 	}
 	return nil
 }
 
-// writeSummed replaces a file by the JSON of a value with a checksum.
+// writeSummed replaces a file with a checksum and the JSON of a value.
 func (j *Journal) writeSummed(name string, value any) error {
 	record, err := json.Marshal(value)
 	if err != nil {
@@ -368,9 +370,9 @@ func (j *Journal) writeSummed(name string, value any) error {
 	return unusable(j.folder.file(name), err)
 }
 
-// outlive keeps what the entries of segments say of the lineage of notes, before the segments are removed. The caller
-// has the lock.
-func (j *Journal) outlive(removed []segment) error {
+// keepLineage stores the lineage from the entries of segments that are about to be removed. The caller must
+// hold the lock.
+func (j *Journal) keepLineage(removed []segment) error {
 	d, through, err := j.folder.readLineage()
 	if err != nil {
 		return err
@@ -385,12 +387,12 @@ func (j *Journal) outlive(removed []segment) error {
 			continue
 		}
 		r := newSegmentReader(seg.number)
-		r.isWhole = true
+		r.keepsRecords = true
 		err := r.readTo(context.Background(), j.folder, seg.size)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		for _, e := range r.read {
+		for _, e := range r.readEntries {
 			for _, o := range r.readEnds {
 				if o.ID == e.ID {
 					e.apply(o)
@@ -404,34 +406,34 @@ func (j *Journal) outlive(removed []segment) error {
 	if through == first {
 		return nil
 	}
-	kept := keptLineage{Through: through, Cleared: d.cleared, Notes: []descent{}, Was: d.was}
+	stored := keptLineage{Through: through, Cleared: d.cleared, Notes: []descent{}, Was: d.history}
 	for _, key := range slices.Sorted(maps.Keys(d.notes)) {
-		kept.Notes = append(kept.Notes, d.notes[key])
+		stored.Notes = append(stored.Notes, d.notes[key])
 	}
 	for _, key := range slices.Sorted(maps.Keys(d.former)) {
-		kept.Former = append(kept.Former, d.former[key])
+		stored.Former = append(stored.Former, d.former[key])
 	}
-	return j.writeSummed(lineageFile, kept)
+	return j.writeSummed(lineageFile, stored)
 }
 
-// followed is the lineage of a journal as far as it was worked out.
-type followed struct {
+// lineageCache is the lineage of a journal as far as it was built.
+type lineageCache struct {
 	mu sync.Mutex
 	*descents
-	through uint64 // the last segment that was taken into account as a whole
-	rows    int    // those of the next one that were
-	cleared int    // how many clearings of the owner were
+	through uint64 // number of the last segment that was applied completely
+	rows    int    // number of applied rows of the next segment
+	cleared int    // number of clearings by the owner at the last query
 	result  Lineage
 	extent  Extent
 }
 
-// Lineage returns what is known of which notes were made of which others. Only what is new since the last question is
-// read. The error is that of ctx, *[Unusable] or *[Damaged].
+// Lineage returns the known lineage of the notes. It reads only entries that were added since the last call.
+// The error is that of ctx, *[Unusable] or *[Damaged].
 func (j *Journal) Lineage(ctx context.Context) (Lineage, error) {
-	f := &j.followed
+	f := &j.lineage
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if there, err := j.folder.exists(); err != nil || !there {
+	if exists, err := j.folder.exists(); err != nil || !exists {
 		return Lineage{}, err
 	}
 	cleared, err := j.folder.clearings()
@@ -451,32 +453,32 @@ func (j *Journal) Lineage(ctx context.Context) (Lineage, error) {
 	if err := f.begin(v, len(cleared)); err != nil {
 		return Lineage{}, err
 	}
-	now := *f.descents // as it is with what is still being made
+	now := *f.descents // will include changes that are still being made
 	err = f.follow(ctx, v, cleared, &now)
 	if err != nil {
 		f.descents = nil
 		return Lineage{}, err
 	}
-	now.clear(cleared, j.now().Add(time.Hour)) // also those of a clock that was set back
+	now.clear(cleared, j.now().Add(time.Hour)) // include the clearings of a clock that was set back since
 	f.cleared = len(cleared)
 	f.extent = extent
 	former := map[string]descent{}
-	for key, was := range now.former {
-		former[key] = was.descent
+	for key, old := range now.former {
+		former[key] = old.descent
 	}
 	f.result = Lineage{maps.Clone(now.notes), former}
 	return f.result, nil
 }
 
-// begin makes sure that what was worked out is a beginning of what there is.
-func (f *followed) begin(v *view, cleared int) error {
+// begin resets the cache unless it can be continued.
+func (f *lineageCache) begin(v *view, cleared int) error {
 	oldest := uint64(0)
 	if len(v.segments) > 0 {
 		oldest = v.segments[0].number
 	}
-	// A clearing may belong before an entry that was already taken into account.
-	isBeginning := f.descents != nil && cleared == f.cleared && oldest <= f.through+1
-	if isBeginning {
+	// A new clearing may precede entries that were already applied.
+	isContinuable := f.descents != nil && cleared == f.cleared && oldest <= f.through+1
+	if isContinuable {
 		return nil
 	}
 	f.rows = 0
@@ -485,16 +487,16 @@ func (f *followed) begin(v *view, cleared int) error {
 	return err
 }
 
-// follow takes the entries into account that were not yet. The first one without an outcome, and those after it, count
-// for now alone.
-func (f *followed) follow(ctx context.Context, v *view, cleared []clearing, now *descents) error {
+// follow applies the new entries. The first one without an outcome, and those after it, are applied to now
+// only, not to the cache.
+func (f *lineageCache) follow(ctx context.Context, v *view, cleared []clearing, now *descents) error {
 	wanted := keyOf(byLineage, "")
 	isOpen := false
 	for i, seg := range v.segments {
 		if seg.number <= f.through {
 			continue
 		}
-		s, err := v.find(ctx, i, wanted)
+		s, err := v.summaryWith(ctx, i, wanted)
 		if err != nil {
 			return err
 		}
@@ -511,7 +513,7 @@ func (f *followed) follow(ctx context.Context, v *view, cleared []clearing, now 
 				isBegun := found && e.State == Begun
 				if isBegun && !isOpen && v.journal.isBeingMade(e) {
 					isOpen = true
-					*now = descents{maps.Clone(f.notes), slices.Clone(f.was), f.descents.cleared, maps.Clone(f.descents.former)}
+					*now = descents{maps.Clone(f.notes), slices.Clone(f.history), f.descents.cleared, maps.Clone(f.descents.former)}
 				}
 				if found {
 					now.clear(cleared, e.Time)
@@ -531,11 +533,11 @@ func (f *followed) follow(ctx context.Context, v *view, cleared []clearing, now 
 	return nil
 }
 
-// isBeingMade reports whether an outcome of an entry may still come.
+// isBeingMade reports whether an entry may still get an outcome.
 func (j *Journal) isBeingMade(e Entry) bool { return j.now().Sub(e.Time) < protected }
 
-// ClearLineage forgets what the note at a path was made of, or the notes in a folder; "/" is all of them. What was made
-// of them keeps its own lineage.
+// ClearLineage removes the origins of the note at a path, or of all notes in a folder; "/" stands for the
+// vault. Notes that were copied from it keep their own lineage.
 func (j *Journal) ClearLineage(path string) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -550,13 +552,13 @@ func (j *Journal) ClearLineage(path string) error {
 		return err
 	}
 	defer unlock()
-	all, err := j.folder.clearings()
+	list, err := j.folder.clearings()
 	if err != nil {
 		return err
 	}
 	now := j.now().UTC()
-	if len(all) > 0 && !now.After(all[len(all)-1].Time) { // in their order, whatever the clock says
-		now = all[len(all)-1].Time.Add(time.Nanosecond)
+	if len(list) > 0 && !now.After(list[len(list)-1].Time) { // keep them in order even if the clock was set back
+		now = list[len(list)-1].Time.Add(time.Nanosecond)
 	}
-	return j.writeSummed(clearedFile, append(all, clearing{path, now}))
+	return j.writeSummed(clearedFile, append(list, clearing{path, now}))
 }

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// Mark is a file in the folder of a vault that names a change while it is made. One that is there without a process that makes
-// the change belongs to a change that was broken off. There are two, because a change of one file may be made beside one of
-// several files, see [Turn]; the zero Mark is none.
+// Mark is a file in the folder of a vault's journal that names a change while it is made. If no process is
+// making the change, it was interrupted. There are two marks, because a change of one file may be made beside a
+// change of several files, see [Turn]. The zero Mark is no mark.
 type Mark struct {
 	journal *Journal
 	file    string
-	// isDurable says that the mark is not to be lost in a crash of the system.
+	// isDurable is set if the mark must survive a crash of the system.
 	isDurable bool
 }
 
@@ -24,27 +24,29 @@ const (
 	singleFile     = "unfinished-single"
 )
 
-// Mark returns the mark of a change that is made by a caller with [Journal.Alone], or with the lock of its caller.
+// Mark returns the mark for a change by a caller with [Journal.Alone], or with the lock of the process that
+// called it.
 func (j *Journal) Mark() Mark { return Mark{journal: j, file: unfinishedFile} }
 
-// BesideMark returns the mark of a change of one file by a caller with [Journal.Beside].
+// BesideMark returns the mark for a change of one file by a caller with [Journal.Beside].
 func (j *Journal) BesideMark() Mark { return Mark{journal: j, file: singleFile} }
 
-// Durable returns the same mark, which is not lost in a crash of the system once it is set. Without that the newest entry tells
-// of a change that was broken off, which is not enough where there may be two.
+// Durable returns the mark in a form that survives a crash of the system. Without it, the newest entry
+// identifies an interrupted change, which is not enough if there may be two.
 func (m Mark) Durable() Mark {
 	m.isDurable = true
 	return m
 }
 
-// Set notes that the change with an id is about to be made. The caller calls [Mark.Clear] once its outcome is kept.
+// Set records that the change with the id is about to be made. The caller must call [Mark.Clear] after
+// recording its outcome.
 func (m Mark) Set(id string) error {
 	name := m.journal.folder.file(m.file)
 	file, err := m.journal.sys.Create(name)
 	if err != nil {
 		return unusable(name, err)
 	}
-	_, err = file.Write([]byte(id + takingForward))
+	_, err = file.Write([]byte(id + makingSuffix))
 	if err == nil && m.isDurable {
 		err = file.Sync()
 	}
@@ -55,7 +57,8 @@ func (m Mark) Set(id string) error {
 	return unusable(name, err)
 }
 
-// Keep makes a mark durable that another caller has set. One that is gone is no error: its change has ended.
+// Keep makes a mark durable that another caller has set. It does nothing if the mark was cleared, because its
+// change has ended.
 func (m Mark) Keep() error {
 	name := m.journal.folder.file(m.file)
 	file, err := m.journal.sys.Open(name, os.O_RDWR)
@@ -68,46 +71,46 @@ func (m Mark) Keep() error {
 	return unusable(name, err)
 }
 
-// SetTakingBack notes that the change that is marked is being taken back.
+// SetTakingBack records that the marked change is being undone.
 func (m Mark) SetTakingBack(id string) error {
 	name := m.journal.folder.file(m.file)
 	file, err := m.journal.sys.Open(name, os.O_RDWR)
 	if err != nil {
 		return unusable(name, err)
 	}
-	_, err = file.WriteAt([]byte(takingBack), int64(len(id)))
+	_, err = file.WriteAt([]byte(undoingSuffix), int64(len(id)))
 	return unusable(name, errors.Join(err, file.Sync(), file.Close()))
 }
 
-// What is behind the id of a change that is being made, and of one that is being taken back. Both are as long, so that a
-// disk without room takes the second in the place of the first.
+// Suffixes of the id of a change that is being made, or undone. They have the same length, so that one can
+// overwrite the other on a full disk.
 const (
-	takingForward = "     "
-	takingBack    = " back"
+	makingSuffix  = "     "
+	undoingSuffix = " back"
 )
 
-// Clear notes that the change has ended.
+// Clear records that the change has ended.
 func (m Mark) Clear() {
 	if m.journal != nil {
 		_ = m.journal.sys.Remove(m.journal.folder.file(m.file))
 	}
 }
 
-// IsSet reports whether a change is marked.
+// IsSet reports whether the mark names a change.
 func (m Mark) IsSet() bool { return m.journal.has(m.file) }
 
-// read returns the id of the change that is marked, which may be cut off, and whether it is being taken back.
-func (m Mark) read() (id string, isTakenBack bool, err error) {
+// read returns the id of the marked change, which may be truncated, and whether it is being undone.
+func (m Mark) read() (id string, isUndoing bool, err error) {
 	name := m.journal.folder.file(m.file)
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return "", false, unusable(name, err)
 	}
-	id, isTakenBack = strings.CutSuffix(string(text), takingBack)
-	return strings.TrimSpace(id), isTakenBack, nil
+	id, isUndoing = strings.CutSuffix(string(text), undoingSuffix)
+	return strings.TrimSpace(id), isUndoing, nil
 }
 
-// HasUnfinished reports whether a change or a batch is being made, or was broken off.
+// HasUnfinished reports whether a change or a batch is being made, or was interrupted.
 func (j *Journal) HasUnfinished() bool {
 	return j.Mark().IsSet() || j.BesideMark().IsSet() || j.has(batchFile)
 }
@@ -117,27 +120,27 @@ func (j *Journal) has(name string) bool {
 	return err == nil
 }
 
-// BrokenOff is a change that was broken off before its outcome was kept.
+// BrokenOff is a change that was interrupted before its outcome was recorded.
 type BrokenOff struct {
 	Entry
-	TakingBack bool // it was being taken back, and nobody was told that it is made
+	TakingBack bool // it was being undone, and nobody was told that it was made
 }
 
-// BrokenOff returns the change that the mark names, nil if it names none that has not ended. If no process makes it, it was
-// broken off. For [Journal.Mark] the first call of a process also looks at the newest entry: after a crash of the system the mark
-// may be lost.
+// BrokenOff returns the change that the mark names, nil if there is none or it has ended. If no process is
+// making it, it was interrupted. For [Journal.Mark], the first call of a process also checks the newest entry,
+// because the mark may be lost after a crash of the system.
 func (m Mark) BrokenOff(ctx context.Context) (*BrokenOff, error) {
 	j := m.journal
-	marked := m.IsSet()
-	first := m.file == unfinishedFile && !j.looked.Swap(true)
-	if !marked && !first {
+	isMarked := m.IsSet()
+	isFirst := m.file == unfinishedFile && !j.checkedNewest.Swap(true)
+	if !isMarked && !isFirst {
 		return nil, nil
 	}
 	id := ""
-	isTakenBack := false
-	if marked {
+	isUndoing := false
+	if isMarked {
 		var err error
-		id, isTakenBack, err = m.read()
+		id, isUndoing, err = m.read()
 		if errors.Is(err, fs.ErrNotExist) { // its change has just ended
 			return nil, nil
 		}
@@ -145,23 +148,23 @@ func (m Mark) BrokenOff(ctx context.Context) (*BrokenOff, error) {
 			return nil, err
 		}
 	}
-	if _, err := ParseID(id); err != nil { // the mark was cut off, or there is none
+	if _, err := ParseID(id); err != nil { // the mark is truncated or missing
 		if id, err = j.newestBegun(); err != nil || id == "" {
 			return nil, err
 		}
 	}
 	e, err := j.Entry(ctx, id)
-	if err == nil && e.Batch != "" && e.Batch != id { // a part of a batch is broken off with it
-		whole, failed := j.Entry(ctx, e.Batch)
-		if failed == nil && slices.Contains(whole.Parts, id) {
+	if err == nil && e.Batch != "" && e.Batch != id { // an operation of a batch is interrupted together with it
+		whole, batchErr := j.Entry(ctx, e.Batch)
+		if batchErr == nil && slices.Contains(whole.Parts, id) {
 			e = whole
 		}
 	}
-	if _, unknown := errors.AsType[*Unknown](err); unknown {
-		return nil, nil // it was not even begun
+	if _, isUnknown := errors.AsType[*Unknown](err); isUnknown {
+		return nil, nil // it was never begun
 	}
 	if err != nil || e.State != Begun {
 		return nil, err
 	}
-	return &BrokenOff{e, isTakenBack}, nil
+	return &BrokenOff{e, isUndoing}, nil
 }

@@ -203,9 +203,9 @@ func checkRecord(t *testing.T, record []byte) {
 		}
 	}
 	r := newSegmentReader(1)
-	r.isWhole = true
+	r.keepsRecords = true
 	r.record(record)
-	for _, e := range r.read {
+	for _, e := range r.readEntries {
 		require.That(t, e.check() == nil, "%+v", e)
 		require.Equal(t, len(e.Steps), e.Count)
 	}

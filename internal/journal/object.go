@@ -15,45 +15,45 @@ import (
 
 // Limits in bytes.
 const (
-	// maxObject is the largest object: an attachment that is deleted. A note is at most 5 MB.
+	// maxObject is the maximum size of an object, such as a deleted attachment. A note has at most 5 MB.
 	maxObject = 128 << 20
-	// maxText is the largest object that is held in memory and stored as a difference. Larger ones
-	// are attachments; they are files, copied through a small buffer.
+	// maxText is the maximum size of an object that is held in memory and stored as a difference. Larger ones
+	// are attachments, stored as files and copied through a small buffer.
 	maxText = 32 << 20
-	// maxPacked is the longest text that is compressed to try whether it fits a line.
+	// maxPacked is the maximum size of a text that is compressed to find out whether it fits into a line.
 	maxPacked = 4 << 20
-	// maxInline is how long an object's bytes may be as a line, compressed: a
-	// file of its own would cost two more syncs.
+	// maxInline is the maximum size of an object's compressed bytes in a line. A file of its own would cost two
+	// more syncs.
 	maxInline = 256 << 10
 )
 
 // object is the record of one object.
 type object struct {
 	Hash string `json:"object"`
-	// Note identifies the note, to find an earlier version as the base of a difference.
+	// Note identifies the note. It is used to find an earlier version as the base of a difference.
 	Note  string `json:"note"`
-	Depth int    `json:"depth"` // how many differences lie before something whole
+	Depth int    `json:"depth"` // number of differences up to an object that is stored whole
 	Size  int64  `json:"size"`
 
 	Base   string `json:"base,omitempty"`
-	Prefix int    `json:"prefix,omitempty"` // of the base
+	Prefix int    `json:"prefix,omitempty"` // length of the common prefix with the base
 	Suffix int    `json:"suffix,omitempty"`
 	Raw    bool   `json:"raw,omitempty"`  // Data is not compressed
-	Middle int    `json:"middle"`         // the length of Data, before it was compressed
-	File   bool   `json:"file,omitempty"` // Data, compressed, is a file next to the segment
-	Data   []byte `json:"data,omitzero"`  // nil for a file
+	Middle int    `json:"middle"`         // length of Data before compression
+	File   bool   `json:"file,omitempty"` // Data is not in the record, but compressed in a file next to the segment
+	Data   []byte `json:"data,omitzero"`  // nil if File is set
 }
 
-// objectKey is how a record begins.
+// objectKey is the start of an object's record.
 const objectKey = `{"object":"`
 
-// parseObject reads an object's record. What it returns is sound in itself.
+// parseObject decodes an object's record. ok is false unless the fields are consistent.
 func parseObject(record []byte) (o object, ok bool) {
 	if json.Unmarshal(record, &o) != nil || o.File != (o.Data == nil) {
 		return object{}, false
 	}
 	isWhole := o.File && o.Base == ""
-	limit := int64(maxText) // a file that has all of it
+	limit := int64(maxText) // the object of a file with the whole content may be larger
 	if isWhole {
 		limit = maxObject
 	}
@@ -64,12 +64,12 @@ func parseObject(record []byte) (o object, ok bool) {
 	if !isNamed || !isWithinLimits || !o.hasSoundBase() {
 		return object{}, false
 	}
-	least := min(o.Prefix, o.Suffix, o.Middle)
-	most := max(o.Prefix, o.Suffix, o.Middle)
+	smallest := min(o.Prefix, o.Suffix, o.Middle)
+	largest := max(o.Prefix, o.Suffix, o.Middle)
 	switch {
 	case isWhole:
-		return o, least == 0 && most == 0
-	case least < 0 || most > maxText:
+		return o, smallest == 0 && largest == 0
+	case smallest < 0 || largest > maxText:
 		return object{}, false
 	case o.Base == "" && o.Prefix+o.Suffix != 0:
 		return o, false
@@ -77,8 +77,8 @@ func parseObject(record []byte) (o object, ok bool) {
 	return o, o.Size == int64(o.Prefix+o.Middle+o.Suffix)
 }
 
-// hasSoundBase reports whether an object says of itself what fits together: one with a depth has a base, and a file is not
-// in the record.
+// hasSoundBase reports whether the fields about the base are consistent: exactly an object with a depth has a
+// base, and data in a file is compressed.
 func (o object) hasSoundBase() bool {
 	hasBase := o.Base != ""
 	switch {
@@ -95,7 +95,7 @@ func (o *object) setData(text []byte) {
 	o.Middle = len(text)
 	o.Raw = true
 	o.Data = text
-	if len(text) < leastPacked {
+	if len(text) < minPacked {
 		return
 	}
 	var out bytes.Buffer
@@ -104,9 +104,9 @@ func (o *object) setData(text []byte) {
 	}
 }
 
-// Over returns the text of o, given its base; that of a whole object is empty.
+// Over returns the text of o, given the text of its base; that is empty for a whole object.
 func (o object) Over(base []byte) ([]byte, bool) {
-	middle := o.Data // what is between the parts that are taken from the base
+	middle := o.Data // the bytes between the prefix and the suffix of the base
 	if !o.Raw {
 		middle = make([]byte, o.Middle)
 		in := flate.NewReader(bytes.NewReader(o.Data))
@@ -123,18 +123,18 @@ func (o object) Over(base []byte) ([]byte, bool) {
 	return slices.Concat(base[:o.Prefix], middle, base[len(base)-o.Suffix:]), true
 }
 
-// A note is usually changed in one place: a difference is the common prefix and suffix, and the
+// A note is usually changed in one place. So a difference consists of the common prefix and suffix, and the
 // bytes between them.
 
 // Limits of differences.
 const (
-	// maxDepth is the longest chain of differences: each of them costs a read.
+	// maxDepth is the maximum length of a chain of differences: each costs a read.
 	maxDepth = 31
-	// leastDelta is the length in bytes below which a difference is not shorter.
-	leastDelta = 256
+	// minDelta is the size in bytes of the smallest text that is stored as a difference.
+	minDelta = 256
 )
 
-// common returns the lengths of the common prefix and, after it, suffix.
+// common returns the lengths of the common prefix and of the common suffix of the rest.
 func common(a, b []byte) (prefix, suffix int) {
 	n := min(len(a), len(b))
 	for prefix < n && a[prefix] == b[prefix] {
@@ -146,18 +146,18 @@ func common(a, b []byte) (prefix, suffix int) {
 	return prefix, suffix
 }
 
-// DEFLATE at its fastest: it costs a start nothing, and most objects are short differences.
+// level is the fastest of DEFLATE: it needs no time to start, and most objects are short differences.
 const level = flate.BestSpeed
 
-// leastPacked is the length from which compressing is tried.
-const leastPacked = 128
+// minPacked is the size in bytes of the smallest text that is compressed.
+const minPacked = 128
 
 var writers = sync.Pool{New: func() any {
-	w, _ := flate.NewWriter(io.Discard, level) // the level is one that exists
+	w, _ := flate.NewWriter(io.Discard, level) // the level is valid
 	return w
 }}
 
-// compress writes the bytes of in to out, compressed, and returns how many it has read.
+// compress writes the compressed bytes of in to out, and returns how many bytes it has read.
 func compress(out io.Writer, in io.Reader) (n int64, err error) {
 	w := writers.Get().(*flate.Writer)
 	defer writers.Put(w)
@@ -178,14 +178,14 @@ const (
 // isShortDigest reports whether text has the form of a [noteID] or a [payerOf].
 func isShortDigest(text string) bool { return len(text) == noteLength && isHex(text) }
 
-// noteID returns the digest under which versions of the note at path are found.
+// noteID returns the digest that identifies the note at path in the records of its versions.
 func noteID(path string) string {
 	sum := sha256.Sum256([]byte(path))
 	return hex.EncodeToString(sum[:noteLength/2])
 }
 
-// isHex reports whether text has only hexadecimal digits, in lower case.
+// isHex reports whether text consists of lower-case hexadecimal digits.
 func isHex(text string) bool { return strings.Trim(text, "0123456789abcdef") == "" }
 
-// isHash reports whether text is a SHA-256 as the journal writes it.
+// isHash reports whether text is a SHA-256 in the format of the journal.
 func isHash(text string) bool { return len(text) == hashLength && isHex(text) }

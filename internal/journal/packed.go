@@ -6,21 +6,21 @@ import (
 	"sync"
 )
 
-// Packed are texts in the form in which the journal keeps them. To read and compress thousands of them takes seconds, in which
-// nobody could write to the journal, so a large change packs them first and begins then ([Journal.BeginPacked]). The zero Packed
-// has none. It may be used by several goroutines.
+// Packed has texts in the form in which the journal stores them. Reading and compressing thousands of texts
+// takes seconds, during which nobody else could write to the journal, so a large change packs them before it
+// begins ([Journal.BeginPacked]). The zero Packed is empty. It is safe for concurrent use.
 type Packed struct {
 	mu      sync.Mutex
-	records map[string][]byte // by the hashes of the texts
-	size    int               // of the records
+	records map[string][]byte // by hash of the text
+	size    int               // total bytes of the records
 }
 
-// maxPackedSize bounds the memory for what is packed.
+// maxPackedSize limits the bytes of all packed texts.
 const maxPackedSize = 32 << 20
 
-// Add packs the bytes of in, those of the file at path, whose hash and size are in image. What does not fit into a line of the
-// journal, or into the memory for it, is left for the journal to read when the change begins. Its errors are those of in and
-// *[Changed], if the bytes are not those of image.
+// Add packs the bytes of in, the content of the file at path, which must match image. It does nothing if they
+// do not fit into a line of the journal, or into the memory limit; the journal then reads them when the change
+// begins. The error is that of in, or a *[Changed] if the bytes do not match image.
 func (p *Packed) Add(path string, image Image, in io.Reader) error {
 	if image.Size > maxPacked || p.isFull() {
 		return nil
@@ -55,7 +55,7 @@ func (p *Packed) isFull() bool {
 	return p.size >= maxPackedSize
 }
 
-// record returns the record of the text with a hash, and false if that is not packed. No packed texts may be nil.
+// record returns the record of the text with a hash. isPacked is false if there is none. p may be nil.
 func (p *Packed) record(hash string) (record []byte, isPacked bool) {
 	if p == nil {
 		return nil, false

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// The records other than those of objects. The first key tells the kind, and the fields of an index
-// have fixed places.
+// The first key of a record identifies its kind. The fields that an index needs have fixed positions.
 
 const (
 	segmentKey = `{"segment":`
@@ -27,42 +26,42 @@ type segmentRecord struct {
 	Segment uint64    `json:"segment"`
 	Version int       `json:"version"`
 	Time    time.Time `json:"time"`
-	// Spent is what callers have written lately, so that the newest segment has all of it.
+	// Spent is the recent use of space by caller, so that the newest segment has all of it.
 	Spent []spentRecord `json:"spent,omitempty"`
 }
 
-// entryRecord is the last record of a new entry. It has the steps if they are few; otherwise
-// they are in records before it.
+// entryRecord is the last record of a new entry. It includes the steps if they are short; otherwise they are in
+// earlier records.
 type entryRecord struct {
 	ID    string `json:"entry"`
 	Count int    `json:"count"`
-	Bytes int64  `json:"bytes,omitempty"` // that the entry and its objects take
-	Payer string `json:"payer,omitempty"` // the digest of the caller, see ledger
+	Bytes int64  `json:"bytes,omitempty"` // size of the entry and its objects
+	Payer string `json:"payer,omitempty"` // digest of the caller, see [ledger]
 	Entry
 	Steps json.RawMessage `json:"list,omitempty"`
 }
 
-// outcomeRecord is the record of the end of an entry.
+// outcomeRecord is the record of an entry's outcome.
 type outcomeRecord struct {
 	ID    string `json:"outcome"`
 	State string `json:"state"`
-	Bytes int64  `json:"bytes,omitempty"` // that were stored next to the entry since it began
+	Bytes int64  `json:"bytes,omitempty"` // bytes that were stored next to the entry since it began
 	Payer string `json:"payer,omitempty"`
-	Home  uint64 `json:"home"` // the segment of the entry
+	Home  uint64 `json:"home"` // number of the segment with the entry
 	Count int    `json:"count"`
 	Note  string `json:"note,omitempty"`
 	By    string `json:"by,omitempty"`
-	// Was are the images before the steps with these numbers, where another program had changed the file by then.
+	// Was has the images before the steps with these indexes, if another program had changed the file by then.
 	Was   map[int]Image   `json:"was,omitempty"`
 	After json.RawMessage `json:"list,omitempty"`
 }
 
-// chunk is how long a part of a list may become before it is written.
+// chunk is the size in bytes from which a part of a list is written.
 const chunk = 64 << 10
 
-// list returns the items of a list about an entry, as JSON. Of a long list it writes records with
-// parts of bounded length, and returns nil.
-func (b *batch) list(key, id string, count int, item func(i int) any) (whole json.RawMessage, err error) {
+// writeList returns a list about an entry as JSON. A long list is written as records of limited length instead,
+// and nil is returned.
+func (b *batch) writeList(key, id string, count int, item func(i int) any) (inline json.RawMessage, err error) {
 	list := []byte{'['}
 	first := 0
 	total := 0
@@ -75,7 +74,7 @@ func (b *batch) list(key, id string, count int, item func(i int) any) (whole jso
 			return nil, &TooLarge{"the list of steps", maxListing}
 		}
 		if i > first && len(list)+len(data) > chunk {
-			if err := b.line(listRecord(key, id, first, append(list, ']'))); err != nil {
+			if err := b.writeLine(listRecord(key, id, first, append(list, ']'))); err != nil {
 				return nil, err
 			}
 			list = list[:1]
@@ -88,20 +87,20 @@ func (b *batch) list(key, id string, count int, item func(i int) any) (whole jso
 	}
 	list = append(list, ']')
 	if first > 0 {
-		return nil, b.line(listRecord(key, id, first, list))
+		return nil, b.writeLine(listRecord(key, id, first, list))
 	}
 	return list, nil
 }
 
-// listRecord returns the record of a part of a list.
+// listRecord returns the record of a part of a list, from the index first on.
 func listRecord(key, id string, first int, list []byte) []byte {
 	return fmt.Appendf(nil, `%s%s","first":%d,"list":%s}`, key, id, first, list)
 }
 
-// maxWas bounds the images in an outcome, whose record is one line.
+// maxWas limits the images in Outcome.Was, because its record is a single line.
 const maxWas = 1000
 
-// outcome is how an entry ended, as it is read.
+// outcome is a decoded outcomeRecord.
 type outcome struct {
 	outcomeRecord
 	state State
@@ -121,16 +120,16 @@ func hasKey(record []byte, key string) bool { return bytes.HasPrefix(record, []b
 const (
 	sumLength = 8
 	lineHead  = sumLength + len(" ")
-	maxLine   = 1 << 20 // four times what is kept of a note in one
+	maxLine   = 1 << 20 // four times the longest text in a line
 )
 
-// appendLine appends the line with this JSON, which has no newline.
+// appendLine appends a line with the JSON, which must have no newline.
 func appendLine(buf, record []byte) []byte {
 	buf = fmt.Appendf(buf, "%08x ", crc32.ChecksumIEEE(record))
 	return append(append(buf, record...), '\n')
 }
 
-// unwrap returns the JSON of a line without its newline.
+// unwrap returns the JSON of a line that has no newline; ok is false if the checksum is wrong.
 func unwrap(line []byte) (record []byte, ok bool) {
 	if len(line) < lineHead || line[sumLength] != ' ' {
 		return nil, false
@@ -140,28 +139,28 @@ func unwrap(line []byte) (record []byte, ok bool) {
 	return record, bytes.Equal(line[:sumLength], fmt.Appendf(sum[:0], "%08x", crc32.ChecksumIEEE(record)))
 }
 
-// maxSalvage is how often something in a damaged line is tried.
+// maxSalvage limits the attempts to find a valid line in a damaged one.
 const maxSalvage = 64
 
-// salvage passes valid lines within an invalid one to sound: without its newline a line becomes
-// one with the next.
-func salvage(text []byte, sound func(record []byte)) {
-	tried := 0
-	for at := 1; at+lineHead < len(text) && tried < maxSalvage; at++ {
+// salvage calls sound with the valid lines within an invalid one: without its newline, a line merges with the
+// next one.
+func salvage(text []byte, yield func(record []byte)) {
+	attempts := 0
+	for at := 1; at+lineHead < len(text) && attempts < maxSalvage; at++ {
 		if text[at+sumLength] != ' ' || text[at+lineHead] != '{' || !isHex(string(text[at:at+sumLength])) {
-			continue // no line begins here
+			continue // no line can begin here
 		}
-		tried++
-		// In place of the newline may be another byte, or none.
+		attempts++
+		// Instead of the newline, there may be another byte or none.
 		found := false
 		for _, end := range []int{at - 1, at} {
 			if record, ok := unwrap(text[:end]); ok && !found {
-				sound(record)
+				yield(record)
 				found = true
 			}
 		}
 		if record, ok := unwrap(text[at:]); ok {
-			sound(record)
+			yield(record)
 			found = true
 		}
 		if found {

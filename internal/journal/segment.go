@@ -15,13 +15,13 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// Suffixes of names, which begin with the number of the segment in ten digits. The name of an
-// object also has its hash.
+// Suffixes of file names. A name begins with the number of the segment in ten digits; the name of an object
+// also has its hash.
 const (
 	segmentSuffix   = ".lines"
 	objectSuffix    = ".object"
-	indexSuffix     = ".index" // the summary of a segment, which can be made again
-	temporarySuffix = ".half"  // what is being written
+	indexSuffix     = ".index" // summary of a segment, which can be rebuilt
+	temporarySuffix = ".half"  // file that is being written
 
 	numberDigits = 10
 )
@@ -38,23 +38,23 @@ func objectName(number uint64, hash string) string {
 	return fmt.Sprintf("%0*d-%s%s", numberDigits, number, hash, objectSuffix)
 }
 
-// segment is one segment as it is on the disk.
+// segment is the state of one segment on the disk.
 type segment struct {
 	number  uint64
 	size    int64 // of the lines
-	objects int64 // of the files next to it, with the index
+	objects int64 // of the files next to it, including the index
 	files   []string
-	last    time.Time   // when it was last written to
-	info    fs.FileInfo // of the lines, nil if there are none
+	last    time.Time   // time of the last write
+	info    fs.FileInfo // of the file with the lines; nil if there is none
 }
 
-// content is the list of files in the folder.
+// content is the list of the files in the folder.
 type content struct {
-	segments  []segment // by number
+	segments  []segment // sorted by number
 	temporary []string
 }
 
-// list looks at the folder. Names that this package does not make are ignored.
+// list reads the folder. It ignores files with names that this package does not generate.
 func (p folder) list() (content, error) {
 	entries, err := os.ReadDir(p.dir)
 	if err != nil {
@@ -63,7 +63,7 @@ func (p folder) list() (content, error) {
 	var s content
 	byNumber := map[uint64]int{}
 	indexes := map[uint64]fs.FileInfo{}
-	for _, e := range entries { // sorted: a segment's own file comes after its objects
+	for _, e := range entries { // sorted, so a segment's own file follows its objects
 		number, end, ok := parseName(e.Name())
 		if !ok {
 			continue
@@ -82,7 +82,7 @@ func (p folder) list() (content, error) {
 		if err != nil {
 			return content{}, unusable(p.file(e.Name()), err)
 		}
-		if end == indexSuffix { // it may be made long after the segment was last written to
+		if end == indexSuffix { // its time is not that of the last write to the segment
 			indexes[number] = info
 			continue
 		}
@@ -109,15 +109,15 @@ func (p folder) list() (content, error) {
 			s.segments[at].files = append(s.segments[at].files, index.Name())
 			s.segments[at].objects += index.Size()
 		} else {
-			s.temporary = append(s.temporary, index.Name()) // its segment was removed by an older program
+			s.temporary = append(s.temporary, index.Name()) // an older version of this program removed the segment
 		}
 	}
 	slices.SortFunc(s.segments, func(a, b segment) int { return cmp.Compare(a.number, b.number) })
 	return s, nil
 }
 
-// parseName returns the number in a name of this package, and what its end says it is.
-func parseName(name string) (number uint64, end string, ok bool) {
+// parseName returns the segment number and the suffix of a file name of this package.
+func parseName(name string) (number uint64, suffix string, ok bool) {
 	if len(name) < numberDigits {
 		return 0, "", false
 	}
@@ -125,11 +125,11 @@ func parseName(name string) (number uint64, end string, ok bool) {
 	if err != nil {
 		return 0, "", false
 	}
-	for _, end := range []string{segmentSuffix, indexSuffix, objectSuffix, temporarySuffix} {
-		rest, has := strings.CutSuffix(name[numberDigits:], end)
-		ofSegment := end == segmentSuffix || end == indexSuffix
-		if has && (rest == "") == ofSegment {
-			return number, end, end != objectSuffix || isHash(strings.TrimPrefix(rest, "-"))
+	for _, suffix := range []string{segmentSuffix, indexSuffix, objectSuffix, temporarySuffix} {
+		rest, ok := strings.CutSuffix(name[numberDigits:], suffix)
+		isOfSegment := suffix == segmentSuffix || suffix == indexSuffix
+		if ok && (rest == "") == isOfSegment {
+			return number, suffix, suffix != objectSuffix || isHash(strings.TrimPrefix(rest, "-"))
 		}
 	}
 	return 0, "", false
@@ -138,27 +138,28 @@ func parseName(name string) (number uint64, end string, ok bool) {
 // tail is the segment that is written to.
 type tail struct {
 	*index
-	objects int64 // the length of the files next to it
-	// unsure says that the names of those files may not be durable: their writer may have been
-	// killed before.
-	unsure bool
+	objects int64 // total size of the files next to it
+	// mayBeUnsynced is set if the names of those files may not be durable, because their writer may have been
+	// killed.
+	mayBeUnsynced bool
 }
 
-// openTail finds the current segment and reads its new part. The caller has the lock.
+// openTail finds the newest segment and reads its new part, or begins another segment. The caller must hold the
+// lock.
 func (j *Journal) openTail(now time.Time) (*tail, error) {
-	isTended := now.Sub(j.cleaned).Abs() <= cleanEvery
-	if isTended && j.isCurrent() && !j.isFull(now) {
+	isClean := now.Sub(j.cleaned).Abs() <= cleanEvery
+	if isClean && j.isCurrent() && !j.isFull(now) {
 		return j.tail, nil
 	}
-	seen, err := j.folder.list()
+	listed, err := j.folder.list()
 	if err != nil {
 		return nil, err
 	}
 	newest := segment{number: 1}
-	if n := len(seen.segments); n > 0 {
-		newest = seen.segments[n-1]
+	if n := len(listed.segments); n > 0 {
+		newest = listed.segments[n-1]
 	}
-	// Make the tail that of the newest segment.
+	// Reuse the cached index if it is of the newest segment.
 	ix := newIndex(newest.number)
 	if j.tail != nil && j.tail.number == newest.number && j.tail.read <= newest.size {
 		ix = j.tail.index
@@ -171,8 +172,8 @@ func (j *Journal) openTail(now time.Time) (*tail, error) {
 	}
 	j.tail = &tail{ix, newest.objects, newest.objects > 0}
 	if j.isFull(now) {
-		// Begin another segment, which is made when it is written to. What was put into the one before
-		// without an entry is made durable first.
+		// Begin another segment; its file is created by the first write. Objects in the previous segment
+		// without an entry are made durable first.
 		name := j.folder.file(segmentName(j.tail.number))
 		file, err := j.sys.Open(name, os.O_WRONLY|os.O_APPEND)
 		if err == nil {
@@ -181,20 +182,20 @@ func (j *Journal) openTail(now time.Time) (*tail, error) {
 		if err != nil {
 			return nil, unusable(name, err)
 		}
-		// It is written to no more. Without its index whoever asks first makes it.
+		// The previous segment is complete. If its index cannot be written, the next query builds it.
 		_, _ = j.headOf(context.Background(), newest)
 		next := newIndex(j.tail.number + 1)
 		next.spent.load(j.tail.spent.records(now))
 		j.tail = &tail{index: next}
-		seen.segments = append(seen.segments, segment{number: j.tail.number, last: now})
-		isTended = false
+		listed.segments = append(listed.segments, segment{number: j.tail.number, last: now})
+		isClean = false
 	}
-	j.older = seen.before(j.tail.number)
-	if !isTended {
+	j.older = listed.before(j.tail.number)
+	if !isClean {
 		j.cleaned = now
-		// A file that cannot be removed, such as one that is open on Windows, is no reason to
-		// refuse a write. It is tried again.
-		_ = j.removeOld(seen, 0, now)
+		// A file that cannot be removed, such as an open one on Windows, is no reason to refuse a write. The
+		// next cleaning tries again.
+		_ = j.removeOld(listed, 0, now)
 		if older, err := j.sizeBefore(j.tail.number); err == nil {
 			j.older = older
 		}
@@ -202,13 +203,13 @@ func (j *Journal) openTail(now time.Time) (*tail, error) {
 	return j.tail, nil
 }
 
-// sizeBefore returns what the segments before one take.
+// sizeBefore returns the current total size of the segments before a number.
 func (j *Journal) sizeBefore(number uint64) (int64, error) {
-	seen, err := j.folder.list()
-	return seen.before(number), err
+	listed, err := j.folder.list()
+	return listed.before(number), err
 }
 
-// before returns what the segments before one take.
+// before returns the total size of the segments before a number.
 func (s content) before(number uint64) (total int64) {
 	for _, seg := range s.segments {
 		if seg.number < number {
@@ -218,10 +219,10 @@ func (s content) before(number uint64) (total int64) {
 	return total
 }
 
-// cleanEvery is the interval at which a process looks for old segments.
+// cleanEvery is the interval at which a process removes old segments.
 const cleanEvery = time.Hour
 
-// isCurrent reports whether no other process has written since this one did.
+// isCurrent reports whether no other process has written to the journal since this one read the tail.
 func (j *Journal) isCurrent() bool {
 	if j.tail == nil {
 		return false
@@ -234,7 +235,7 @@ func (j *Journal) isCurrent() bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// read fills an index up to size. It skips damage, which is reported where entries are read.
+// read extends an index up to size. It skips damaged lines; those are reported when entries are read.
 func (p folder) read(ix *index, size int64) error {
 	name := p.file(segmentName(ix.number))
 	file, err := ownerfiles.Open(name, os.O_RDONLY)
@@ -247,7 +248,7 @@ func (p folder) read(ix *index, size int64) error {
 			return unusable(name, err)
 		}
 		ix.read = line.End
-		ix.torn = !line.Whole
+		ix.isTorn = !line.Whole
 		if record, ok := unwrap(line.Text); ok {
 			ix.add(record, line.At, line.End-line.At)
 		}
@@ -255,39 +256,40 @@ func (p folder) read(ix *index, size int64) error {
 	return nil
 }
 
-// isFull reports whether the next entry belongs in another segment.
+// isFull reports whether the next entry must go to another segment.
 func (j *Journal) isFull(now time.Time) bool {
 	t := j.tail
 	if t.read == 0 {
 		return false
 	}
 	lines := min(j.lines, j.limits.MaxBytes/16)
-	tooOld := !t.born.IsZero() && now.Sub(t.born) > j.limits.MaxAge/8
-	tooLarge := t.read >= lines || t.read+t.objects >= j.limits.MaxBytes/8
-	return t.newer || tooOld || tooLarge
+	isTooOld := !t.born.IsZero() && now.Sub(t.born) > j.limits.MaxAge/8
+	isTooLarge := t.read >= lines || t.read+t.objects >= j.limits.MaxBytes/8
+	return t.isNewerFormat || isTooOld || isTooLarge
 }
 
-// removeOld removes old segments and temporary files of killed processes. The caller has the lock.
+// removeOld removes old segments, and temporary files of killed processes. The caller must hold the lock.
 //
-// By size all but the newest two segments can be removed, by age all but the newest, which has or
-// gets the entry that is being written. A segment with an entry younger than a day stays, so that
-// no caller can push out the record of a change. need is the number of bytes about to be written.
-func (j *Journal) removeOld(seen content, need int64, now time.Time) error {
-	for _, name := range seen.temporary {
+// All but the newest two segments can be removed to save space, and all but the newest one because of age. The
+// newest one has, or will get, the entry that is being written. A segment with an entry younger than a day is
+// not removed to save space, so that no caller can push out the record of a change. need is the number of bytes
+// about to be written.
+func (j *Journal) removeOld(listed content, need int64, now time.Time) error {
+	for _, name := range listed.temporary {
 		if err := j.remove(name); err != nil {
 			return err
 		}
 	}
 	total := need
-	for _, s := range seen.segments {
+	for _, s := range listed.segments {
 		total += s.size + s.objects
 	}
 	removed := 0
-	for i, s := range seen.segments {
-		left := len(seen.segments) - i
+	for i, s := range listed.segments {
+		remaining := len(listed.segments) - i
 		age := now.Sub(s.last)
-		isOld := age > j.limits.MaxAge && left > 1
-		isSurplus := total > j.limits.MaxBytes && left > 2 && age >= protected
+		isOld := age > j.limits.MaxAge && remaining > 1
+		isSurplus := total > j.limits.MaxBytes && remaining > 2 && age >= protected
 		if !isOld && !isSurplus {
 			break
 		}
@@ -297,11 +299,11 @@ func (j *Journal) removeOld(seen content, need int64, now time.Time) error {
 	if removed == 0 {
 		return nil
 	}
-	if err := j.outlive(seen.segments[:removed]); err != nil {
+	if err := j.keepLineage(listed.segments[:removed]); err != nil {
 		return err
 	}
-	for _, s := range seen.segments[:removed] {
-		// Remove the objects last: without its lines a segment does not exist, and remaining objects are
+	for _, s := range listed.segments[:removed] {
+		// Remove the objects last: without its lines, a segment does not exist, and remaining objects are
 		// removed the next time.
 		if err := j.remove(segmentName(s.number)); err != nil {
 			return err

@@ -13,28 +13,28 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// summary says which entries, outcomes and objects a segment has, and where: what is asked of the journal is found by it,
-// and only the records of the answer are read. It is derived from the segment, and never believed beyond a place to look
-// at: what is read there is checked as if it had been found by reading everything.
+// summary has the positions of the entries, outcomes and objects in a segment. Queries use it to find records,
+// and then read only those. It is derived from the segment and is only trusted as a hint: a record is verified
+// when it is read.
 //
-// The summary of a segment to which nothing is added any more is kept in a file beside it (see [summary.encode]). The
-// newest segment is read itself, once by each process.
+// The summary of a complete segment is stored in a file next to it, see [summary.encode]. Each process reads
+// the newest segment itself, once.
 type summary struct {
 	number  uint64
-	size    int64 // how far the segment was read
+	size    int64 // offset up to which the segment was read
 	entries []entryRow
 	ends    []endRow
-	objects []objectRow // the first inOrder by key, the others as they were added
+	objects []objectRow // the first inOrder objects are sorted by key, the others are in order of addition
 	inOrder int
-	keys    []keyRow // by key and then by entry, if sorted
+	keys    []keyRow // if sorted, by key and then by entry
 	damage  []Damage
 	sorted  bool
 }
 
-// span is where records lie in a segment.
+// span is the range of some records in a segment, as offsets.
 type span struct{ at, end int64 }
 
-// entryRow is what a summary has of an entry. Its span begins with the first record of its steps.
+// entryRow is an entry in a summary. Its span includes the records with its steps.
 type entryRow struct {
 	span
 	id     string
@@ -43,31 +43,31 @@ type entryRow struct {
 	steps  int
 }
 
-// endRow is what a summary has of an outcome. Its span begins with the first record of what was found afterwards.
+// endRow is an outcome in a summary. Its span includes the records with the images after the steps.
 type endRow struct {
 	span
 	id    string
 	state State
 	count int    // of images
-	home  uint64 // the segment of its entry
+	home  uint64 // number of the segment with its entry
 }
 
-// objectRow is where the record of an object is.
+// objectRow is the position of an object's record.
 type objectRow struct {
 	key        key
 	at, length int64
 }
 
-// keyRow says that an entry, by its place in the list, has something that can be asked for.
+// keyRow maps a key to the index of an entry that has it.
 type keyRow struct {
 	key   key
 	entry int
 }
 
-// key is the hash of something that can be asked for. Two things may have the same.
+// key is the hash of a value that queries can look up. Different values may have the same key.
 type key uint64
 
-// What can be asked for.
+// The kinds of values that queries can look up.
 const (
 	byID      = 'i' // of an entry or an outcome
 	byObject  = 'o'
@@ -76,29 +76,29 @@ const (
 	byAgent   = 'a'
 	byBatch   = 'b'
 	bySession = 's'
-	byLineage = 'l' // of all entries that can change what notes are made of
+	byLineage = 'l' // of all entries that can change the origins of notes
 	byGrant   = 'g'
 )
 
-// keyOf returns the key of something. Equal keys of different things cost a read and nothing else.
-func keyOf(kind byte, what string) key {
+// keyOf returns the key of a value. A collision only costs an unnecessary read.
+func keyOf(kind byte, value string) key {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte{kind})
-	_, _ = hash.Write([]byte(what))
-	// Spread the bits, of which a filter takes a few.
+	_, _ = hash.Write([]byte(value))
+	// Mix the bits, because a filter uses only a few of them.
 	mixed := hash.Sum64()
 	mixed = (mixed ^ mixed>>30) * 0xbf58476d1ce4e5b9
 	mixed = (mixed ^ mixed>>27) * 0x94d049bb133111eb
 	return key(mixed ^ mixed>>31)
 }
 
-// addEntry adds the row of an entry.
+// addEntry adds the row and the keys of an entry.
 func (s *summary) addEntry(e Entry, where span) {
 	row := len(s.entries)
 	s.entries = append(s.entries, entryRow{where, e.ID, e.Time.UTC(), e.Undoes != "", e.Count})
-	add := func(kind byte, what string) {
-		if what != "" {
-			s.keys = append(s.keys, keyRow{keyOf(kind, what), row})
+	add := func(kind byte, value string) {
+		if value != "" {
+			s.keys = append(s.keys, keyRow{keyOf(kind, value), row})
 		}
 	}
 	add(byCaller, e.Caller)
@@ -120,8 +120,7 @@ func (s *summary) addEntry(e Entry, where span) {
 	}
 }
 
-// rows returns the entries that may have something with a key, by their places in the list, in their order. All have the
-// zero key.
+// rows returns the indexes of the entries that may have the key, in order. The zero key matches all entries.
 func (s *summary) rows(wanted key) (rows []int) {
 	if wanted == 0 {
 		for row := range s.entries {
@@ -129,15 +128,15 @@ func (s *summary) rows(wanted key) (rows []int) {
 		}
 		return rows
 	}
-	from := 0
+	start := 0
 	if s.sorted {
-		from, _ = slices.BinarySearchFunc(
+		start, _ = slices.BinarySearchFunc(
 			s.keys,
 			wanted,
 			func(row keyRow, k key) int { return cmp.Compare(row.key, k) },
 		)
 	}
-	for _, row := range s.keys[from:] {
+	for _, row := range s.keys[start:] {
 		switch {
 		case row.key != wanted && s.sorted:
 			return rows
@@ -151,15 +150,15 @@ func (s *summary) rows(wanted key) (rows []int) {
 // rowCount returns how many rows a summary has.
 func (s *summary) rowCount() int { return len(s.entries) + len(s.ends) + len(s.objects) + len(s.keys) }
 
-// objectsWith returns where the objects with a key are, the newest first.
+// objectsWith returns the positions of the objects with a key, the newest first.
 func (s *summary) objectsWith(wanted key) (found []objectRow) {
 	ordered := s.objects[:s.inOrder]
-	from, _ := slices.BinarySearchFunc(
+	start, _ := slices.BinarySearchFunc(
 		ordered,
 		wanted,
 		func(row objectRow, k key) int { return cmp.Compare(row.key, k) },
 	)
-	for _, row := range ordered[from:] {
+	for _, row := range ordered[start:] {
 		if row.key != wanted {
 			break
 		}
@@ -173,23 +172,23 @@ func (s *summary) objectsWith(wanted key) (found []objectRow) {
 	return found
 }
 
-// orderObjects puts all objects in order, in a slice of their own.
+// orderObjects sorts all objects by key, in a copy of the slice.
 func (s *summary) orderObjects() {
 	s.objects = slices.Clone(s.objects)
 	slices.SortStableFunc(s.objects, func(a, b objectRow) int { return cmp.Compare(a.key, b.key) })
 	s.inOrder = len(s.objects)
 }
 
-// head is what is known of a segment without reading its summary.
+// head has the facts about a segment that are known without reading its whole summary.
 type head struct {
 	number         uint64
 	size           int64
-	oldest, newest time.Time // the times of its entries, zero if it has none
+	oldest, newest time.Time // range of the times of its entries; zero if it has none
 	isDamaged      bool
 	filter         filter
 }
 
-// head returns the head of a summary.
+// head builds the head of a summary.
 func (s *summary) head() *head {
 	h := &head{number: s.number, size: s.size, isDamaged: len(s.damage) > 0}
 	for i, e := range s.entries {
@@ -200,39 +199,39 @@ func (s *summary) head() *head {
 			h.newest = e.time
 		}
 	}
-	all := map[key]bool{}
+	keys := map[key]bool{}
 	for _, row := range s.keys {
-		all[row.key] = true
+		keys[row.key] = true
 	}
 	for _, row := range s.objects {
-		all[row.key] = true
+		keys[row.key] = true
 	}
 	for _, row := range s.entries {
-		all[keyOf(byID, row.id)] = true
+		keys[keyOf(byID, row.id)] = true
 	}
 	for _, row := range s.ends {
-		all[keyOf(byID, row.id)] = true
+		keys[keyOf(byID, row.id)] = true
 	}
-	h.filter = make(filter, (len(all)*filterBits+7)/8)
-	for k := range all {
+	h.filter = make(filter, (len(keys)*filterBits+7)/8)
+	for k := range keys {
 		h.filter.add(k)
 	}
 	return h
 }
 
-// filter is a Bloom filter: it says of a key that it is in a summary, or that it is not; the first is wrong about once in
-// ten thousand times.
+// filter is a Bloom filter of the keys in a summary. It is wrong for about one in ten thousand absent keys, and
+// never for a key that is present.
 type filter []byte
 
 const (
-	filterBits   = 20 // a key
+	filterBits   = 20 // bits per key
 	filterProbes = 10
 )
 
-// bit returns a place of a key in a filter, of which there are filterProbes.
+// bit returns the position of the probe-th bit of a key.
 func (f filter) bit(k key, probe int) uint64 {
 	mixed := uint64(k) + uint64(probe)*(uint64(k)<<32|1)
-	place, _ := bits.Mul64(mixed, uint64(len(f))*8) // evenly below the number of bits
+	place, _ := bits.Mul64(mixed, uint64(len(f))*8) // evenly distributed below the number of bits
 	return place
 }
 
@@ -255,17 +254,17 @@ func (f filter) has(k key) bool {
 	return true
 }
 
-// The file of a summary is a head of fixed length, the filter, and the rows. Checksums cover all of it: a file that was cut
-// short or altered is made again, so it need not be synced.
+// The file of a summary consists of a head of fixed length, the filter, and the rows. Checksums cover all of
+// it. A truncated or altered file is rebuilt, so it need not be synced.
 const (
 	indexMagic = "vwindex2"
 
 	headLength    = len(indexMagic) + 14*numberLength
 	numberLength  = 8
-	maxIndexBytes = 256 << 20 // far more than the rows of an entry with the most steps take
+	maxIndexBytes = 256 << 20 // far more than the rows of an entry with the maximum number of steps need
 )
 
-// encode returns the file of a sorted summary.
+// encode returns the content of the file for a sorted summary.
 func (s *summary) encode(h *head) []byte {
 	var rows packer
 	for _, e := range s.entries {
@@ -285,7 +284,7 @@ func (s *summary) encode(h *head) []byte {
 		rows.number(int64(k.key), int64(k.entry))
 	}
 	if h.isDamaged {
-		damage, _ := json.Marshal(s.damage) // it has texts and numbers
+		damage, _ := json.Marshal(s.damage) // cannot fail for strings and numbers
 		rows.text(string(damage))
 	}
 	var out packer
@@ -297,17 +296,18 @@ func (s *summary) encode(h *head) []byte {
 	for _, length := range []int{len(h.filter), len(rows), len(s.entries), len(s.ends), len(s.objects), len(s.keys)} {
 		out.number(int64(length))
 	}
-	out.number(checksum(out, h.filter, rows)) // of all but itself
+	out.number(checksum(out, h.filter, rows)) // covers everything before it
 	return slices.Concat([]byte(out), []byte(h.filter), []byte(rows))
 }
 
-// checksum returns one of several parts. A head is read without its rows: the upper half is that of the first two parts.
+// checksum returns the checksum of a file's parts. The upper half covers only head and filter, because these
+// can be read without the rows.
 func checksum(head, filter, rows []byte) int64 {
 	upper := crc32.Update(crc32.ChecksumIEEE(head), crc32.IEEETable, filter)
 	return int64(uint64(upper)<<32 | uint64(crc32.ChecksumIEEE(rows)))
 }
 
-// decodeHead returns the head in the first bytes of a file, without its filter, and how long the filter and the rows are.
+// decodeHead decodes the head at the start of a file, without its filter, and the lengths of the other parts.
 func decodeHead(data []byte) (h *head, lengths indexLengths, ok bool) {
 	in := unpacker{data: data, all: string(data)}
 	if in.text(len(indexMagic)) != indexMagic {
@@ -331,14 +331,14 @@ func decodeHead(data []byte) (h *head, lengths indexLengths, ok bool) {
 	return h, lengths, !in.isShort
 }
 
-// indexLengths are the lengths of the parts of a file, in bytes or rows.
+// indexLengths has the lengths of a file's parts, in bytes or rows.
 type indexLengths struct {
 	filter, rows                 int
 	entries, ends, objects, keys int
 	checksum                     int64
 }
 
-// decodeRows returns the summary in the rows of a file.
+// decodeRows decodes the rows of a file into a summary.
 func decodeRows(h *head, lengths indexLengths, rows []byte) (s *summary, ok bool) {
 	s = &summary{number: h.number, size: h.size, sorted: true}
 	in := unpacker{data: rows, all: string(rows)}
@@ -395,7 +395,7 @@ func decodeRows(h *head, lengths indexLengths, rows []byte) (s *summary, ok bool
 	return s, true
 }
 
-// packer collects the bytes of a file.
+// packer encodes the content of a file.
 type packer []byte
 
 func (p *packer) text(text string) { *p = append(*p, text...) }
@@ -408,18 +408,18 @@ func (p *packer) number(numbers ...int64) {
 
 func (p *packer) moment(t time.Time) { p.number(t.Unix(), int64(t.Nanosecond())) }
 
-func (p *packer) flag(is bool) {
+func (p *packer) flag(value bool) {
 	n := int64(0)
-	if is {
+	if value {
 		n = 1
 	}
 	p.number(n)
 }
 
-// unpacker reads them back. After the end it returns zeros, and isShort is set.
+// unpacker decodes the content of a file. After its end, it returns zeros and sets isShort.
 type unpacker struct {
 	data    []byte
-	all     string // the same from the beginning, for texts
+	all     string // the whole content, of which texts are substrings
 	isShort bool
 }
 

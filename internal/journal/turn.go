@@ -11,50 +11,53 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// Turn is the right to change notes of the vault through this program. It is of one caller among all processes, and ends with
-// the process.
+// Turn is the right to change notes of the vault through this program. Only one caller among all processes has
+// it at a time; it ends with the process.
 //
-// A change of several files may take long. It keeps others out while it is written to the journal, with the paths of all its
-// files. From then on ([Turn.PassOn]) others have turns beside it ([Journal.Beside]), for a change of one file that is none of
-// those ([Journal.Claimed]). They have turns also while a large change is made ready for the journal, until [Turn.Resume].
+// A change of several files may take long. It excludes others while it is written to the journal together with
+// the paths of all its files. From then on ([Turn.PassOn]), others can take turns beside it ([Journal.Beside])
+// to change a single file that is not one of those ([Journal.Claimed]). They can also do so while a large
+// change is prepared for the journal, until [Turn.Resume].
 type Turn struct {
-	journal *Journal
-	change  func() // gives back the lock of changes of several files; nil for a turn beside one
-	write   func() // gives back the lock of writers; nil while the turn is passed on
+	journal       *Journal
+	releaseChange func() // releases the lock of changes of several files; nil for a turn beside such a change
+	releaseWrite  func() // releases the lock of writers; nil while the turn is passed on
 }
 
-// Alone takes a turn once nobody else changes notes of the vault. When ctx ends first, the error is a *[Busy].
+// Alone waits until nobody else changes notes of the vault, and takes the turn. If ctx ends first, the error is
+// a *[Busy].
 func (j *Journal) Alone(ctx context.Context) (*Turn, error) {
 	if err := j.prepare(); err != nil {
 		return nil, err
 	}
-	change, err := j.lock(ctx, changeLock)
+	releaseChange, err := j.lock(ctx, changeLock)
 	if err != nil {
 		return nil, err
 	}
-	write, err := j.lock(ctx, writerLock)
+	releaseWrite, err := j.lock(ctx, writerLock)
 	if err != nil {
-		change()
+		releaseChange()
 		return nil, err
 	}
-	return &Turn{j, change, write}, nil
+	return &Turn{j, releaseChange, releaseWrite}, nil
 }
 
-// Beside takes a turn beside a change of several files, if there is one. When ctx ends first, the error is a *[Busy].
+// Beside takes a turn beside a change of several files, if there is one. If ctx ends first, the error is a
+// *[Busy].
 func (j *Journal) Beside(ctx context.Context) (*Turn, error) {
 	if err := j.prepare(); err != nil {
 		return nil, err
 	}
-	write, err := j.lock(ctx, writerLock)
+	releaseWrite, err := j.lock(ctx, writerLock)
 	if err != nil {
 		return nil, err
 	}
-	return &Turn{journal: j, write: write}, nil
+	return &Turn{journal: j, releaseWrite: releaseWrite}, nil
 }
 
-// Lock is [Journal.Alone] for a caller that has nothing to pass on.
+// Lock is [Journal.Alone] for a caller that does not pass the turn on.
 //
-// [Journal.Begin], [Journal.End] and readers do not need it: they take a lock of their own.
+// [Journal.Begin], [Journal.End] and readers do not need it: they have a lock of their own.
 func (j *Journal) Lock(ctx context.Context) (unlock func(), err error) {
 	t, err := j.Alone(ctx)
 	if err != nil {
@@ -63,14 +66,14 @@ func (j *Journal) Lock(ctx context.Context) (unlock func(), err error) {
 	return t.End, nil
 }
 
-// TryLock is [Journal.Lock] that does not wait. ok is false if another caller has a turn, or it cannot be had.
+// TryLock is [Journal.Lock] without waiting. ok is false if another caller has a turn, or an error occurred.
 func (j *Journal) TryLock() (unlock func(), ok bool) {
-	unlock, err := j.Lock(ended())
+	unlock, err := j.Lock(endedContext())
 	return unlock, err == nil
 }
 
-// ended is a context with which a lock is not waited for.
-func ended() context.Context {
+// endedContext returns a context with which acquiring a lock does not wait.
+func endedContext() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
@@ -81,68 +84,69 @@ func (j *Journal) lock(ctx context.Context, name string) (unlock func(), err err
 	return unlock, store.Locked(j.folder.file(name), err)
 }
 
-// BecomeAlone makes a turn beside others one of a caller that is alone, without waiting. It is false if a change of several files
-// is being made.
+// BecomeAlone turns a turn beside others into one that is alone, without waiting. It returns false if a change
+// of several files is being made.
 func (t *Turn) BecomeAlone() bool {
-	if t.change != nil {
+	if t.releaseChange != nil {
 		return true
 	}
-	change, err := t.journal.lock(ended(), changeLock)
+	releaseChange, err := t.journal.lock(endedContext(), changeLock)
 	if err != nil {
 		return false
 	}
-	t.change = change
+	t.releaseChange = releaseChange
 	return true
 }
 
-// PassOn lets others have turns beside this one. If its change is marked ([Journal.Mark]) and begun, they are for files that are
-// none of its own; if not, for any file.
+// PassOn lets others take turns beside this one. If its change is marked ([Journal.Mark]) and begun, they can
+// change only other files than its own; otherwise, any file.
 func (t *Turn) PassOn() {
-	if t.write != nil {
-		t.write()
-		t.write = nil
+	if t.releaseWrite != nil {
+		t.releaseWrite()
+		t.releaseWrite = nil
 	}
 }
 
-// Resume waits until nobody has a turn beside this one, nor gets one from then on. When ctx ends first, the error is a *[Busy].
+// Resume waits until nobody has a turn beside this one, and lets nobody take one from then on. If ctx ends
+// first, the error is a *[Busy].
 func (t *Turn) Resume(ctx context.Context) error {
-	if t.write != nil {
+	if t.releaseWrite != nil {
 		return nil
 	}
-	write, err := t.journal.lock(ctx, writerLock)
+	releaseWrite, err := t.journal.lock(ctx, writerLock)
 	if err == nil {
-		t.write = write
+		t.releaseWrite = releaseWrite
 	}
 	return err
 }
 
-// End gives the turn back.
+// End ends the turn.
 func (t *Turn) End() {
 	t.PassOn()
-	if t.change != nil {
-		t.change()
-		t.change = nil
+	if t.releaseChange != nil {
+		t.releaseChange()
+		t.releaseChange = nil
 	}
 }
 
-// Claims are the paths that a change of several files is about. The zero Claims are of no change.
+// Claims are the paths that a change of several files reserves. The zero Claims reserve none.
 type Claims struct {
-	id    string
-	paths map[string]bool // of its files, before and after it
-	above map[string]bool // the folders that these are in
-	// folders are those that it makes or removes, with all that is in them.
+	id      string
+	paths   map[string]bool // of the files, before and after the change
+	parents map[string]bool // the folders above the files
+	// folders are those that the change creates or removes, with everything in them.
 	folders map[string]bool
 }
 
-// Claimed returns what the change that is marked by [Journal.Mark] is about, and false if no such change is begun or it has ended.
-// The caller has a [Turn].
+// Claimed returns the claims of the change that [Journal.Mark] names, and false if no such change is begun or
+// it has ended. The caller must have a [Turn].
 func (j *Journal) Claimed(ctx context.Context) (*Claims, bool, error) {
-	known := j.claimed.Load()
+	claims := j.lastClaims.Load()
 	id, _, err := j.Mark().read()
-	if err == nil && known != nil && known.id == id { // it may have thousands of files
-		return known, true, nil
+	if err == nil && claims != nil && claims.id == id { // do not read the thousands of files that it may have
+		return claims, true, nil
 	}
-	j.claimed.Store(nil)
+	j.lastClaims.Store(nil)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
@@ -150,17 +154,17 @@ func (j *Journal) Claimed(ctx context.Context) (*Claims, bool, error) {
 	if err != nil || e == nil {
 		return nil, false, err
 	}
-	known = claimsOf(e.Entry)
-	j.claimed.Store(known)
-	return known, true, nil
+	claims = claimsOf(e.Entry)
+	j.lastClaims.Store(claims)
+	return claims, true, nil
 }
 
-// Claim notes what the change of an entry is about that is going to be begun, so that [Journal.Claimed] need not read that in this
-// process.
-func (j *Journal) Claim(e Entry) { j.claimed.Store(claimsOf(e)) }
+// Claim remembers the claims of an entry that is about to be begun, so that [Journal.Claimed] need not read
+// them in this process.
+func (j *Journal) Claim(e Entry) { j.lastClaims.Store(claimsOf(e)) }
 
 func claimsOf(e Entry) *Claims {
-	c := &Claims{id: e.ID, paths: map[string]bool{}, above: map[string]bool{}, folders: map[string]bool{}}
+	c := &Claims{id: e.ID, paths: map[string]bool{}, parents: map[string]bool{}, folders: map[string]bool{}}
 	for _, step := range e.Steps {
 		c.add(step.Path)
 		if step.From != "" {
@@ -176,7 +180,7 @@ func claimsOf(e Entry) *Claims {
 	return c
 }
 
-// add adds a path; that of a folder ends with a slash.
+// add adds a path. The path of a folder ends with a slash.
 func (c *Claims) add(text string) {
 	file, isFolder := strings.CutSuffix(access.Fold(text), "/")
 	if isFolder {
@@ -184,15 +188,16 @@ func (c *Claims) add(text string) {
 	}
 	c.paths[file] = true
 	for _, folder := range foldersAbove(file) {
-		c.above[folder] = true
+		c.parents[folder] = true
 	}
 }
 
-// Cover reports whether a file at a path of the vault is one of those of the change, or in a folder that it makes or removes, or
-// where it has a folder. Spellings of a path that a disk may take for one are one path.
+// Cover reports whether a path is reserved: it is a file of the change, or in a folder that the change creates
+// or removes, or the path of a folder that the change needs. Spellings that a disk may treat as the same path
+// are equal.
 func (c *Claims) Cover(file string) bool {
 	file = access.Fold(file)
-	if c.paths[file] || c.above[file] {
+	if c.paths[file] || c.parents[file] {
 		return true
 	}
 	for _, folder := range foldersAbove(file) {
@@ -203,7 +208,7 @@ func (c *Claims) Cover(file string) bool {
 	return false
 }
 
-// foldersAbove returns the folders above a file, without the vault itself.
+// foldersAbove returns the folders above a file, except the vault itself.
 func foldersAbove(file string) (folders []string) {
 	for folder := path.Dir(file); folder != "."; folder = path.Dir(folder) {
 		folders = append(folders, folder)

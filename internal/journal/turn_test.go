@@ -22,24 +22,24 @@ func TestATurnThatIsPassedOn(t *testing.T) {
 		assert.That(t, turn == nil, "%v, %v", turn, err)
 		assert.That(t, errors.As(err, &busy), "%v, %v", turn, err)
 	}
-	isBusy(j.Beside(ended()))
-	isBusy(j.Alone(ended()))
+	isBusy(j.Beside(endedContext()))
+	isBusy(j.Alone(endedContext()))
 
 	large.PassOn()
-	isBusy(j.Alone(ended()))
+	isBusy(j.Alone(endedContext()))
 	_, isFree := j.TryLock()
 	assert.That(t, !isFree, "a lock beside the change")
-	beside := require.Value(j.Beside(ended()))(t)
-	isBusy(j.Beside(ended()))
+	beside := require.Value(j.Beside(endedContext()))(t)
+	isBusy(j.Beside(endedContext()))
 	assert.That(t, !beside.BecomeAlone(), "alone beside the change")
 	beside.End()
 
 	large.End()
-	beside = require.Value(j.Beside(ended()))(t)
+	beside = require.Value(j.Beside(endedContext()))(t)
 	for range 2 { // it may be asked for again
 		assert.That(t, beside.BecomeAlone(), "not alone")
 	}
-	isBusy(j.Alone(ended()))
+	isBusy(j.Alone(endedContext()))
 	beside.End()
 	unlock, isFree := j.TryLock()
 	require.That(t, isFree, "a turn is left")

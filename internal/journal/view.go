@@ -14,15 +14,15 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// view is the journal as one question sees it.
+// view is a snapshot of the journal for one query.
 type view struct {
 	journal  *Journal
 	segments []segment
-	files    map[uint64]*os.File // those that were read from
-	damage   []Damage            // found on the way
+	files    map[uint64]*os.File // open files by segment number
+	damage   []Damage            // found during the query
 }
 
-// view returns the journal as it is now.
+// view returns the current state of the journal.
 func (j *Journal) view() (*view, error) {
 	segments, err := j.segments()
 	return &view{journal: j, segments: segments, files: map[uint64]*os.File{}}, err
@@ -34,39 +34,39 @@ func (v *view) close() {
 	}
 }
 
-// place is where an entry is. The zero place is nowhere.
+// place is the position of an entry. The zero place stands for an entry that was not found.
 type place struct {
-	segment int // its place in the list of segments
+	segment int // index in the list of segments
 	summary *summary
 	row     int
 }
 
-// find returns the summary of a segment by its place in the list, nil if nothing in the segment has a key, or if the segment
-// was removed as too old. All have the zero key.
-func (v *view) find(ctx context.Context, i int, wanted key) (s *summary, err error) {
+// summaryWith returns the summary of the segment with index i. It returns nil if no record in the segment has
+// the key, or if the segment was removed as too old. The zero key matches all records.
+func (v *view) summaryWith(ctx context.Context, i int, wanted key) (s *summary, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	seg := v.segments[i]
 	if i == len(v.segments)-1 {
 		s, err = v.journal.newestOf(ctx, seg)
-		return s, v.unlessGone(err)
+		return s, v.ignoreRemoved(err)
 	}
 	if wanted != 0 {
 		h, err := v.journal.headOf(ctx, seg)
 		if err != nil || !h.filter.has(wanted) {
-			return nil, v.unlessGone(err)
+			return nil, v.ignoreRemoved(err)
 		}
 	}
 	s, err = v.journal.summaryOf(ctx, seg)
-	return s, v.unlessGone(err)
+	return s, v.ignoreRemoved(err)
 }
 
-// having gives the places of the segments, from one on, that may have something with a key, or damage, the newest first.
-// Most are told by the heads that this process knows, each when it is asked for: what is wanted is mostly in the first.
-func (v *view) having(wanted key, from int) iter.Seq[int] {
+// segmentsWith yields the indexes, not below from, of the segments that may have the key or are damaged, the
+// newest first. It uses the cached heads, each when it is needed: most queries end early.
+func (v *view) segmentsWith(wanted key, from int) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for i := v.lastHaving(wanted, from, len(v.segments)); i >= from; i = v.lastHaving(wanted, from, i) {
+		for i := v.lastSegmentWith(wanted, from, len(v.segments)); i >= from; i = v.lastSegmentWith(wanted, from, i) {
 			if !yield(i) {
 				return
 			}
@@ -74,10 +74,10 @@ func (v *view) having(wanted key, from int) iter.Seq[int] {
 	}
 }
 
-// lastHaving returns the last of the places from one on, and before an end, of which [view.having] is true; one below from if
+// lastSegmentWith returns the last index from from to below end that [view.segmentsWith] yields, or from-1 if
 // there is none.
-func (v *view) lastHaving(wanted key, from, end int) int {
-	k := &v.journal.known
+func (v *view) lastSegmentWith(wanted key, from, end int) int {
+	k := &v.journal.summaries
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	heads := k.headsOf(v.segments)
@@ -92,25 +92,25 @@ func (v *view) lastHaving(wanted key, from, end int) int {
 	return from - 1
 }
 
-// unlessGone returns an error, unless it is that of a segment which was removed.
-func (v *view) unlessGone(err error) error {
+// ignoreRemoved returns err, but nil if it means that a segment was removed.
+func (v *view) ignoreRemoved(err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	k := &v.journal.known
+	k := &v.journal.summaries
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.segments = nil
-	k.tail = nil // the next question looks at the folder
+	k.tail = nil // makes the next query read the folder
 	return nil
 }
 
-// visit is find for one who goes through the segments from the newest on, and wants entries of a time. It notes the
-// damage of the segment, and whether the one after it is missing.
+// visit is summaryWith for a query that goes through the segments from the newest on, and needs only entries
+// from since to before until. It records the damage of the segment, and whether the next segment is missing.
 func (v *view) visit(ctx context.Context, i int, wanted key, since, until time.Time) (*summary, error) {
 	seg := v.segments[i]
 	if i == len(v.segments)-1 {
-		s, err := v.find(ctx, i, wanted)
+		s, err := v.summaryWith(ctx, i, wanted)
 		if s != nil {
 			v.damage = append(v.damage, s.damage...)
 		}
@@ -124,10 +124,10 @@ func (v *view) visit(ctx context.Context, i int, wanted key, since, until time.T
 	}
 	h, err := v.journal.headOf(ctx, seg)
 	if err != nil {
-		return nil, v.unlessGone(err)
+		return nil, v.ignoreRemoved(err)
 	}
 	if h.isDamaged {
-		s, err := v.find(ctx, i, 0)
+		s, err := v.summaryWith(ctx, i, 0)
 		if err != nil || s == nil {
 			return nil, err
 		}
@@ -137,14 +137,14 @@ func (v *view) visit(ctx context.Context, i int, wanted key, since, until time.T
 	if !isInTime {
 		return nil, ctx.Err()
 	}
-	return v.find(ctx, i, wanted)
+	return v.summaryWith(ctx, i, wanted)
 }
 
-// locate returns where the entry with an id is, the newest if it was begun again. It notes the damage of all segments
-// where it is not found.
+// locate returns the place of the newest entry with the id. It records the damage of the segments that it
+// searches.
 func (v *view) locate(ctx context.Context, id string) (place, error) {
 	wanted := keyOf(byID, id)
-	for i := range v.having(wanted, 0) {
+	for i := range v.segmentsWith(wanted, 0) {
 		s, err := v.visit(ctx, i, wanted, time.Time{}, time.Time{})
 		if err != nil {
 			return place{}, err
@@ -167,16 +167,16 @@ type placedEnd struct {
 	segment segment
 }
 
-// outcomes returns the outcomes of an entry in their order, of which the last has its state. isAgain says that the entry
-// was taken back and begun again later, with the same id: then that one counts.
+// outcomes returns the outcomes of an entry in order; the last one determines its state. isAgain is set if the
+// entry was undone and a later one with the same id exists, which then replaces it.
 func (v *view) outcomes(ctx context.Context, at place) (ends []placedEnd, isAgain bool, err error) {
 	e := at.summary.entries[at.row]
 	wanted := keyOf(byID, e.id)
 	state := Begun
-	for _, i := range slices.Backward(slices.Collect(v.having(wanted, at.segment))) {
+	for _, i := range slices.Backward(slices.Collect(v.segmentsWith(wanted, at.segment))) {
 		s := at.summary
 		if i > at.segment {
-			if s, err = v.find(ctx, i, wanted); err != nil {
+			if s, err = v.summaryWith(ctx, i, wanted); err != nil {
 				return nil, false, err
 			}
 		}
@@ -206,8 +206,8 @@ func (v *view) outcomes(ctx context.Context, at place) (ends []placedEnd, isAgai
 	return ends, false, nil
 }
 
-// read reads the entry at a place with its outcomes. It is not found if it was begun again, or cannot be read, which is
-// damage.
+// read returns the entry at a place with its outcomes. found is false if a later entry with the same id
+// replaces it, or if it cannot be read, which is recorded as damage.
 func (v *view) read(ctx context.Context, at place) (e Entry, found bool, err error) {
 	ends, isAgain, err := v.outcomes(ctx, at)
 	if err != nil || isAgain {
@@ -216,7 +216,7 @@ func (v *view) read(ctx context.Context, at place) (e Entry, found bool, err err
 	return v.readEnded(at, ends)
 }
 
-// readUndoable is read that does not find an entry that was undone.
+// readUndoable is read, but does not find an entry that was undone.
 func (v *view) readUndoable(ctx context.Context, at place) (e Entry, found bool, err error) {
 	ends, isAgain, err := v.outcomes(ctx, at)
 	if err != nil || isAgain {
@@ -228,41 +228,41 @@ func (v *view) readUndoable(ctx context.Context, at place) (e Entry, found bool,
 	return v.readEnded(at, ends)
 }
 
-// readEnded reads the entry at a place that has these outcomes.
+// readEnded reads the entry at a place with the given outcomes.
 func (v *view) readEnded(at place, ends []placedEnd) (e Entry, found bool, err error) {
 	row := at.summary.entries[at.row]
 	records, err := v.records(v.segments[at.segment], row.span)
 	if err != nil || records == nil {
 		return Entry{}, false, err
 	}
-	which := slices.IndexFunc(records.read, func(e Entry) bool { return e.ID == row.id })
-	if which < 0 {
-		v.misplaced(at.summary.number, row.at, row.id)
+	index := slices.IndexFunc(records.readEntries, func(e Entry) bool { return e.ID == row.id })
+	if index < 0 {
+		v.reportMisplaced(at.summary.number, row.at, row.id)
 		return Entry{}, false, nil
 	}
-	e = records.read[which]
+	e = records.readEntries[index]
 	for _, end := range ends {
 		records, err := v.records(end.segment, end.span)
 		if err != nil {
 			return Entry{}, false, err
 		}
-		which := -1
+		index := -1
 		if records != nil {
-			which = slices.IndexFunc(
+			index = slices.IndexFunc(
 				records.readEnds,
 				func(o outcome) bool { return o.ID == row.id && o.state == end.state },
 			)
 		}
-		if which < 0 {
-			v.misplaced(end.segment.number, end.at, row.id)
+		if index < 0 {
+			v.reportMisplaced(end.segment.number, end.at, row.id)
 			continue
 		}
-		e.apply(records.readEnds[which])
+		e.apply(records.readEnds[index])
 	}
 	return e, true, nil
 }
 
-// apply adds to an entry how it ended.
+// apply adds an outcome to an entry.
 func (e *Entry) apply(o outcome) {
 	e.State = o.state
 	e.Note = cmp.Or(o.Note, e.Note)
@@ -270,21 +270,22 @@ func (e *Entry) apply(o outcome) {
 	for i, after := range o.after[:min(len(o.after), len(e.Steps))] {
 		e.Steps[i].After = after
 	}
-	for i, was := range o.Was {
+	for i, image := range o.Was {
 		if i >= 0 && i < len(e.Steps) {
-			e.Steps[i].Before = was
+			e.Steps[i].Before = image
 		}
 	}
 }
 
-// misplaced notes that a record is not where an index says, and has that index made again: the record was damaged since.
-func (v *view) misplaced(number uint64, at int64, id string) {
+// reportMisplaced records that a record is not where an index says, because it was damaged since. The index is
+// then rebuilt.
+func (v *view) reportMisplaced(number uint64, at int64, id string) {
 	v.damage = append(v.damage, Damage{segmentName(number), at, id, "the record cannot be read", false})
 	v.journal.forget(number)
 }
 
-// file returns the file of a segment, nil for one that was removed. It stays open until the question is answered, or
-// other segments are needed.
+// file returns the open file of a segment, nil if the segment was removed. The file stays open until the query
+// ends or too many files are open.
 func (v *view) file(seg segment) (*os.File, error) {
 	if file := v.files[seg.number]; file != nil {
 		return file, nil
@@ -292,7 +293,7 @@ func (v *view) file(seg segment) (*os.File, error) {
 	name := v.journal.folder.file(segmentName(seg.number))
 	file, err := ownerfiles.Open(name, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, v.unlessGone(err)
+		return nil, v.ignoreRemoved(err)
 	}
 	if err != nil {
 		return nil, unusable(name, err)
@@ -305,17 +306,17 @@ func (v *view) file(seg segment) (*os.File, error) {
 	return file, nil
 }
 
-// maxOpenFiles is how many segments one question holds open.
+// maxOpenFiles is the number of segments that one query keeps open.
 const maxOpenFiles = 8
 
-// records reads the lines of a span. It returns nil for a segment that was removed.
+// records reads the records in a span. It returns nil if the segment was removed.
 func (v *view) records(seg segment, where span) (*segmentReader, error) {
 	file, err := v.file(seg)
 	if file == nil || err != nil {
 		return nil, err
 	}
 	r := newSegmentReader(seg.number)
-	r.isWhole = true
+	r.keepsRecords = true
 	for line, err := range ownerfiles.Lines(file, where.at, where.end, maxLine) {
 		if err != nil {
 			return nil, unusable(file.Name(), err)
@@ -325,16 +326,16 @@ func (v *view) records(seg segment, where span) (*segmentReader, error) {
 	return r, nil
 }
 
-// Check reads the whole journal and returns what of it cannot be read, or does not fit together. An index that is not that
-// of its segment is removed.
+// Check reads the whole journal and returns everything that is unreadable or inconsistent. It removes an index
+// that does not match its segment.
 func (j *Journal) Check(ctx context.Context) (damage []Damage, err error) {
 	v, err := j.view()
 	if err != nil {
 		return nil, err
 	}
 	defer v.close()
-	later := map[string][]placedEnd{} // outcomes whose entry comes still, in their order
-	oldest := uint64(0)               // of the segments that are there
+	later := map[string][]placedEnd{} // outcomes whose entry was not reached yet, in order
+	oldest := uint64(0)               // number of the oldest segment so far
 	for i, seg := range slices.Backward(v.segments) {
 		r := newSegmentReader(seg.number)
 		err := r.readTo(ctx, j.folder, seg.size)
@@ -351,13 +352,13 @@ func (j *Journal) Check(ctx context.Context) (damage []Damage, err error) {
 			)
 		}
 		oldest = seg.number
-		s := r.soFar()
+		s := r.snapshot()
 		damage = append(damage, s.damage...)
 		if i < len(v.segments)-1 {
 			j.checkIndex(seg, s)
 		}
 		ends := s.ends
-		collect := func(from int64) { // those behind an entry, which may have been begun again with the same id
+		collect := func(from int64) { // collects the outcomes from an offset on; the entry may be begun again with the same id
 			for len(ends) > 0 && ends[len(ends)-1].at >= from {
 				o := ends[len(ends)-1]
 				ends = ends[:len(ends)-1]
@@ -387,7 +388,7 @@ func (j *Journal) Check(ctx context.Context) (damage []Damage, err error) {
 		}
 		collect(0)
 	}
-	// The entries of these outcomes are missing, unless they were removed with their segments.
+	// The entries of the remaining outcomes are missing, unless their segments were removed.
 	for _, id := range slices.Sorted(maps.Keys(later)) {
 		if i := slices.IndexFunc(later[id], func(o placedEnd) bool { return o.home >= oldest }); i >= 0 {
 			damage = append(
@@ -399,15 +400,15 @@ func (j *Journal) Check(ctx context.Context) (damage []Damage, err error) {
 	return damage, nil
 }
 
-// checkIndex removes the index of a segment if it is not the one that is made of it.
+// checkIndex removes the index of a segment if it differs from the summary.
 func (j *Journal) checkIndex(seg segment, s *summary) {
-	_, kept, err := j.folder.readIndex(seg, headAndSummary)
+	_, stored, err := j.folder.readIndex(seg, headAndSummary)
 	if err != nil {
-		return // it is made again when it is needed
+		return // it is rebuilt when needed
 	}
 	s.size = seg.size
 	s.sort()
-	if !slices.Equal(s.encode(s.head()), kept.encode(kept.head())) {
+	if !slices.Equal(s.encode(s.head()), stored.encode(stored.head())) {
 		j.forget(seg.number)
 	}
 }

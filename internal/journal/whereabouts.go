@@ -5,28 +5,29 @@ import (
 	"slices"
 )
 
-// Whereabouts is what became of a note after a change. The zero Whereabouts is not known: it has gone without this program.
+// Whereabouts is what became of a note after a change. The zero Whereabouts is unknown: the note disappeared
+// without this program.
 type Whereabouts struct {
-	Path string // where it is now, "" if it was removed or nothing is known
-	// Removed is the last text of a note that was removed; the zero Image for another one.
+	Path string // its current path; "" if it was removed or is unknown
+	// Removed is the last image of a note that was removed, otherwise the zero Image.
 	Removed Image
 }
 
-// Trails are what became of notes, for one who goes through all entries from the newest one back.
-type Trails struct{ of map[string]Whereabouts }
+// Trails tracks what became of notes, for a caller that goes through all entries from the newest one back.
+type Trails struct{ byPath map[string]Whereabouts }
 
-// at returns what became of what was at a path, before the entries that were passed.
+// at returns what became of the file at a path, as of before the entries passed so far.
 func (f *Trails) at(path string) Whereabouts {
-	if now, passed := f.of[path]; passed {
+	if now, known := f.byPath[path]; known {
 		return now
 	}
 	return Whereabouts{Path: path}
 }
 
-// Pass goes back over an entry, and returns for each of its steps what became of its note.
+// Pass steps back over an entry. It returns for each of its steps what became of the note.
 func (f *Trails) Pass(e Entry) []Whereabouts {
-	if f.of == nil {
-		f.of = map[string]Whereabouts{}
+	if f.byPath == nil {
+		f.byPath = map[string]Whereabouts{}
 	}
 	trails := make([]Whereabouts, len(e.Steps))
 	for i, s := range slices.Backward(e.Steps) {
@@ -36,14 +37,14 @@ func (f *Trails) Pass(e Entry) []Whereabouts {
 		if s.isRemoval(e) {
 			trails[i] = before
 		}
-		f.of[s.Path] = Whereabouts{} // what was there before a move is not known
-		f.of[source] = before
+		f.byPath[s.Path] = Whereabouts{} // nothing is known about a file at this path before the move
+		f.byPath[source] = before
 	}
 	return trails
 }
 
-// back returns where the note of a step was before it, and what became of what was there, by what became of the note that
-// is there after it.
+// back returns the path of a step's note before the step, and what became of the note there, given what became
+// of the note at its path after the step.
 func (s Step) back(e Entry, after Whereabouts) (source string, now Whereabouts) {
 	isMove := s.From != "" && (e.State == Done || e.State == Undone)
 	isNew := e.State == Done && e.Undoes == "" && s.creates()
@@ -58,17 +59,17 @@ func (s Step) back(e Entry, after Whereabouts) (source string, now Whereabouts) 
 	return s.Path, after
 }
 
-// isRemoval reports whether a step has removed a file for good, as far as is known.
+// isRemoval reports whether a step permanently removed a file, as far as is known.
 func (s Step) isRemoval(e Entry) bool {
 	isGone := s.Before.Exists && !s.After.Exists
 	return e.State == Done && s.From == "" && isGone
 }
 
-// WhereaboutsOf returns what became of the note that was at a path after the change with an id, by the entries since. The error is
-// that of ctx, or of a journal that cannot be read.
+// WhereaboutsOf returns what became of the note that was at a path after the change with the id, according to
+// later entries. The error is that of ctx, or of a journal that cannot be read.
 func (j *Journal) WhereaboutsOf(ctx context.Context, path, id string) (Whereabouts, error) {
 	for range maxMoves {
-		var since []Entry // the newest first
+		var since []Entry // newest first
 		_, err := j.Each(ctx, Filter{Path: path}, func(e Entry) bool {
 			if e.ID > id {
 				since = append(since, e)
@@ -78,7 +79,7 @@ func (j *Journal) WhereaboutsOf(ctx context.Context, path, id string) (Whereabou
 		if err != nil {
 			return Whereabouts{}, err
 		}
-		moved := false
+		isMoved := false
 		for _, e := range slices.Backward(since) {
 			for _, s := range e.Steps {
 				isMove := s.From == path && (e.State == Done || e.State == Undone)
@@ -86,21 +87,21 @@ func (j *Journal) WhereaboutsOf(ctx context.Context, path, id string) (Whereabou
 				case isMove:
 					path = s.Path
 					id = e.ID
-					moved = true
+					isMoved = true
 				case s.Path == path && s.isRemoval(e):
 					return Whereabouts{Removed: s.Before}, nil
 				}
 			}
-			if moved {
+			if isMoved {
 				break
 			}
 		}
-		if !moved {
+		if !isMoved {
 			return Whereabouts{Path: path}, nil
 		}
 	}
 	return Whereabouts{}, nil
 }
 
-// maxMoves is through how many moves a note is followed.
+// maxMoves limits the moves through which a note is followed.
 const maxMoves = 1000

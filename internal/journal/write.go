@@ -14,14 +14,13 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// Begin keeps an entry, and what its steps are going to change. When it returns
-// nil, a crash loses nothing of it; after an error nothing was kept, and nothing
-// may be changed. content may be nil if no step has bytes to be kept.
+// Begin records an entry, and the bytes that its steps are going to change. After it returns nil, a crash loses
+// nothing of it; after an error, nothing was recorded, and the caller must not change anything. content may be
+// nil if no step needs bytes to be stored.
 //
-// The id may be that of an entry that was taken back as a whole, for a call that is carried out once more.
+// The id may be that of an entry that was completely undone, if its call is repeated.
 //
-// Its errors are those of content and *[Unusable], *[Busy], *[TooLarge],
-// *[Changed] and *[Invalid].
+// The error is that of content, or *[Unusable], *[Busy], *[TooLarge], *[Changed] or *[Invalid].
 func (j *Journal) Begin(e Entry, content Content) error {
 	return j.BeginTogether([]Entry{e}, func(_ int, s Step) (io.ReadCloser, error) {
 		if content == nil {
@@ -31,14 +30,14 @@ func (j *Journal) Begin(e Entry, content Content) error {
 	})
 }
 
-// BeginTogether is [Journal.Begin] for several entries, of which all are kept or none. content also gets the number of the
-// entry that a step is of.
+// BeginTogether is [Journal.Begin] for several entries: all of them are recorded, or none. content also gets
+// the index of the entry with the step.
 func (j *Journal) BeginTogether(entries []Entry, content func(entry int, s Step) (io.ReadCloser, error)) error {
 	return j.BeginPacked(entries, nil, content)
 }
 
-// BeginPacked is [Journal.BeginTogether] for entries of whose texts some are packed: those are not asked of content. texts may be
-// nil.
+// BeginPacked is [Journal.BeginTogether] with some texts already packed; content is not called for these. texts
+// may be nil.
 func (j *Journal) BeginPacked(
 	entries []Entry,
 	texts *Packed,
@@ -50,12 +49,12 @@ func (j *Journal) BeginPacked(
 		}
 	}
 	return j.write(durable, func(b *batch) error {
-		b.bounded = true
+		b.isBounded = true
 		b.payer = payerOf(entries[0].Caller)
 		b.charge(0)
 		for i, e := range entries {
-			of := func(s Step) (io.ReadCloser, error) { return content(i, s) }
-			if err := b.begin(e, texts, of); err != nil {
+			contentOfEntry := func(s Step) (io.ReadCloser, error) { return content(i, s) }
+			if err := b.begin(e, texts, contentOfEntry); err != nil {
 				return err
 			}
 		}
@@ -63,41 +62,42 @@ func (j *Journal) BeginPacked(
 	})
 }
 
-// NeedsBytes reports whether the bytes before a step are kept: not those of a new file, nor of one that is only moved.
+// NeedsBytes reports whether the journal stores the bytes before a step: not for a new file, nor for one that
+// is only moved.
 func (s Step) NeedsBytes() bool { return s.Before.Exists && !s.isPureMove() }
 
-// begin keeps an entry with what its steps are going to change.
+// begin writes an entry and the bytes that its steps are going to change.
 func (b *batch) begin(e Entry, texts *Packed, content Content) error {
 	if _, known := b.tail.entries[e.ID]; known && b.tail.states[e.ID] != Undone {
 		return &Invalid{"id", e.ID, "is taken"}
 	}
 	before := b.written()
 	for _, step := range e.Steps {
-		if !step.NeedsBytes() || b.isKept(step.Before) {
+		if !step.NeedsBytes() || b.hasObject(step.Before) {
 			continue
 		}
-		isKept, err := b.keepPacked(step.Source(), step.Before, texts)
+		isStored, err := b.storePacked(step.Source(), step.Before, texts)
 		if err != nil {
 			return err
 		}
-		if isKept {
+		if isStored {
 			continue
 		}
 		in, err := content(step)
 		if err != nil {
 			return &contentError{err}
 		}
-		err = b.keep(step.Source(), step.Before, contentReader{in})
+		err = b.store(step.Source(), step.Before, contentReader{in})
 		_ = in.Close()
 		if err != nil {
 			return err
 		}
 	}
-	steps, err := b.list(stepsKey, e.ID, len(e.Steps), func(i int) any { return e.Steps[i] })
+	steps, err := b.writeList(stepsKey, e.ID, len(e.Steps), func(i int) any { return e.Steps[i] })
 	if err != nil {
 		return err
 	}
-	return b.value(
+	return b.writeRecord(
 		entryRecord{
 			ID:    e.ID,
 			Count: len(e.Steps),
@@ -109,36 +109,36 @@ func (b *batch) begin(e Entry, texts *Packed, content Content) error {
 	)
 }
 
-// aroundEntry is about the length of the record of an entry without its steps.
+// aroundEntry is the approximate size of an entry's record without its steps.
 const aroundEntry = 400
 
-// Outcome is how an entry ended.
+// Outcome is the result of an entry.
 type Outcome struct {
-	// State is Done or Failed, or Undone if it is not known which entry took it back.
+	// State is Done or Failed, or Undone if it is unknown which entry undid this one.
 	State State
-	// After is what was found afterwards, one image for each step, nil if it is what was expected.
+	// After has the actual images after the steps; nil if they are as expected.
 	After []Image
-	// Was are the images before steps, by their numbers, where that is not what the entry says: another program had
-	// changed the file right before the step, and the change was made to that. At most a thousand.
+	// Was has the images before steps, by index of the step, that differ from the entry: another program
+	// changed the file just before the step, which was then applied to that. It has at most a thousand images.
 	Was  map[int]Image
-	Note string // a remark; one that is too long is cut
+	Note string // a remark; a long one is truncated
 }
 
-// End keeps how an entry ended.
+// End records the outcome of an entry.
 func (j *Journal) End(id string, o Outcome) error {
 	return j.EndTogether([]Ended{{id, o}})
 }
 
-// Ended is the outcome of the entry with an id.
+// Ended is the outcome of the entry with the id.
 type Ended struct {
 	ID string
 	Outcome
 }
 
-// EndTogether is [Journal.End] for several entries, of which all outcomes are kept or none.
-func (j *Journal) EndTogether(all []Ended) error {
-	records := make([]outcomeRecord, len(all))
-	for i, o := range all {
+// EndTogether is [Journal.End] for several entries: all outcomes are recorded, or none.
+func (j *Journal) EndTogether(outcomes []Ended) error {
+	records := make([]outcomeRecord, len(outcomes))
+	for i, o := range outcomes {
 		if len(o.Was) > maxWas {
 			return &TooLarge{"the number of files that were changed meanwhile", maxWas}
 		}
@@ -158,7 +158,7 @@ func (j *Journal) EndTogether(all []Ended) error {
 		records[i] = outcomeRecord{ID: o.ID, State: o.State.String(), Note: shortNote(o.Note), Was: o.Was}
 	}
 	return j.write(durable, func(b *batch) error {
-		for i, o := range all {
+		for i, o := range outcomes {
 			if err := b.end(records[i], o.State, o.After); err != nil {
 				return err
 			}
@@ -167,7 +167,7 @@ func (j *Journal) EndTogether(all []Ended) error {
 	})
 }
 
-// shortNote returns a remark that fits into a record.
+// shortNote returns a remark truncated to fit into a record.
 func shortNote(note string) string {
 	note = strings.ToValidUTF8(note, "\uFFFD")
 	if len(note) <= maxNote {
@@ -180,7 +180,7 @@ func shortNote(note string) string {
 	return note[:cut] + "…"
 }
 
-// MarkUndone keeps that an entry was taken back by another one.
+// MarkUndone records that the entry by undid the entry with the id.
 func (j *Journal) MarkUndone(id, by string) error {
 	if _, err := ParseID(by); err != nil {
 		return err
@@ -193,7 +193,7 @@ func (j *Journal) MarkUndone(id, by string) error {
 	})
 }
 
-// end keeps the outcome of an entry, with one image for each of its steps or none.
+// end writes the outcome of an entry. after has one image for each step, or is nil.
 func (b *batch) end(r outcomeRecord, state State, after []Image) error {
 	home, steps, before, err := b.lookUp(r.ID)
 	if err != nil {
@@ -217,26 +217,26 @@ func (b *batch) end(r outcomeRecord, state State, after []Image) error {
 			}
 			return after[i]
 		}
-		if r.After, err = b.list(afterKey, r.ID, len(after), item); err != nil {
+		if r.After, err = b.writeList(afterKey, r.ID, len(after), item); err != nil {
 			return err
 		}
 	}
-	return b.value(r)
+	return b.writeRecord(r)
 }
 
-// lookUp finds an entry, from the newest segment back: its segment, the number of its steps, and its
-// state.
+// lookUp searches an entry from the newest segment back. It returns the number of its segment, the number of
+// its steps, and its state.
 func (b *batch) lookUp(id string) (home uint64, steps int, state State, err error) {
 	state = b.tail.states[id]
 	if count, ok := b.tail.entries[id]; ok {
 		return b.tail.number, count, state, nil
 	}
-	segments, err := b.known.segmentsNow(b.folder)
+	segments, err := b.summaries.segmentsNow(b.folder)
 	if err != nil {
 		return 0, 0, 0, err
 	}
 	v := &view{journal: b.Journal, segments: segments, files: map[uint64]*os.File{}}
-	ctx := context.Background() // an outcome is never left out
+	ctx := context.Background() // recording an outcome must not be cancelled
 	at, err := v.locate(ctx, id)
 	if err == nil && at.summary == nil {
 		err = &Unknown{id}
@@ -251,23 +251,23 @@ func (b *batch) lookUp(id string) (home uint64, steps int, state State, err erro
 	return segments[at.segment].number, at.summary.entries[at.row].steps, state, err
 }
 
-// Put keeps the bytes of the note at path next to the entries, such as those that a change of
-// caller has made. They are durable with the next Begin or End, and count for that caller.
+// Put stores the bytes of the note at path without an entry, for example the text that a change of the caller
+// wrote. They become durable with the next Begin or End, and count for that caller.
 func (j *Journal) Put(caller, path string, image Image, content io.Reader) error {
 	if err := (Step{Path: path, Before: image}).check(); err != nil || !image.Exists {
 		return err
 	}
 	return j.write(lazy, func(b *batch) error {
-		if b.isKept(image) {
+		if b.hasObject(image) {
 			return nil
 		}
 		if payer := payerOf(caller); b.unrecorded.payer != payer {
 			b.unrecorded = unrecorded{payer: payer}
 		}
-		b.bounded = true
+		b.isBounded = true
 		b.payer = b.unrecorded.payer
 		b.charge(b.unrecorded.bytes)
-		err := b.keep(path, image, contentReader{content})
+		err := b.store(path, image, contentReader{content})
 		if err == nil {
 			b.unrecorded.bytes += b.written()
 		}
@@ -275,22 +275,22 @@ func (j *Journal) Put(caller, path string, image Image, content io.Reader) error
 	})
 }
 
-// batchFile is in the folder of a vault while a batch is made that is to be made as a whole, with its id.
+// batchFile has the id of a batch while that is made, in the folder of the vault's journal.
 const batchFile = "batch"
 
-// MarkBatch notes that a batch is about to be made that is made as a whole or not at all. The caller has [Journal.Lock] until it
-// has called [Journal.MarkBatchFinished].
+// MarkBatch records that a batch, which is made as a whole or not at all, is about to be made. The caller must
+// hold [Journal.Lock] until it has called [Journal.MarkBatchFinished].
 func (j *Journal) MarkBatch(id string) error {
 	name := j.folder.file(batchFile)
 	_, err := ownerfiles.Replace(j.sys, name+temporarySuffix, name, []byte(id), time.Time{})
 	return unusable(name, err)
 }
 
-// MarkBatchFinished notes that a batch is made, or taken back. The caller has [Journal.Lock].
+// MarkBatchFinished records that the batch is made, or undone. The caller must hold [Journal.Lock].
 func (j *Journal) MarkBatchFinished() { _ = j.sys.Remove(j.folder.file(batchFile)) }
 
-// UnfinishedBatch returns the changes of a batch that was broken off, the newest first, and whether there is one. The caller has
-// [Journal.Lock].
+// UnfinishedBatch returns the changes of an interrupted batch, newest first, and whether there is one. The
+// caller must hold [Journal.Lock].
 func (j *Journal) UnfinishedBatch(ctx context.Context) (entries []Entry, found bool, err error) {
 	id, err := os.ReadFile(j.folder.file(batchFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -303,7 +303,7 @@ func (j *Journal) UnfinishedBatch(ctx context.Context) (entries []Entry, found b
 	return entries, true, err
 }
 
-// newestBegun returns the id of the newest entry if no outcome of it is kept, else "".
+// newestBegun returns the id of the newest entry if it has no outcome, otherwise "".
 func (j *Journal) newestBegun() (id string, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -319,10 +319,10 @@ func (j *Journal) newestBegun() (id string, err error) {
 	if err != nil {
 		return "", err
 	}
-	ended := maps.Clone(t.states)
+	states := maps.Clone(t.states)
 	newest := t.index
-	if len(newest.entries) == 0 { // it was just begun
-		segments, err := j.known.segmentsNow(j.folder)
+	if len(newest.entries) == 0 { // the segment is new
+		segments, err := j.summaries.segmentsNow(j.folder)
 		if err != nil || len(segments) == 0 {
 			return "", err
 		}
@@ -331,12 +331,12 @@ func (j *Journal) newestBegun() (id string, err error) {
 		if err := j.folder.read(newest, last.size); err != nil {
 			return "", err
 		}
-		maps.Copy(ended, newest.states)
+		maps.Copy(states, newest.states)
 	}
-	for known := range newest.entries {
-		id = max(id, known)
+	for other := range newest.entries {
+		id = max(id, other)
 	}
-	if ended[id] != Begun {
+	if states[id] != Begun {
 		return "", nil
 	}
 	return id, nil
