@@ -1,4 +1,4 @@
-// Package watch notes which files of a folder change, as far as the system reports changes (inotify(7) on Linux).
+// Package watch records which files in a folder change, if the system reports changes (inotify(7) on Linux).
 package watch
 
 import (
@@ -15,48 +15,45 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// ErrUnwatchable says that the system cannot be relied on to report changes of a folder.
+// ErrUnwatchable is returned if the system does not reliably report changes in a folder.
 var ErrUnwatchable = errors.New("changes in this folder cannot be watched")
 
-// maxNamed is how many changed paths are kept: with more of them, looking at everything
-// costs no more.
+// maxNamed limits the recorded paths: with more changes, checking everything costs no more.
 const maxNamed = 4096
 
-// Changes are what may have changed since the last call of [Watcher.Take].
+// Changes are the possible changes since the last call of [Watcher.Take].
 type Changes struct {
-	// Paths are relative to the folder, with slashes. A folder means everything
-	// below it.
+	// Paths are relative to the folder, with slashes. The path of a folder stands for everything below it.
 	Paths []string
-	// All says that any path may have changed.
+	// All is set if any path may have changed.
 	All bool
 }
 
-// None reports whether nothing has changed.
+// None reports whether nothing changed.
 func (c Changes) None() bool { return !c.All && len(c.Paths) == 0 }
 
-// Watcher notes which files of a folder change, until it is closed. It promises one thing:
-// a change is named soon after it, or [Watcher.Take] says that anything may have changed. It may
-// name what did not change. It is safe for concurrent use.
+// Watcher records which files in a folder change, until it is closed. It guarantees that either a change is
+// recorded soon after it was made, or [Watcher.Take] reports that anything may have changed. It may also report
+// files that did not change. It is safe for concurrent use.
 type Watcher struct {
 	root string
 	sys  *fsnotify.Watcher
 	more chan struct{}
 	done chan struct{}
 
-	turn  sync.Mutex // held by a call of Settle
-	probe *os.File   // a file of this process that is watched, too; nil before the first call of Settle
-	seen  chan struct{}
+	turn   sync.Mutex    // held during a call of Settle
+	probe  *os.File      // a file of this process that is also watched; nil before the first call of Settle
+	probed chan struct{} // signals a report about the probe
 
 	mu      sync.Mutex
 	named   map[string]struct{}
 	all     bool
 	blind   bool                // a folder could not be watched; never reset
-	folders map[string]struct{} // that are watched
+	folders map[string]struct{} // watched folders
 }
 
-// New watches the folder root, an absolute path, and the visible folders below it.
-// The error is [ErrUnwatchable] where the system, the kind of file system or one of its
-// limits does not allow that.
+// New watches the folder root, an absolute path, and the visible folders below it. The error is
+// [ErrUnwatchable] if the system, the file system or one of its limits does not allow that.
 func New(root string) (*Watcher, error) {
 	if !reportsChanges(root) {
 		return nil, ErrUnwatchable
@@ -66,7 +63,7 @@ func New(root string) (*Watcher, error) {
 		return nil, errors.Join(ErrUnwatchable, err)
 	}
 	w := &Watcher{
-		root: root, sys: sys, more: make(chan struct{}, 1), done: make(chan struct{}), seen: make(chan struct{}, 1),
+		root: root, sys: sys, more: make(chan struct{}, 1), done: make(chan struct{}), probed: make(chan struct{}, 1),
 		named: map[string]struct{}{}, folders: map[string]struct{}{},
 	}
 	go w.listen()
@@ -77,14 +74,14 @@ func New(root string) (*Watcher, error) {
 		sys.Close()
 		return nil, ErrUnwatchable
 	}
-	w.all = true // nothing was looked at yet
+	w.all = true // nothing was examined yet
 	return w, nil
 }
 
-// More is signalled when there may be something to take, and closed with the watch.
+// More returns a channel that is signalled when Take may have something to return, and closed with the watcher.
 func (w *Watcher) More() <-chan struct{} { return w.more }
 
-// Close ends the watch and returns when it has ended.
+// Close ends the watch. It returns once the watch has ended.
 func (w *Watcher) Close() {
 	w.sys.Close()
 	<-w.done
@@ -97,18 +94,18 @@ func (w *Watcher) Close() {
 
 const (
 	probePrefix = ".vaultwicket-probe-"
-	// maxSettle is how long the report of a change of our own is waited for. It comes in microseconds.
+	// maxSettle limits the wait for the report of our own change, which usually takes microseconds.
 	maxSettle = time.Second
 )
 
-// Settle waits until every change that was made before the call has been noted: the system reports
-// changes in their order, so it makes one of a file of its own, in the folder dir, and waits for that
-// one. It reports whether that was possible; without a folder ("") it is not.
+// Settle waits until every change that was made before the call has been recorded. The system reports changes
+// in order, so Settle changes a file of its own, in the folder dir, and waits for the report. It reports
+// whether that succeeded; it cannot if dir is "".
 func (w *Watcher) Settle(dir string) bool {
 	w.turn.Lock()
 	defer w.turn.Unlock()
 	if w.probe == nil {
-		if dir == "" { // which to CreateTemp is the system's folder of temporary files
+		if dir == "" { // CreateTemp would use the system's folder for temporary files
 			return false
 		}
 		file, err := os.CreateTemp(dir, probePrefix)
@@ -123,25 +120,25 @@ func (w *Watcher) Settle(dir string) bool {
 		w.probe = file
 	}
 	select {
-	case <-w.seen: // of a call that did not wait for it
+	case <-w.probed: // discard a late report for an earlier call
 	default:
 	}
 	if _, err := w.probe.WriteAt([]byte{0}, 0); err != nil {
 		return false
 	}
 	select {
-	case <-w.seen:
+	case <-w.probed:
 		return true
 	case <-w.done:
 	case <-time.After(maxSettle):
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.blind = true // the report may come during another call
+	w.blind = true // the report may arrive during a later call
 	return false
 }
 
-// Take returns what may have changed since the last call.
+// Take returns the possible changes since the last call, and forgets them.
 func (w *Watcher) Take() Changes {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -154,7 +151,7 @@ func (w *Watcher) Take() Changes {
 	return c
 }
 
-// Touch notes a change by the caller itself, which then need not wait for the report.
+// Touch records a change by the caller itself, which then need not wait for the report.
 func (w *Watcher) Touch(path string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -165,7 +162,7 @@ func (w *Watcher) Touch(path string) {
 	w.named[path] = struct{}{}
 }
 
-// listen receives what the system reports until the watch is closed.
+// listen handles the system's reports until the watch is closed.
 func (w *Watcher) listen() {
 	defer close(w.done)
 	defer close(w.more)
@@ -178,7 +175,7 @@ func (w *Watcher) listen() {
 			if strings.HasPrefix(filepath.Base(event.Name), probePrefix) {
 				if event.Has(fsnotify.Write) {
 					select {
-					case w.seen <- struct{}{}:
+					case w.probed <- struct{}{}:
 					default:
 					}
 				}
@@ -189,7 +186,7 @@ func (w *Watcher) listen() {
 			if !ok {
 				return
 			}
-			w.lose() // an overflow, or worse: something was not reported
+			w.lose() // an overflow or another error: some changes were not reported
 		}
 		select {
 		case w.more <- struct{}{}:
@@ -198,26 +195,26 @@ func (w *Watcher) listen() {
 	}
 }
 
-// receive notes one event. Folders come and go with everything below them.
+// receive records one event. A folder is added or removed with everything below it.
 func (w *Watcher) receive(event fsnotify.Event) {
 	rest, err := filepath.Rel(w.root, event.Name)
 	path := filepath.ToSlash(rest)
 	if err != nil || isHidden(path) {
 		return
 	}
-	if path == "." { // the folder itself was touched, moved or removed
+	if path == "." { // the root itself was changed, moved or removed
 		w.lose()
 		return
 	}
 	if event.Has(fsnotify.Remove) || event.Has(fsnotify.Rename) {
 		w.mu.Lock()
-		if _, watched := w.folders[path]; watched {
-			// Events of the folders below it may have their old names: everything has to be looked at once.
+		if _, isWatched := w.folders[path]; isWatched {
+			// Events of its subfolders may still have their old names, so everything must be examined.
 			w.all = true
 			for folder := range w.folders {
 				if folder == path || strings.HasPrefix(folder, path+"/") {
 					delete(w.folders, folder)
-					_ = w.sys.Remove(filepath.Join(w.root, filepath.FromSlash(folder))) // it may be gone already
+					_ = w.sys.Remove(filepath.Join(w.root, filepath.FromSlash(folder))) // it may already be gone
 				}
 			}
 		}
@@ -235,23 +232,23 @@ func (w *Watcher) receive(event fsnotify.Event) {
 	w.Touch(path)
 }
 
-// add watches a folder and those below it. The watch begins before the folder is listed,
-// so that no folder is missed that is made meanwhile.
+// add watches a folder and its subfolders. The watch begins before the folder is listed, so that no folder is
+// missed that is created meanwhile.
 func (w *Watcher) add(path string) {
 	full := filepath.Join(w.root, filepath.FromSlash(path))
 	err := w.sys.Add(full)
-	elsewhere := err == nil && path != "" && !reportsChanges(full) // another file system is mounted here
-	if isFault(err) || elsewhere {
+	isUnreported := err == nil && path != "" && !reportsChanges(full) // another file system is mounted here
+	if isFault(err) || isUnreported {
 		w.setBlind()
 	}
-	if err != nil || elsewhere {
-		return // a folder that is gone again or unreadable has no notes to watch
+	if err != nil || isUnreported {
+		return // a folder that was removed or is unreadable has no notes to watch
 	}
 	w.mu.Lock()
 	w.folders[path] = struct{}{}
 	w.mu.Unlock()
 	entries, err := os.ReadDir(full)
-	if isFault(err) { // the folders below it are not watched
+	if isFault(err) { // its subfolders are not watched
 		w.setBlind()
 	}
 	for _, entry := range entries {
@@ -261,27 +258,26 @@ func (w *Watcher) add(path string) {
 	}
 }
 
-// isFault reports whether a folder may have notes although it could not be watched or listed.
+// isFault reports whether err means that a folder may have notes although it cannot be watched or listed.
 func isFault(err error) bool {
 	return err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission)
 }
 
-// setBlind notes that a folder is not watched.
+// setBlind records that a folder is not watched.
 func (w *Watcher) setBlind() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.blind = true
 }
 
-// lose notes that anything may have changed.
+// lose records that anything may have changed.
 func (w *Watcher) lose() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.all = true
 }
 
-// isHidden reports whether a path leads to or through something that a vault does not
-// show.
+// isHidden reports whether a path is, or is below, something that a vault does not show.
 func isHidden(path string) bool {
 	return path != "." && (strings.HasPrefix(path, ".") || strings.Contains(path, "/."))
 }

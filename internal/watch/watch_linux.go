@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// local are the file systems all of whose changes go through this kernel, which then
-// reports them (inotify(7)). A network share, a folder of the host of a virtual machine or
-// a file system in user space can change without that.
+// local lists the file systems all of whose changes go through this kernel, which therefore reports them
+// (inotify(7)). Network shares, folders of a virtual machine's host and file systems in user space can change
+// without that.
 var local = []int64{
 	unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.OVERLAYFS_SUPER_MAGIC,
 	unix.F2FS_SUPER_MAGIC, unix.RAMFS_MAGIC, zfsMagic, bcachefsMagic,
@@ -21,9 +21,9 @@ const (
 
 // reportsChanges reports whether a folder is on a file system that can be watched.
 func reportsChanges(folder string) bool {
-	var facts unix.Statfs_t
-	if err := unix.Statfs(folder, &facts); err != nil {
+	var stat unix.Statfs_t
+	if err := unix.Statfs(folder, &stat); err != nil {
 		return false
 	}
-	return slices.Contains(local, int64(facts.Type)) // its width depends on the processor
+	return slices.Contains(local, int64(stat.Type)) // the type of Type depends on the architecture
 }

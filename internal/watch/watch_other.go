@@ -2,6 +2,6 @@
 
 package watch
 
-// reportsChanges is false where a watch costs a descriptor for every file (macOS, BSD) or
-// is untested (Windows): looking at every file again takes milliseconds there, too.
+// reportsChanges is false: a watch costs a descriptor per file (macOS, BSD) or is untested (Windows). Checking
+// every file again only takes milliseconds on these systems.
 func reportsChanges(string) bool { return false }

@@ -14,14 +14,14 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
 
-// Draft is a hidden temporary file of a transaction. Before the commit it holds the new text of a
-// note; after it the old text, or a file that is removed. The zero Draft is none.
+// Draft is a hidden temporary file of a transaction. Before the commit, it contains the new text of a note;
+// afterwards, the old text, or a file that is being removed. The zero Draft is no file.
 type Draft struct {
 	folder Path
 	name   string
 }
 
-// String returns the path of the draft in the vault, "" for none.
+// String returns the path of the draft in the vault; "" for the zero Draft.
 func (d Draft) String() string {
 	if d.folder == (Path{}) {
 		return d.name
@@ -32,8 +32,8 @@ func (d Draft) String() string {
 // Folder returns the folder of the draft.
 func (d Draft) Folder() Path { return d.folder }
 
-// ParseDraft returns the draft at a path that [Draft.String] made. Every other text is an error, so
-// that nothing but a temporary file of this program is ever taken for one.
+// ParseDraft returns the draft with a path from [Draft.String]. It returns an error for any other text, so that
+// only temporary files of this program are ever treated as drafts.
 func ParseDraft(text string) (Draft, error) {
 	cut := strings.LastIndexByte(text, '/')
 	name := text[cut+1:]
@@ -48,15 +48,15 @@ func ParseDraft(text string) (Draft, error) {
 	return Draft{folder: at, name: name}, err
 }
 
-// NewDraft returns a new name for a draft of the file at p: next to it, or in the nearest folder
-// above it that exists. It makes no file.
+// NewDraft returns a new name for a draft of the file at p: next to it, or in the nearest existing folder above
+// it. It creates no file.
 func (f *Folder) NewDraft(p Path) Draft { return NewDraftIn(f.NearestFolder(p)) }
 
-// NewDraftIn returns a new name for a draft in a folder. It makes no file.
+// NewDraftIn returns a new name for a draft in a folder. It creates no file.
 func NewDraftIn(folder Path) Draft { return Draft{folder: folder, name: temporary()} }
 
-// NearestFolder returns the folder of the file at p, or the nearest one above it that exists; the zero Path is the vault
-// itself.
+// NearestFolder returns the folder of the file at p, or the nearest existing folder above it. The zero Path is
+// the root of the vault.
 func (f *Folder) NearestFolder(p Path) Path {
 	folder := Path{p.Folder()}
 	for folder != (Path{}) {
@@ -70,9 +70,9 @@ func (f *Folder) NearestFolder(p Path) Path {
 	return folder
 }
 
-// MissingFolders returns the folders above p that do not exist, the highest first.
+// MissingFolders returns the missing folders above p, the highest first.
 func (f *Folder) MissingFolders(p Path) (missing []Path) {
-	if f.over != nil {
+	if f.overlay != nil {
 		for at := (Path{p.Folder()}); at != (Path{}); at = (Path{at.Folder()}) {
 			if _, err := f.FolderInfo(at); !IsMissing(err) {
 				break
@@ -102,9 +102,8 @@ func (f *Folder) MissingFolders(p Path) (missing []Path) {
 	return missing
 }
 
-// Whole returns the same open folder as its owner sees it: without a view, marks in place of secrets, and
-// notes that are closed by their texts. It is for what completes or takes back a change, to which the rights of the
-// caller do not matter.
+// Whole returns the same open folder with everything in it: without a view, and with secrets and notes that a
+// [Judge] closes. It is for completing or undoing a change, to which the caller's rights do not apply.
 func (f *Folder) Whole() *Folder {
 	g := *f
 	g.view = nil
@@ -113,42 +112,42 @@ func (f *Folder) Whole() *Folder {
 	return &g
 }
 
-// Gathering returns the same open folder for changes that are made durable together: the names in a
-// folder that was changed are so when sync returns nil. Its error is an *[Unsettled]. The caller ends it with
-// [Folder.CloseGathered].
+// Gathering returns the same open folder for changes that are made durable together: their names are durable
+// once sync returns nil. The error of sync is an *[Unsettled]. The caller must call [Folder.CloseGathered] at
+// the end.
 func (f *Folder) Gathering() (g *Folder, sync func() error) {
-	one := *f
-	one.gathered = &gathered{folders: map[string]bool{}, locks: map[string]*sharedLock{}}
+	gathering := *f
+	gathering.gathered = &syncGroup{folders: map[string]bool{}, locks: map[string]*sharedLock{}}
 	if system.CanKeepOpen {
-		one.gathered.kept = &keptFolders{open: map[string]*keptFolder{}}
+		gathering.gathered.openFolders = &folderCache{open: map[string]*cachedFolder{}}
 	}
-	return &one, func() error { return f.syncAll(one.gathered) }
+	return &gathering, func() error { return f.syncAll(gathering.gathered) }
 }
 
-// CloseGathered closes what changes that are made durable together keep open. They may still go on.
+// CloseGathered closes the files and folders that gathered changes keep open. The changes may still continue.
 func (f *Folder) CloseGathered() {
-	if f.gathered != nil && f.gathered.kept != nil {
-		f.gathered.kept.close()
+	if f.gathered != nil && f.gathered.openFolders != nil {
+		f.gathered.openFolders.close()
 	}
 }
 
-// HasExchanged reports whether a change of those that are made durable together has had two files exchanged: then the disk
-// tells of each change by itself, by what is in its draft, whether it is made.
+// HasExchanged reports whether a gathered change has exchanged two files. On such a disk, the draft of each
+// change shows whether it was made.
 func (f *Folder) HasExchanged() bool { return f.gathered != nil && f.gathered.exchanged.Load() }
 
-// Staging is a text that is to be written into a draft.
+// Staging is a text to be written to a draft.
 type Staging struct {
 	Draft Draft
 	Text  func() ([]byte, error)
-	// Like is the file of which the draft gets the mode and the extended attributes; the zero Path is none.
+	// Like is the file whose mode and extended attributes the draft gets; the zero Path for none.
 	Like Path
-	// Mode are the permission bits of a draft that is like no file, 0 for those of a new note.
+	// Mode has the permission bits of a draft without Like; 0 for those of a new note.
 	Mode fs.FileMode
-	// IsHasty leaves it to [Folder.SyncFile] to make the content durable.
+	// IsHasty leaves making the content durable to [Folder.SyncFile].
 	IsHasty bool
 }
 
-// Stage writes a text into a draft and makes its content durable. On an error nothing is left.
+// Stage writes a text to a draft and makes its content durable. After an error, no draft exists.
 func (f *Folder) Stage(s Staging) error {
 	text, err := s.Text()
 	if err == nil {
@@ -170,7 +169,7 @@ func (f *Folder) Stage(s Staging) error {
 		return err
 	}
 	defer from.Close()
-	old, err := f.in(from).open(s.Like.Base())
+	old, err := f.rooted(from).open(s.Like.Base())
 	if err != nil {
 		return err
 	}
@@ -181,14 +180,14 @@ func (f *Folder) Stage(s Staging) error {
 	return f.stage(dir, s, text, old.Info.Mode().Perm(), old.onDisk())
 }
 
-// stage writes text to a new temporary file in dir. With like the file gets exactly the mode and the attributes of
-// that file, else the mode within the user's umask.
+// stage writes text to a new temporary file in dir. With like, the file gets exactly the mode and the
+// attributes of like; otherwise perm as restricted by the user's umask.
 func (f *Folder) stage(dir *os.Root, s Staging, text []byte, perm fs.FileMode, like *os.File) error {
-	made := perm
+	initial := perm
 	if like != nil {
-		made = private
+		initial = private
 	}
-	file, err := f.sys.Create(dir, s.Draft.name, made)
+	file, err := f.sys.Create(dir, s.Draft.name, initial)
 	if err != nil {
 		return err
 	}
@@ -211,7 +210,7 @@ func (f *Folder) stage(dir *os.Root, s Staging, text []byte, perm fs.FileMode, l
 	return nil
 }
 
-// SyncFile makes the content of the file at p durable, which was staged hastily.
+// SyncFile makes the content of the file at p durable, if it was staged hastily.
 func (f *Folder) SyncFile(p Path) error {
 	if !system.CanSyncLater {
 		return nil
@@ -221,7 +220,7 @@ func (f *Folder) SyncFile(p Path) error {
 		return err
 	}
 	defer dir.Close()
-	file, err := f.in(dir).open(p.Base())
+	file, err := f.rooted(dir).open(p.Base())
 	if err != nil {
 		return err
 	}
@@ -229,7 +228,7 @@ func (f *Folder) SyncFile(p Path) error {
 	return f.sys.SyncFile(file.onDisk())
 }
 
-// ReadDraft returns the text of a draft; the error is fs.ErrNotExist if there is none.
+// ReadDraft returns the text of a draft. The error is fs.ErrNotExist if there is none.
 func (f *Folder) ReadDraft(d Draft) ([]byte, error) {
 	dir, err := f.enter(d.folder.segments())
 	if err != nil {
@@ -239,7 +238,7 @@ func (f *Folder) ReadDraft(d Draft) ([]byte, error) {
 	return rooted{dir: dir}.readAll(d.name, MaxNote)
 }
 
-// DraftInfo returns what is known about the file of a draft; the error is fs.ErrNotExist if there is none.
+// DraftInfo returns information about the file of a draft. The error is fs.ErrNotExist if there is none.
 func (f *Folder) DraftInfo(d Draft) (fs.FileInfo, error) {
 	dir, err := f.enter(d.folder.segments())
 	if err != nil {
@@ -249,7 +248,7 @@ func (f *Folder) DraftInfo(d Draft) (fs.FileInfo, error) {
 	return dir.Lstat(d.name)
 }
 
-// Holds reports whether there is a draft with this content. The error says that it cannot be read.
+// Holds reports whether the draft exists and has the content. It returns an error if the draft cannot be read.
 func (f *Folder) Holds(d Draft, content Content) (bool, error) {
 	dir, err := f.enter(d.folder.segments())
 	if err != nil {
@@ -259,7 +258,7 @@ func (f *Folder) Holds(d Draft, content Content) (bool, error) {
 	return isUnchanged(rooted{dir: dir}, d.name, content)
 }
 
-// isUnchanged reports whether the file name still has the content. The error says that it cannot be read.
+// isUnchanged reports whether the file name has the content. It returns an error if the file cannot be read.
 func isUnchanged(in rooted, name string, content Content) (bool, error) {
 	err := in.unchanged(name, content)
 	if errors.Is(err, ErrChanged) || IsHardLinked(err) {
@@ -268,7 +267,7 @@ func isUnchanged(in rooted, name string, content Content) (bool, error) {
 	return err == nil, err
 }
 
-// Discard removes a draft. One that is not there is no error.
+// Discard removes a draft, if it exists.
 func (f *Folder) Discard(d Draft) error {
 	dir, err := f.enter(d.folder.segments())
 	if err != nil {
@@ -281,30 +280,30 @@ func (f *Folder) Discard(d Draft) error {
 // Unchanged returns ErrChanged unless the file at p has the content.
 func (f *Folder) Unchanged(p Path, content Content) error {
 	if f.IsClosed(p) {
-		return ErrChanged // as if it were gone
+		return ErrChanged // as if it did not exist
 	}
 	dir, err := f.parent(p)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	return f.in(dir).unchanged(p.Base(), content)
+	return f.rooted(dir).unchanged(p.Base(), content)
 }
 
-// Replace gives the file at p, which has to have the content before, the text of a draft. Where the system
-// can exchange two files, the draft holds the old file afterwards, which is then compared: with another content
-// than before the exchange is taken back. Elsewhere the file is compared right before it is replaced, and the
-// draft is gone. The error is ErrChanged if the file has another content, otherwise one of those of Read.
+// Replace replaces the file at p, which must have the content before, with a draft. If the system can exchange
+// two files, the draft is the old file afterwards; if that turns out to have another content, the exchange is
+// reversed. Otherwise, the file is compared just before it is replaced, and the draft no longer exists. The
+// error is ErrChanged if the file has another content, otherwise an error of Read.
 func (f *Folder) Replace(p Path, before Content, d Draft, after Content) error {
 	if f.IsClosed(p) {
-		return ErrChanged // as if it were gone
+		return ErrChanged // as if it did not exist
 	}
 	dir, leave, err := f.lockedParent(p)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	info, err := f.in(dir).info(p.Base())
+	info, err := f.rooted(dir).info(p.Base())
 	if IsMissing(err) && !IsHardLinked(err) {
 		return ErrChanged
 	}
@@ -321,18 +320,18 @@ func (f *Folder) Replace(p Path, before Content, d Draft, after Content) error {
 		}
 		defer drafts.Close()
 	}
-	// For the moment between an exchange and its taking back others see a text that is not to stay. So the file is compared
-	// before it, too.
-	look := func() error { return f.in(dir).unchanged(p.Base(), before) }
-	if err := look(); err != nil {
+	// Until an exchange is reversed, others see a text that must not stay. So compare the file before the
+	// exchange, too.
+	check := func() error { return f.rooted(dir).unchanged(p.Base(), before) }
+	if err := check(); err != nil {
 		return err
 	}
 	err = f.sys.Exchange(drafts, d.name, dir, p.Base())
 	if errors.Is(err, errors.ErrUnsupported) {
-		if err := f.sys.Rename(drafts, d.name, dir, p.Base(), look); err != nil {
+		if err := f.sys.Rename(drafts, d.name, dir, p.Base(), check); err != nil {
 			return err
 		}
-		return f.settle(dir, p.Folder(), p.Base())
+		return f.syncName(dir, p.Folder(), p.Base())
 	}
 	if err != nil {
 		return err
@@ -340,19 +339,19 @@ func (f *Folder) Replace(p Path, before Content, d Draft, after Content) error {
 	if f.gathered != nil {
 		f.gathered.exchanged.Store(true)
 	}
-	if changed := f.in(drafts).unchanged(d.name, before); changed != nil {
-		return errors.Join(changed, f.exchangeBack(dir, p, drafts, d, after))
+	if compareErr := f.rooted(drafts).unchanged(d.name, before); compareErr != nil {
+		return errors.Join(compareErr, f.exchangeBack(dir, p, drafts, d, after))
 	}
-	return f.settle(dir, p.Folder(), p.Base())
+	return f.syncName(dir, p.Folder(), p.Base())
 }
 
-// exchangeBack takes back an exchange by which another file than the expected one came out. If what comes
-// out then is not the draft, a program has written the file in between: what came out first is kept beside it.
+// exchangeBack reverses an exchange that brought out an unexpected file. If the second exchange does not bring
+// out the draft, a program wrote the file in between: the first file is then saved beside it.
 func (f *Folder) exchangeBack(dir *os.Root, p Path, drafts *os.Root, d Draft, after Content) error {
 	if err := f.sys.Exchange(drafts, d.name, dir, p.Base()); err != nil {
 		return fmt.Errorf("%q is in %q, because it could not be put back: %w", p.text, d, err)
 	}
-	// What cannot be read is not taken for a text of another program.
+	// An unreadable file is not treated as a text of another program.
 	if err := (rooted{dir: drafts}).unchanged(d.name, after); !errors.Is(err, ErrChanged) {
 		return err
 	}
@@ -366,11 +365,12 @@ func (f *Folder) exchangeBack(dir *os.Root, p Path, drafts *os.Root, d Draft, af
 	return fmt.Errorf("%q was written twice meanwhile, and one of its texts is in %q", p.text, name)
 }
 
-// keepBeside gives a draft the first free name like that of the file at p, such as "Note 1.md", in its folder.
+// keepBeside renames a draft to the first free name like that of the file at p, such as "Note 1.md", in its
+// folder.
 func (f *Folder) keepBeside(drafts *os.Root, d Draft, dir *os.Root, p Path) (name string, err error) {
-	for n := 1; n < maxTrashed; n++ {
-		name := numbered(p.Base(), n)
-		err := f.pass(drafts, d.name, dir, name)
+	for i := 1; i < maxTrashed; i++ {
+		name := numbered(p.Base(), i)
+		err := f.moveExclusive(drafts, d.name, dir, name)
 		if err == nil {
 			return name, nil
 		}
@@ -381,8 +381,8 @@ func (f *Folder) keepBeside(drafts *os.Root, d Draft, dir *os.Root, p Path) (nam
 	return "", fs.ErrExist
 }
 
-// KeepBeside makes a draft a note next to the file at p, with the first free name such as "Note 1.md", which it returns. The
-// error is fs.ErrExist if none is free, else one of the system.
+// KeepBeside turns a draft into a note next to the file at p and returns its name: the first free one such as
+// "Note 1.md". The error is fs.ErrExist if none is free, otherwise one of the system.
 func (f *Folder) KeepBeside(d Draft, p Path) (name string, err error) {
 	dir, leave, err := f.lockedParent(p)
 	if err != nil {
@@ -398,12 +398,12 @@ func (f *Folder) KeepBeside(d Draft, p Path) (name string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return name, f.settle(dir, p.Folder(), name)
+	return name, f.syncName(dir, p.Folder(), name)
 }
 
-// Publish gives a draft the path p, which must be free, and makes the folders that are missing there. If anything of
-// that name exists, the error is fs.ErrExist. A name that not every system and link can carry is a [Refusal], and so
-// is one that iCloud has evicted from the disk.
+// Publish moves a draft to the path p, which must be free, and creates missing folders there. The error is
+// fs.ErrExist if anything has that name. A name that some systems or links do not support is a [Refusal], and
+// so is the name of a file that iCloud has evicted from the disk.
 func (f *Folder) Publish(d Draft, p Path) error {
 	if err := f.admitNew(p); err != nil {
 		return err
@@ -418,7 +418,7 @@ func (f *Folder) Publish(d Draft, p Path) error {
 	defer dir.Close()
 	defer system.Lock(dir)()
 	if _, err := dir.Lstat(p.Base()); err == nil {
-		if f.judge.refuse(f.in(dir), p) != nil {
+		if f.judge.refuse(f.rooted(dir), p) != nil {
 			return closed(p)
 		}
 		return fmt.Errorf("%q: %w", p.text, fs.ErrExist)
@@ -431,13 +431,13 @@ func (f *Folder) Publish(d Draft, p Path) error {
 		return err
 	}
 	defer drafts.Close()
-	if err := f.pass(drafts, d.name, dir, p.Base()); err != nil {
+	if err := f.moveExclusive(drafts, d.name, dir, p.Base()); err != nil {
 		return err
 	}
-	return f.settle(dir, p.Folder(), p.Base())
+	return f.syncName(dir, p.Folder(), p.Base())
 }
 
-// PutBack gives a draft its path p again, under which the file was before it was set aside.
+// PutBack moves a draft back to the path p, where the file was before it was set aside.
 func (f *Folder) PutBack(d Draft, p Path) error {
 	dir, err := f.enterMaking(p.parents())
 	if err != nil {
@@ -449,24 +449,24 @@ func (f *Folder) PutBack(d Draft, p Path) error {
 		return err
 	}
 	defer drafts.Close()
-	if err := f.pass(drafts, d.name, dir, p.Base()); err != nil {
+	if err := f.moveExclusive(drafts, d.name, dir, p.Base()); err != nil {
 		return err
 	}
-	return f.settle(dir, p.Folder(), p.Base())
+	return f.syncName(dir, p.Folder(), p.Base())
 }
 
-// SetAside makes the file at p a draft, which removes it once the draft is discarded. The error is
-// ErrChanged unless it has the content before.
+// SetAside turns the file at p into a draft; discarding the draft removes it. The error is ErrChanged unless
+// the file has the content before.
 func (f *Folder) SetAside(p Path, before Content, d Draft) error {
 	if f.IsClosed(p) {
-		return ErrChanged // as if it were gone
+		return ErrChanged // as if it did not exist
 	}
 	dir, leave, err := f.lockedParent(p)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	file, err := f.in(dir).openUnchanged(p.Base(), before)
+	file, err := f.rooted(dir).openUnchanged(p.Base(), before)
 	if err != nil {
 		return err
 	}
@@ -476,56 +476,56 @@ func (f *Folder) SetAside(p Path, before Content, d Draft) error {
 		return err
 	}
 	defer drafts.Close()
-	if err := f.take(file, dir, drafts, d.name); err != nil {
+	if err := f.moveVerified(file, dir, drafts, d.name); err != nil {
 		return err
 	}
-	return f.settle(dir, p.Folder(), p.Base())
+	return f.syncName(dir, p.Folder(), p.Base())
 }
 
-// StageAll stages several texts, several at once, until ctx ends. After an error, of the one at the index failed, some are
-// staged.
-func (f *Folder) StageAll(ctx context.Context, all []Staging) (failed int, err error) {
-	return budget.WaitForEach(len(all), func(i int) error { return f.stageOne(ctx, all[i]) })
+// StageAll stages texts concurrently until ctx ends. After an error for the text with the index failed, some of
+// the others are staged.
+func (f *Folder) StageAll(ctx context.Context, stagings []Staging) (failed int, err error) {
+	return budget.WaitForEach(len(stagings), func(i int) error { return f.stageOne(ctx, stagings[i]) })
 }
 
-func (f *Folder) stageOne(ctx context.Context, one Staging) error {
+func (f *Folder) stageOne(ctx context.Context, s Staging) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return f.Stage(one)
+	return f.Stage(s)
 }
 
-// IsOneFile reports whether two paths are names of one file.
+// IsOneFile reports whether two paths are names of the same file.
 func (f *Folder) IsOneFile(p, other Path) bool {
-	one, err := f.Stat(p)
+	first, err := f.Stat(p)
 	if err != nil {
 		return false
 	}
-	two, err := f.Stat(other)
-	return err == nil && os.SameFile(one, two)
+	second, err := f.Stat(other)
+	return err == nil && os.SameFile(first, second)
 }
 
-// RemoveName removes the file at p, which has another name or holds nothing that is to be kept. The error is ErrChanged
-// unless it has the content.
+// RemoveName removes the file at p, which has another name or no content that must be kept. The error is
+// ErrChanged unless it has the content.
 func (f *Folder) RemoveName(p Path, content Content) error {
 	if f.IsClosed(p) {
-		return ErrChanged // as if it were gone
+		return ErrChanged // as if it did not exist
 	}
 	dir, leave, err := f.lockedParent(p)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	if err := f.in(dir).unchanged(p.Base(), content); err != nil {
+	if err := f.rooted(dir).unchanged(p.Base(), content); err != nil {
 		return err
 	}
 	if err := f.sys.Remove(dir, p.Base()); err != nil {
 		return err
 	}
-	return f.settle(dir, p.Folder(), p.Base())
+	return f.syncName(dir, p.Folder(), p.Base())
 }
 
-// RemoveEmptyTrash removes the trash of the vault if nothing is in it.
+// RemoveEmptyTrash removes the trash of the vault if it is empty.
 func (f *Folder) RemoveEmptyTrash() error {
 	names, err := f.count(Path{text: trashFolder})
 	if err != nil || names > 0 {

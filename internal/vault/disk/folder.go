@@ -1,20 +1,18 @@
-// Package disk is the only way to a vault's files. Everything starts from one os.Root,
-// opened once, and goes on one path segment at a time: through further roots, or where
-// files are only looked at and read, through a place (openat). What was checked in an open
-// folder is done in that open folder, with names of one segment ([system.Calls]), so a
-// folder that is replaced by a link meanwhile leads nowhere (TOCTOU).
+// Package disk is the only way to access the files of a vault. All access starts from one os.Root, which is
+// opened once, and continues one path segment at a time: through further roots or, for looking up and reading
+// files, through a place (openat). What was checked in an open folder is done in the same open folder, with
+// names of one segment ([system.Calls]), so a folder that is replaced by a link meanwhile leads nowhere
+// (TOCTOU).
 //
-// What it promises: nothing outside the vault is read or written; hidden files and folders
-// do not exist, except the app's settings through [Folder.Config], one of which can be
-// written, and the trash, in which only files that were moved there are seen; only regular
-// files are opened, and never so that a pipe could block; a crash at any point leaves the
-// old note or the new one.
+// Its guarantees: nothing outside the vault is read or written. Hidden files and folders do not exist, except
+// for the app's settings through [Folder.Config], one file of which can be written, and the trash, in which
+// only files that were moved there are visible. Only regular files are opened, and never so that a pipe could
+// block. A crash at any point leaves either the old note or the new one.
 //
-// Symbolic links are not followed. Those that lead outside would break the first promise,
-// and the app ignores those that stay inside, too. The other names of a hard link cannot
-// be found, so where something of the vault is hidden, a file that has any is refused
-// ([IsHardLinked]). Elsewhere it is a file; a write replaces it and so never reaches the
-// other name.
+// Symbolic links are not followed. Links to the outside would break the first guarantee, and the app ignores
+// links within the vault, too. The other names of a hard link cannot be found, so if something in the vault is
+// hidden, a file with several names is refused ([IsHardLinked]). Otherwise it is an ordinary file; a write
+// replaces it, so it never changes the file under its other names.
 package disk
 
 import (
@@ -33,37 +31,37 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
 
-// MaxNote is the size of the largest file that is read or written. The largest real notes
-// are a few MiB; the limit is there because a change has a note in memory twice.
+// MaxNote is the maximum size in bytes of a file that is read or written. The largest real notes have a few
+// MiB; the limit exists because a change holds a note in memory twice.
 const MaxNote = 128 << 20
 
-// maxConfig bounds a settings file; real ones are kilobytes, except for a workspace in
-// which no tab was ever closed.
+// maxConfig limits the bytes of a settings file. Real ones have kilobytes, except for a workspace in which no
+// tab was ever closed.
 const maxConfig = 16 << 20
 
-// configFolder is where the app keeps the settings of a vault. The app can be told to use
-// another name, but leaves no trace of it in the vault.
+// configFolder is the folder with the app's settings for a vault. The app can be configured to use another
+// name, but leaves no trace of that in the vault.
 const configFolder = ".obsidian"
 
-// Folder is an opened vault. It is safe for concurrent use. Several methods return the same open folder
-// with something else about it: only one of them all is to be closed.
+// Folder is an opened vault. It is safe for concurrent use. Several methods return the same open folder with
+// another property; only one of them must be closed.
 type Folder struct {
-	root  *os.Root
-	sys   system.Calls
-	view  View // nil sees everything
-	names *filenames.Folder
-	found func(files int) // called by a parallel walk; may be nil
-	// redact replaces the secrets of a text that is read; nil replaces nothing.
+	root       *os.Root
+	sys        system.Calls
+	view       View // nil sees everything
+	names      *filenames.Folder
+	countFiles func(files int) // called by a parallel walk; may be nil
+	// redact replaces the secrets of a text that was read; nil replaces nothing.
 	redact   func(p Path, text []byte) ([]byte, error)
-	gathered *gathered // by changes that become durable together; nil if each does by itself
-	judge    *Judge    // nil closes no note
-	// tell is told of what cannot be read, see [Folder.Telling]; nil tells nobody.
-	tell func(p Path)
-	ask  *interposed // the same for all of these
-	over *Overlay    // what is planned and not on the disk; nil for nothing
+	gathered *syncGroup // changes that become durable together; nil if each does by itself
+	judge    *Judge     // nil if no note is closed by its text
+	// tell is called for everything that cannot be read, see [Folder.Telling]; may be nil.
+	tell    func(p Path)
+	ask     *interposed // shared by all copies of the folder
+	overlay *Overlay    // planned changes that are not on the disk; nil for none
 }
 
-// Refusal says why an existing file or folder is not accepted.
+// Refusal is the error for an existing file or folder that is not accepted.
 type Refusal struct {
 	Path   string
 	Reason string
@@ -71,25 +69,25 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return fmt.Sprintf("%q %s", r.Path, r.Reason) }
 
-// hardLinked is the reason of a [Refusal] that [IsHardLinked] knows.
+// hardLinked is the reason of a [Refusal] for a file with several names, see [IsHardLinked].
 const hardLinked = "has more than one hard link"
 
-// IsHardLinked reports whether err refuses a file because it has further names. One of
-// them may be hidden, or outside the vault. So a folder in which something is hidden
-// ([Folder.WithView]) neither lists such a file nor reads or changes it.
+// IsHardLinked reports whether err refuses a file because it has several names. One of them may be hidden, or
+// outside the vault. So a folder in which something is hidden ([Folder.WithView]) does not list, read or change
+// such a file.
 func IsHardLinked(err error) bool {
 	var refusal *Refusal
 	return errors.As(err, &refusal) && refusal.Reason == hardLinked
 }
 
-// IsMissing reports whether err means that no such file can be seen in the vault: it does
-// not exist, or is no regular file.
+// IsMissing reports whether err means that no such file is visible in the vault: it does not exist, or is not a
+// regular file.
 func IsMissing(err error) bool {
 	var refusal *Refusal
 	return errors.Is(err, fs.ErrNotExist) || system.IsNoName(err) || errors.As(err, &refusal)
 }
 
-// Open opens the folder at path, which may be anywhere.
+// Open opens the folder at path as a vault.
 func Open(path string) (*Folder, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
@@ -103,16 +101,17 @@ func Open(path string) (*Folder, error) {
 	}, nil
 }
 
-// Close closes the folder; files that were opened from it stay open.
+// Close closes the folder. Files that were opened from it stay open.
 func (f *Folder) Close() error { return f.root.Close() }
 
-// Info returns what is known about the folder itself, wherever it was moved.
+// Info returns information about the folder itself, even if it was moved.
 func (f *Folder) Info() (fs.FileInfo, error) { return f.root.Stat(".") }
 
-// Interpose has ask called before every call that changes the disk, with its method of [system.Calls]; an error of ask is
-// that of the call, which is not made then. It is for tests of interrupted work.
+// Interpose sets a function that is called before every call that changes the disk, with the name of its method
+// of [system.Calls]. If it returns an error, the call is not made and returns that error. It is for tests of
+// interrupted work.
 func (f *Folder) Interpose(ask func(method string) error) {
-	var mu sync.Mutex // files are prepared by several goroutines
+	var mu sync.Mutex // several goroutines stage files
 	f.sys = f.sys.After(func(method string) error {
 		mu.Lock()
 		defer mu.Unlock()
@@ -120,15 +119,16 @@ func (f *Folder) Interpose(ask func(method string) error) {
 	})
 }
 
-// Config returns the app's settings file of that name, or fs.ErrNotExist.
+// Config returns the text of the app's settings file with the name. The error is fs.ErrNotExist if there is
+// none.
 func (f *Folder) Config(name string) (guard.Unjudged, error) {
 	text, err := f.config(name)
 	return guard.NewUnjudged(text), err
 }
 
 func (f *Folder) config(name string) (text []byte, err error) {
-	if f.over != nil {
-		if text, isPlanned := f.over.text(Path{text: ConfigPath(name)}); isPlanned {
+	if f.overlay != nil {
+		if text, isPlanned := f.overlay.text(Path{text: ConfigPath(name)}); isPlanned {
 			return text, nil
 		}
 	}
@@ -144,12 +144,12 @@ func (f *Folder) config(name string) (text []byte, err error) {
 	return text, err
 }
 
-// ConfigPath returns the name of a settings file in messages.
+// ConfigPath returns the path of a settings file for messages.
 func ConfigPath(name string) string { return configFolder + "/" + name }
 
-// Ignored returns the text of the file of patterns [access.IgnoreFile], or fs.ErrNotExist.
-// No other path leads to it, so it is neither read nor written as a note. A link in its
-// place is a [Refusal], and so is everything else that is no regular file.
+// Ignored returns the text of [access.IgnoreFile], the file with patterns. The error is fs.ErrNotExist if there
+// is none. No path leads to this file, so it is neither read nor written as a note. A link in its place is a
+// [Refusal], and so is anything else that is not a regular file.
 func (f *Folder) Ignored() (text []byte, err error) {
 	err = steady{ask: f.ask}.try("config", access.IgnoreFile, func() error {
 		text, err = rooted{dir: f.root}.readAll(access.IgnoreFile, access.MaxIgnoreFile)
@@ -158,10 +158,10 @@ func (f *Folder) Ignored() (text []byte, err error) {
 	return text, err
 }
 
-// enter opens the folder that the segments lead to. The caller closes it.
+// enter opens the folder at the segments. The caller must close it.
 func (f *Folder) enter(segments []string) (*os.Root, error) {
-	if f.gathered != nil && f.gathered.kept != nil {
-		return f.gathered.kept.enter(f.root, segments)
+	if f.gathered != nil && f.gathered.openFolders != nil {
+		return f.gathered.openFolders.enter(f.root, segments)
 	}
 	dir, err := f.root.OpenRoot(".")
 	if err != nil {
@@ -178,7 +178,7 @@ func (f *Folder) enter(segments []string) (*os.Root, error) {
 	return dir, nil
 }
 
-// enterMaking is enter that makes the folders that are missing.
+// enterMaking is enter, but creates missing folders.
 func (f *Folder) enterMaking(segments []string) (*os.Root, error) {
 	dir, err := f.enter(nil)
 	for _, segment := range segments {
@@ -201,14 +201,14 @@ func (f *Folder) enterMaking(segments []string) (*os.Root, error) {
 	return dir, err
 }
 
-// parent opens the folder of the file at p, if that may be seen. The caller closes it.
+// parent opens the folder of the file at p, if the file may be visible. The caller must close it.
 func (f *Folder) parent(p Path) (*os.Root, error) {
 	if err := f.admit(p); err != nil {
 		return nil, err
 	}
 	dir, err := f.enter(p.parents())
 	if err == nil {
-		if err = f.judge.refuse(f.in(dir), p); err != nil {
+		if err = f.judge.refuse(f.rooted(dir), p); err != nil {
 			dir.Close()
 			return nil, err
 		}
@@ -216,8 +216,8 @@ func (f *Folder) parent(p Path) (*os.Root, error) {
 	return dir, err
 }
 
-// lockedParent is parent that keeps other processes of this program from writing into the
-// folder until leave is called, which closes it.
+// lockedParent is parent that prevents other processes of this program from writing to the folder until leave
+// is called. leave also closes it.
 func (f *Folder) lockedParent(p Path) (dir *os.Root, leave func(), err error) {
 	dir, err = f.parent(p)
 	if err != nil {
@@ -230,14 +230,14 @@ func (f *Folder) lockedParent(p Path) (dir *os.Root, leave func(), err error) {
 	return dir, func() { unlock(); dir.Close() }, nil
 }
 
-// step opens the sub-folder name of dir and makes sure that it is no link, nor became one
+// step opens the subfolder name of dir. It ensures that the subfolder is not a link and was not replaced by one
 // meanwhile.
 func step(dir *os.Root, name string) (*os.Root, error) {
 	sub, _, err := stepSeen(dir, name)
 	return sub, err
 }
 
-// stepSeen is step that also returns what is known of the folder.
+// stepSeen is step, and also returns information about the folder.
 func stepSeen(dir *os.Root, name string) (*os.Root, fs.FileInfo, error) {
 	seen, err := dir.Lstat(name)
 	if err != nil {
@@ -254,8 +254,8 @@ func stepSeen(dir *os.Root, name string) (*os.Root, fs.FileInfo, error) {
 	return sub, seen, err
 }
 
-// unlessReplaced returns sub if it is the folder that was seen, and closes it if it is
-// another one, such as the target of a link.
+// unlessReplaced returns sub if it is the folder that was seen. Otherwise it closes sub, which may be the
+// target of a link.
 func unlessReplaced(sub *os.Root, seen fs.FileInfo, name string) (*os.Root, error) {
 	opened, err := sub.Stat(".")
 	if err == nil && !os.SameFile(seen, opened) {
@@ -268,13 +268,13 @@ func unlessReplaced(sub *os.Root, seen fs.FileInfo, name string) (*os.Root, erro
 	return sub, nil
 }
 
-// FolderInfo returns what is known about the folder at p, if that may be seen.
+// FolderInfo returns information about the folder at p, if it is visible.
 func (f *Folder) FolderInfo(p Path) (info fs.FileInfo, err error) {
 	if err := f.admitFolder(p); err != nil {
 		return nil, err
 	}
-	if f.over != nil {
-		return f.over.folderInfo(f, p)
+	if f.overlay != nil {
+		return f.overlay.folderInfo(f, p)
 	}
 	err = steady{ask: f.ask}.try("info", p.Base(), func() error {
 		dir, err := f.enter(p.segments())
@@ -288,8 +288,8 @@ func (f *Folder) FolderInfo(p Path) (info fs.FileInfo, err error) {
 	return info, err
 }
 
-// admitFolder returns the error of a folder that may not be seen, which is that of a missing one, or of a disk that
-// cannot tell its name.
+// admitFolder returns an error for an invisible folder: that of a missing one, or that of a disk on which its
+// name cannot be read.
 func (f *Folder) admitFolder(p Path) error {
 	if err := f.isNamed(p); err != nil {
 		return err
@@ -300,8 +300,8 @@ func (f *Folder) admitFolder(p Path) error {
 	return nil
 }
 
-// MakeFolder makes the folder p with those above it. One that exists is no error. A name that
-// not every system and link can carry is a [Refusal], and so is one that may not be seen.
+// MakeFolder creates the folder p and the missing folders above it. It does nothing if the folder exists. A
+// name that some systems or links do not support is a [Refusal], and so is an invisible one.
 func (f *Folder) MakeFolder(p Path) error {
 	if err := f.admitFolder(p); err != nil {
 		return closedUnlessUnread(p, err)
@@ -313,7 +313,7 @@ func (f *Folder) MakeFolder(p Path) error {
 	return dir.Close()
 }
 
-// RemoveFolder removes the folder p. One that is not empty, or not there, stays as it is.
+// RemoveFolder removes the folder p if it exists and is empty.
 func (f *Folder) RemoveFolder(p Path) error {
 	if err := f.isNamed(p); err != nil {
 		return closedUnlessUnread(p, err)
@@ -335,20 +335,20 @@ func (f *Folder) RemoveFolder(p Path) error {
 	if err := f.sys.Rmdir(dir, p.Base()); err != nil {
 		return ignoreMissing(err)
 	}
-	return f.settle(dir, p.Folder(), p.Base())
+	return f.syncName(dir, p.Folder(), p.Base())
 }
 
-// Contents is what a caller sees in a folder and below it.
+// Contents are the visible files and folders below a folder.
 type Contents struct {
 	Files   []Path
-	Folders []Path // the folder itself first, and each before those in it
-	Hidden  bool   // there is something that the caller does not see
-	// Stay are the folders with something that is not a file of a vault, such as a hidden name or
-	// a link, and those above them.
+	Folders []Path // the folder itself first, each before its subfolders
+	Hidden  bool   // whether something in the folder is invisible
+	// Stay has the folders that cannot be removed, because they or their subfolders have something that is not
+	// a file of the vault, such as a hidden name or a link.
 	Stay map[Path]bool
 }
 
-// Contents returns what is in the folder p. The errors are those of Walk.
+// Contents returns the contents of the folder p. The errors are those of Walk.
 func (f *Folder) Contents(p Path) (c Contents, err error) {
 	c = Contents{Folders: []Path{p}, Stay: map[Path]bool{}}
 	err = f.Walk(p, func(e Entry) {
@@ -361,22 +361,22 @@ func (f *Folder) Contents(p Path) (c Contents, err error) {
 	if err != nil {
 		return c, err
 	}
-	// The order on the disk depends on names that are not seen.
+	// The order on the disk depends on invisible names.
 	inOrder := func(a, b Path) int { return strings.Compare(a.text, b.text) }
 	slices.SortFunc(c.Files, inOrder)
-	slices.SortFunc(c.Folders, inOrder) // a folder is before those in it
-	in := map[Path]int{}
-	all := 0
-	whole := Folder{root: f.root, sys: f.sys, names: f.names, ask: f.ask, over: f.over}
+	slices.SortFunc(c.Folders, inOrder) // a folder precedes its subfolders
+	visible := map[Path]int{}
+	total := 0
+	whole := Folder{root: f.root, sys: f.sys, names: f.names, ask: f.ask, overlay: f.overlay}
 	err = whole.Walk(p, func(e Entry) {
-		in[Path{e.Path.Folder()}]++
-		all++
+		visible[Path{e.Path.Folder()}]++
+		total++
 	})
-	c.Hidden = all > len(c.Files)+len(c.Folders)-1 || !f.seesFolder(p)
+	c.Hidden = total > len(c.Files)+len(c.Folders)-1 || !f.seesFolder(p)
 	for _, folder := range c.Folders {
-		names, failed := f.count(folder)
-		err = errors.Join(err, failed)
-		for at := folder; names > in[folder] && !c.Stay[at]; at = (Path{at.Folder()}) {
+		names, countErr := f.count(folder)
+		err = errors.Join(err, countErr)
+		for at := folder; names > visible[folder] && !c.Stay[at]; at = (Path{at.Folder()}) {
 			c.Stay[at] = true
 			if at == p {
 				break
@@ -386,7 +386,7 @@ func (f *Folder) Contents(p Path) (c Contents, err error) {
 	return c, err
 }
 
-// SetModified sets the time of modification of the file or folder at p.
+// SetModified sets the modification time of the file or folder at p.
 func (f *Folder) SetModified(p Path, at time.Time) error {
 	if _, err := f.FolderInfo(p); err != nil {
 		file, err := f.Open(p)
@@ -403,23 +403,23 @@ func (f *Folder) SetModified(p Path, at time.Time) error {
 	return dir.Chtimes(p.Base(), time.Time{}, at)
 }
 
-// count returns how many names there are in a folder.
+// count returns the number of names in a folder.
 func (f *Folder) count(p Path) (int, error) {
-	if f.over != nil {
-		return f.over.count(f, p)
+	if f.overlay != nil {
+		return f.overlay.count(f, p)
 	}
 	dir, err := f.enter(p.segments())
 	if err != nil {
 		return 0, err
 	}
 	defer dir.Close()
-	all, err := fs.ReadDir(dir.FS(), ".")
-	return len(all), err
+	entries, err := fs.ReadDir(dir.FS(), ".")
+	return len(entries), err
 }
 
-// View says which files and folders of a vault a caller may see. What it does not see does
-// not exist: it is in no walk, cannot be opened, and is neither changed nor moved. It is
-// not asked about the app's settings.
+// View decides which files and folders of a vault a caller can see. An invisible file does not exist for the
+// caller: it is in no walk, and cannot be opened, changed or moved. The view does not apply to the app's
+// settings.
 type View interface {
 	// SeesFile reports whether the file at path is visible.
 	SeesFile(path string) bool
@@ -429,40 +429,40 @@ type View interface {
 	Enters(folder string) bool
 }
 
-// WithView returns the same open folder as v sees it.
+// WithView returns the same open folder as v shows it.
 func (f *Folder) WithView(v View) *Folder {
 	g := *f
 	g.view = v
 	return &g
 }
 
-// Redacting returns the same open folder, of whose files only the result of redact can be read; its
-// error is that of the read. Files are compared and written as they are.
+// Redacting returns the same open folder, with texts that are read passed through redact; its error becomes
+// that of the read. Files are compared and written unredacted.
 func (f *Folder) Redacting(redact func(p Path, text []byte) ([]byte, error)) *Folder {
 	g := *f
 	g.redact = redact
 	return &g
 }
 
-// IsRedacted reports whether files are read with something else in place of their secrets.
+// IsRedacted reports whether reads replace the secrets in files.
 func (f *Folder) IsRedacted() bool { return f.redact != nil }
 
-// Counting returns the same open folder, whose parallel walks call found with the number
-// of files in each folder that they are going to visit.
+// Counting returns the same open folder, whose parallel walks call found with the number of visible files in
+// each folder.
 func (f *Folder) Counting(found func(files int)) *Folder {
 	g := *f
-	g.found = found
+	g.countFiles = found
 	return &g
 }
 
-// seesFile reports whether the view sees a path as that of a file. It does not ask the disk.
+// seesFile reports whether the view shows the path of a file. It does not access the disk.
 func (f *Folder) seesFile(p Path) bool { return f.view == nil || f.view.SeesFile(p.text) }
 
 // seesFolder is seesFile for a folder.
 func (f *Folder) seesFolder(p Path) bool { return f.view == nil || f.view.SeesFolder(p.text) }
 
-// admit returns the error of a file that the caller may not see. A path that differs from
-// the name on the disk leads nowhere: the view judges the name by which the file is opened.
+// admit returns an error for a file that the caller may not see. A path that differs from the name on the disk
+// counts as missing: the view must judge the name by which the file is opened.
 func (f *Folder) admit(p Path) error {
 	if p == Bookmarks() {
 		return nil
@@ -476,7 +476,7 @@ func (f *Folder) admit(p Path) error {
 	return nil
 }
 
-// isBelowClosed reports whether a path leads through a note that its text closes, as if it were a
+// isBelowClosed reports whether a path goes through a note that is closed by its text, as if the note were a
 // folder.
 func (f *Folder) isBelowClosed(p Path) bool {
 	for above := p.Folder(); f.judge != nil && above != ""; above = (Path{above}).Folder() {
@@ -487,7 +487,7 @@ func (f *Folder) isBelowClosed(p Path) bool {
 	return false
 }
 
-// admitNew is admit for a file that is to be made.
+// admitNew is admit for a file that is to be created.
 func (f *Folder) admitNew(p Path) error {
 	err := f.admit(p)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -496,14 +496,14 @@ func (f *Folder) admitNew(p Path) error {
 	return err
 }
 
-// missing is the error of an invisible file. It is that of one that does not exist.
+// missing returns the error for an invisible file, which is the same as for a missing one.
 func missing(p Path) error { return &fs.PathError{Op: "open", Path: p.Base(), Err: fs.ErrNotExist} }
 
-// closed refuses to make an invisible file. It does not reveal whether there is one.
+// closed returns the error for creating an invisible file. It does not reveal whether the file exists.
 func closed(p Path) error { return &Refusal{Path: p.text, Reason: "cannot be created"} }
 
-// closedUnlessUnread returns the error of a folder that is to be made and whose name cannot be had: that of the disk, or
-// the same as for an invisible one.
+// closedUnlessUnread returns the error for creating a folder whose name was not admitted: that of the disk if
+// the name could not be read, otherwise the same as for an invisible one.
 func closedUnlessUnread(p Path, err error) error {
 	if IsUnread(err) {
 		return err
@@ -511,10 +511,10 @@ func closedUnlessUnread(p Path, err error) error {
 	return closed(p)
 }
 
-// Named returns p as the disk has it: each segment by the name that its folder lists, in
-// place of another case, another Unicode normal form or a short name. From the first
-// missing segment on p stays as it is, and so does the path of an invisible file. The
-// error is fs.ErrNotExist for a path that leads to a hidden place by another name.
+// Named returns p as it is spelled on the disk: each segment has the name that its folder lists, instead of
+// another case, another Unicode normal form or a short name. Segments from the first missing one on are
+// unchanged, and so is the path of an invisible file. The error is fs.ErrNotExist for a path that leads to a
+// hidden place by another name.
 func (f *Folder) Named(p Path) (Path, error) {
 	if p == Bookmarks() {
 		return p, nil
@@ -522,8 +522,8 @@ func (f *Folder) Named(p Path) (Path, error) {
 	return f.visibleName(p, f.names.Name)
 }
 
-// NamedInAnyForm is [Folder.Named] for a path that a caller or a setting spells out: a name that differs from that of a
-// file in its Unicode normal form alone is that of the file.
+// NamedInAnyForm is [Folder.Named] for a path that a caller or a setting spells out: a name that differs from
+// that of a file only in its Unicode normal form names the file.
 func (f *Folder) NamedInAnyForm(p Path) (Path, error) {
 	return f.visibleName(p, f.names.NameInAnyForm)
 }
@@ -554,7 +554,7 @@ func (f *Folder) nameBy(p Path, name func(path string) (string, error)) (Path, e
 	return named, nil
 }
 
-// isNamed returns the error of a path that differs from the name on the disk.
+// isNamed returns an error if a path differs from its spelling on the disk.
 func (f *Folder) isNamed(p Path) error {
 	named, err := f.name(p)
 	if err == nil && named != p {
@@ -563,7 +563,7 @@ func (f *Folder) isNamed(p Path) error {
 	return err
 }
 
-// SeesFile reports whether the file at p may be named. It need not exist.
+// SeesFile reports whether the path of a file at p may be shown. The file need not exist.
 func (f *Folder) SeesFile(p Path) bool {
 	if p == Bookmarks() {
 		return true
@@ -571,12 +571,12 @@ func (f *Folder) SeesFile(p Path) bool {
 	return f.isNamed(p) == nil && f.seesFile(p) && !f.IsClosed(p)
 }
 
-// SeesFolder reports whether the folder at p may be named. It need not exist.
+// SeesFolder reports whether the path of a folder at p may be shown. The folder need not exist.
 func (f *Folder) SeesFolder(p Path) bool { return f.isNamed(p) == nil && f.seesFolder(p) }
 
-// Renamed returns the path that the file from is to get where p is requested: its folder
-// as the disk has it, and its last segment as requested if that is another spelling of the
-// name of from. An invisible path stays as it is.
+// Renamed returns the path to which the file from should be moved if p is requested: the folder as it is
+// spelled on the disk, and the requested last segment if that is another spelling of the name of from. An
+// invisible path is returned unchanged.
 func (f *Folder) Renamed(from, p Path) (Path, error) {
 	renamed, err := f.renamed(from, p)
 	if err == nil && renamed != p && !f.SeesFile(renamed) && renamed.Folder() != from.Folder() {

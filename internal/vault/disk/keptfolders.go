@@ -6,28 +6,29 @@ import (
 	"sync"
 )
 
-// keptFolders are folders that stay open while a change of many files is made: those of a thousand notes in one folder are opened
-// once. Each use makes sure by one look that a name still is that of its open folder, as [step] does when it opens it.
-type keptFolders struct {
+// folderCache keeps folders open during a change of many files: the folder of a thousand notes is opened once.
+// Each use checks that the name still belongs to the open folder, as [step] does when it opens a folder.
+type folderCache struct {
 	mu   sync.Mutex
-	open map[string]*keptFolder // by their paths
+	open map[string]*cachedFolder // by path
 }
 
-// maxKeptFolders is how many folders stay open, apart from those that are in use.
+// maxKeptFolders limits the open folders, except those in use.
 const maxKeptFolders = 64
 
-// keptFolder is an open folder with its users. One that is no longer among the kept ones is closed by its last user.
-type keptFolder struct {
-	root   *os.Root
-	info   fs.FileInfo
-	users  int
-	isGone bool
+// cachedFolder is an open folder and its number of users. If it is no longer in the cache, its last user closes
+// it.
+type cachedFolder struct {
+	root      *os.Root
+	info      fs.FileInfo
+	users     int
+	isDropped bool
 }
 
-// enter opens the folder that the segments lead to from root. The caller closes it.
-func (k *keptFolders) enter(root *os.Root, segments []string) (*os.Root, error) {
+// enter opens the folder at the segments below root. The caller must close it.
+func (k *folderCache) enter(root *os.Root, segments []string) (*os.Root, error) {
 	dir := root
-	var last *keptFolder
+	var last *cachedFolder
 	defer func() { k.release(last) }()
 	path := ""
 	for _, segment := range segments {
@@ -43,15 +44,15 @@ func (k *keptFolders) enter(root *os.Root, segments []string) (*os.Root, error) 
 	return dir.OpenRoot(".")
 }
 
-// step returns the folder name in dir, which the caller releases.
-func (k *keptFolders) step(dir *os.Root, path, name string) (*keptFolder, error) {
-	if known := k.take(path); known != nil {
+// step returns the folder name in dir. The caller must release it.
+func (k *folderCache) step(dir *os.Root, path, name string) (*cachedFolder, error) {
+	if cached := k.take(path); cached != nil {
 		seen, err := dir.Lstat(name)
-		if err == nil && os.SameFile(seen, known.info) {
-			return known, nil
+		if err == nil && os.SameFile(seen, cached.info) {
+			return cached, nil
 		}
-		k.forget(path, known)
-		k.release(known)
+		k.forget(path, cached)
+		k.release(cached)
 		if err != nil {
 			return nil, err
 		}
@@ -60,21 +61,21 @@ func (k *keptFolders) step(dir *os.Root, path, name string) (*keptFolder, error)
 	if err != nil {
 		return nil, err
 	}
-	return k.keep(path, &keptFolder{root: sub, info: seen, users: 1}), nil
+	return k.add(path, &cachedFolder{root: sub, info: seen, users: 1}), nil
 }
 
-func (k *keptFolders) take(path string) *keptFolder {
+func (k *folderCache) take(path string) *cachedFolder {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	known := k.open[path]
-	if known != nil {
-		known.users++
+	cached := k.open[path]
+	if cached != nil {
+		cached.users++
 	}
-	return known
+	return cached
 }
 
-// keep returns the folder that is kept at a path: this one, or one that was opened at the same time.
-func (k *keptFolders) keep(path string, opened *keptFolder) *keptFolder {
+// add returns the cached folder for a path: opened, or one that was added meanwhile.
+func (k *folderCache) add(path string, opened *cachedFolder) *cachedFolder {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if other := k.open[path]; other != nil && os.SameFile(other.info, opened.info) {
@@ -92,49 +93,49 @@ func (k *keptFolders) keep(path string, opened *keptFolder) *keptFolder {
 	return opened
 }
 
-// forget no longer keeps a folder at a path.
-func (k *keptFolders) forget(path string, known *keptFolder) {
+// forget removes a folder from the cache.
+func (k *folderCache) forget(path string, cached *cachedFolder) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.open[path] == known {
+	if k.open[path] == cached {
 		delete(k.open, path)
-		known.drop()
+		cached.drop()
 	}
 }
 
-func (k *keptFolders) release(used *keptFolder) {
+func (k *folderCache) release(used *cachedFolder) {
 	if used == nil {
 		return
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	used.users--
-	if used.isGone && used.users == 0 {
+	if used.isDropped && used.users == 0 {
 		used.root.Close()
 	}
 }
 
 // close closes all folders that are not in use.
-func (k *keptFolders) close() {
+func (k *folderCache) close() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.dropAll()
 }
 
-func (k *keptFolders) dropAll() {
-	for _, known := range k.open {
-		known.drop()
+func (k *folderCache) dropAll() {
+	for _, cached := range k.open {
+		cached.drop()
 	}
 	clear(k.open)
 }
 
-// drop closes a folder that is no longer kept, or leaves that to its last user.
-func (known *keptFolder) drop() {
-	if known.isGone {
+// drop closes a folder that is no longer in the cache, or leaves that to its last user.
+func (c *cachedFolder) drop() {
+	if c.isDropped {
 		return
 	}
-	known.isGone = true
-	if known.users == 0 {
-		known.root.Close()
+	c.isDropped = true
+	if c.users == 0 {
+		c.root.Close()
 	}
 }

@@ -42,7 +42,7 @@ func TestAKeptFolderIsTheOneAtItsPath(t *testing.T) {
 	}
 	expect("at first", "first")
 	expect("again", "first")
-	assert.Equal(t, len(f.gathered.kept.open), 2)
+	assert.Equal(t, len(f.gathered.openFolders.open), 2)
 
 	moved := filepath.Join(base, "moved")
 	require.NoError(t, os.Rename(filepath.Join(base, "a", "b"), moved))

@@ -15,19 +15,18 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
 
-// Move gives the file at from the path to, and makes the folders that are missing there.
-// The error is fs.ErrExist if something is at to, unless that is the file itself under a
-// name that the system takes for the same, and ErrChanged unless the file has the content
-// before.
+// Move moves the file at from to the path to, and creates missing folders there. The error is fs.ErrExist if to
+// exists, unless it is the same file under a name that the system treats as equal, and ErrChanged unless the
+// file has the content before.
 func (f *Folder) Move(from, to Path, before Content) error {
 	if err := f.admit(from); err != nil {
 		return err
 	}
 	if f.IsClosed(from) {
-		return ErrChanged // as if it were gone
+		return ErrChanged // as if it did not exist
 	}
-	// An invisible path is refused, and one that differs from the name on the disk, unless it is another
-	// spelling of the own name of the file.
+	// Refuse an invisible path, and one that differs from the name on the disk unless it is another spelling of
+	// the file's own name.
 	switch renamed, err := f.renamed(from, to); {
 	case errors.Is(err, fs.ErrNotExist),
 		err == nil && renamed != to,
@@ -46,7 +45,7 @@ func (f *Folder) Move(from, to Path, before Content) error {
 	}
 	defer source.Close()
 	defer system.Lock(source)()
-	file, err := f.in(source).openUnchanged(from.Base(), before)
+	file, err := f.rooted(source).openUnchanged(from.Base(), before)
 	if err != nil {
 		return err
 	}
@@ -59,19 +58,19 @@ func (f *Folder) Move(from, to Path, before Content) error {
 	if err := f.rename(file, source, target, to); err != nil {
 		return err
 	}
-	return errors.Join(f.settle(target, to.Folder(), to.Base()), f.sync(source, from.Folder()))
+	return errors.Join(f.syncName(target, to.Folder(), to.Base()), f.sync(source, from.Folder()))
 }
 
 // rename moves a file without replacing another one.
 func (f *Folder) rename(file *File, source, target *os.Root, to Path) error {
-	switch there, err := target.Lstat(to.Base()); {
-	case err == nil && os.SameFile(file.Info, there) && file.Info.Name() != to.Base() && strings.EqualFold(norm.NFC.String(file.Info.Name()), norm.NFC.String(to.Base())):
-		// Another spelling of the same name. Some file systems report success and keep the old one.
-		one, err := source.Stat(".")
+	switch existing, err := target.Lstat(to.Base()); {
+	case err == nil && os.SameFile(file.Info, existing) && file.Info.Name() != to.Base() && strings.EqualFold(norm.NFC.String(file.Info.Name()), norm.NFC.String(to.Base())):
+		// This is another spelling of the same name. Some file systems report success but keep the old name.
+		sourceInfo, err := source.Stat(".")
 		if err != nil {
 			return err
 		}
-		other, err := target.Stat(".")
+		targetInfo, err := target.Stat(".")
 		if err != nil {
 			return err
 		}
@@ -79,11 +78,11 @@ func (f *Folder) rename(file *File, source, target *os.Root, to Path) error {
 		if err != nil {
 			return err
 		}
-		if links > 1 || !os.SameFile(one, other) {
-			return fmt.Errorf("%q: %w", to.text, fs.ErrExist) // a second name of the file, perhaps in another folder
+		if links > 1 || !os.SameFile(sourceInfo, targetInfo) {
+			return fmt.Errorf("%q: %w", to.text, fs.ErrExist) // another name of the file, perhaps in another folder
 		}
-		look := func() error { return nil } // it is the file itself that is replaced
-		if err := f.sys.Rename(source, file.Info.Name(), source, to.Base(), look); err != nil {
+		noCheck := func() error { return nil } // the file only replaces itself
+		if err := f.sys.Rename(source, file.Info.Name(), source, to.Base(), noCheck); err != nil {
 			return err
 		}
 		folder, err := source.Open(".")
@@ -107,19 +106,19 @@ func (f *Folder) rename(file *File, source, target *os.Root, to Path) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	err := f.take(file, source, target, to.Base())
+	err := f.moveVerified(file, source, target, to.Base())
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%q: %w", to.text, fs.ErrExist)
 	}
 	return err
 }
 
-// trashFolder is where the app moves deleted files, if it does not use the trash of the
-// system. Nothing in it is visible.
+// trashFolder is the folder to which the app moves deleted files if it does not use the system's trash. Its
+// contents are invisible.
 const trashFolder = ".trash"
 
-// FreeTrashName returns a name in the trash of the vault for the file at p: its own, or one with a number from the
-// given one on, if that is taken. next is the number for another file of the same name.
+// FreeTrashName returns a free name for the file at p in the trash of the vault: its own name, with a number if
+// from is not 0 or the name is taken. next is the number to try first for another file of the same name.
 func (f *Folder) FreeTrashName(p Path, from int) (name string, next int, err error) {
 	trash, err := f.enter([]string{trashFolder})
 	if errors.Is(err, fs.ErrNotExist) {
@@ -138,18 +137,18 @@ func (f *Folder) FreeTrashName(p Path, from int) (name string, next int, err err
 	return "", 0, fmt.Errorf("%q: %w", p.text, fs.ErrExist)
 }
 
-// Trash moves the file at p into the trash of the vault, which is flat, and gives it a name there. The error is
-// ErrChanged unless the file has the content before, and fs.ErrExist if the name is taken.
+// Trash moves the file at p to the trash of the vault, which has no subfolders, under the given name. The error
+// is ErrChanged unless the file has the content before, and fs.ErrExist if the name is taken.
 func (f *Folder) Trash(p Path, name string, before Content) error {
 	if f.IsClosed(p) {
-		return ErrChanged // as if it were gone
+		return ErrChanged // as if it did not exist
 	}
 	dir, leave, err := f.lockedParent(p)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	file, err := f.in(dir).openUnchanged(p.Base(), before)
+	file, err := f.rooted(dir).openUnchanged(p.Base(), before)
 	if err != nil {
 		return err
 	}
@@ -159,16 +158,16 @@ func (f *Folder) Trash(p Path, name string, before Content) error {
 		return err
 	}
 	defer trash.Close()
-	if err := f.take(file, dir, trash, name); err != nil {
+	if err := f.moveVerified(file, dir, trash, name); err != nil {
 		return err
 	}
-	return errors.Join(f.settle(trash, trashFolder, name), f.sync(dir, p.Folder()))
+	return errors.Join(f.syncName(trash, trashFolder, name), f.sync(dir, p.Folder()))
 }
 
-// maxTrashed is how many files of one name the trash takes.
+// maxTrashed limits the files with the same name in the trash.
 const maxTrashed = 10_000
 
-// numbered returns name with a number before its extension; 0 is none.
+// numbered returns name with a number before its extension, or unchanged for 0.
 func numbered(name string, n int) string {
 	if n == 0 {
 		return name
@@ -177,8 +176,8 @@ func numbered(name string, n int) string {
 	return fmt.Sprintf("%s %d%s", strings.TrimSuffix(name, ext), n, ext)
 }
 
-// HoldsTrashed reports whether the file of that name in the trash of the vault has the content. The error says that it
-// cannot be read.
+// HoldsTrashed reports whether the trash of the vault has a file with the name and the content. It returns an
+// error if that cannot be read.
 func (f *Folder) HoldsTrashed(name string, content Content) (bool, error) {
 	if !isTrashName(name) {
 		return false, nil
@@ -188,14 +187,13 @@ func (f *Folder) HoldsTrashed(name string, content Content) (bool, error) {
 		return false, ignoreMissing(err)
 	}
 	defer trash.Close()
-	return isUnchanged(f.in(trash), name, content)
+	return isUnchanged(f.rooted(trash), name, content)
 }
 
 func isTrashName(name string) bool { return !strings.ContainsAny(name, `/\`) && flaw(name) == "" }
 
-// Untrash moves a file, with its times and its mode, out of the trash of the vault to p,
-// which must be free, and makes the folders that are missing there. The error is ErrChanged
-// unless it has the content.
+// Untrash moves a file, with its times and mode, from the trash of the vault to p, which must be free, and
+// creates missing folders there. The error is ErrChanged unless the file has the content.
 func (f *Folder) Untrash(name string, p Path, content Content) error {
 	if err := f.admitNew(p); err != nil || f.IsClosed(p) {
 		return cmp.Or(err, closed(p))
@@ -208,7 +206,7 @@ func (f *Folder) Untrash(name string, p Path, content Content) error {
 		return err
 	}
 	defer trash.Close()
-	file, err := f.in(trash).openUnchanged(name, content)
+	file, err := f.rooted(trash).openUnchanged(name, content)
 	if err != nil {
 		return err
 	}
@@ -219,34 +217,34 @@ func (f *Folder) Untrash(name string, p Path, content Content) error {
 	}
 	defer dir.Close()
 	defer system.Lock(dir)()
-	if err := f.take(file, trash, dir, p.Base()); err != nil {
+	if err := f.moveVerified(file, trash, dir, p.Base()); err != nil {
 		return err
 	}
-	return errors.Join(f.settle(dir, p.Folder(), p.Base()), f.sync(trash, trashFolder))
+	return errors.Join(f.syncName(dir, p.Folder(), p.Base()), f.sync(trash, trashFolder))
 }
 
-// take gives the file of source that was opened as seen the name to in target, which must
-// be free. If another file had its name by then, or it was written since, the move is
-// undone: that is ErrChanged.
-func (f *Folder) take(seen *File, source *os.Root, target *os.Root, to string) error {
+// moveVerified moves the opened file seen from source to the name to in target, which must be free. If its name
+// belonged to another file by then, or the file was written since, the move is undone, and the error is
+// ErrChanged.
+func (f *Folder) moveVerified(seen *File, source *os.Root, target *os.Root, to string) error {
 	from := seen.Info.Name()
-	if err := f.pass(source, from, target, to); err != nil {
+	if err := f.moveExclusive(source, from, target, to); err != nil {
 		return err
 	}
 	moved, err := target.Lstat(to)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // another program moved it on
+		return nil // another program moved it away
 	}
 	if err != nil {
-		return errors.Join(err, f.pass(target, to, source, from))
+		return errors.Join(err, f.moveExclusive(target, to, source, from))
 	}
-	was := seen.Info
-	if os.SameFile(was, moved) && was.Size() == moved.Size() && was.ModTime().Equal(moved.ModTime()) {
+	before := seen.Info
+	if os.SameFile(before, moved) && before.Size() == moved.Size() && before.ModTime().Equal(moved.ModTime()) {
 		return nil
 	}
 	for n := range maxTrashed {
 		name := numbered(from, n)
-		switch err := f.pass(target, to, source, name); {
+		switch err := f.moveExclusive(target, to, source, name); {
 		case err == nil && n == 0:
 			return ErrChanged
 		case err == nil:
@@ -263,10 +261,10 @@ func (f *Folder) take(seen *File, source *os.Root, target *os.Root, to string) e
 	return ErrChanged
 }
 
-// pass gives the file from in source the name to in target, and never replaces another
-// file. Where that takes several calls, a crash between them leaves the file with both
-// names, or with an empty file of the new name.
-func (f *Folder) pass(source *os.Root, from string, target *os.Root, to string) error {
+// moveExclusive moves the file from in source to the name to in target, and never replaces another file. If
+// that takes several calls, a crash between them may leave the file with both names, or an empty file with the
+// new name.
+func (f *Folder) moveExclusive(source *os.Root, from string, target *os.Root, to string) error {
 	err := f.sys.Move(source, from, target, to)
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return err
@@ -281,8 +279,8 @@ func (f *Folder) pass(source *os.Root, from string, target *os.Root, to string) 
 	case errors.Is(err, fs.ErrExist):
 		return err
 	}
-	// The file system has no hard links either. An empty file, whose creation fails if the
-	// name is taken, reserves the name and is replaced.
+	// The file system has no hard links either. An empty file, whose creation fails if the name is taken,
+	// reserves the name and is then replaced.
 	placeholder, err := f.sys.Create(target, to, newNote)
 	if err != nil {
 		return err
@@ -292,7 +290,7 @@ func (f *Folder) pass(source *os.Root, from string, target *os.Root, to string) 
 		err = f.sys.Rename(source, from, target, to, isPlaceholder)
 	}
 	if err == nil || isPlaceholder() != nil {
-		return err // by now another program's note is there
+		return err // the name now belongs to another program's note
 	}
 	return errors.Join(err, ignoreMissing(f.sys.Remove(target, to)))
 }

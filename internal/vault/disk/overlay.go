@@ -15,51 +15,51 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
 
-// Overlay is what is planned for the files of a vault and not on the disk: the difference between the vault as it is and as
-// it will be. A [Folder] over it is read as the vault will be (copy-on-write). Every read of a Folder goes through it;
-// what changes the disk does not. It is safe for concurrent use.
+// Overlay is a set of planned changes to the files of a vault that are not on the disk. A [Folder] with an
+// overlay is read as the vault will be after them (copy-on-write). All reads of a Folder use its overlay;
+// methods that change the disk ignore it. It is safe for concurrent use.
 type Overlay struct {
 	mu      sync.RWMutex
-	files   map[Path]*plannedFile // nil for one that is gone
-	folders map[Path]bool         // those that are made; false for those that are removed
-	// differing are the names in each folder that files or folders are about.
+	files   map[Path]*plannedFile // nil for a removed file
+	folders map[Path]bool         // true for a created folder, false for a removed one
+	// differing has, for each folder, the names of its planned files and folders.
 	differing map[Path]map[string]bool
-	changed   []string // paths, in the order in which they were planned
-	written   uint64   // how many texts
+	changed   []string // paths, in the order of planning
+	written   uint64   // number of planned texts
 	names     *filenames.Folder
-	spelled   sync.Once
+	namesOnce sync.Once
 }
 
-// plannedFile is a file of an overlay.
+// plannedFile is a planned file of an overlay.
 type plannedFile struct {
-	// from is where its bytes are on the disk, the zero Path for text.
+	// from is the file on the disk with the bytes; the zero Path if text has them.
 	from Path
 	text []byte
 	info plannedInfo
-	// stamp is one that no file on a disk has, and is never settled.
+	// stamp is unlike that of any file on a disk, and is never settled.
 	stamp system.Stamp
 }
 
-// NewOverlay returns an overlay in which nothing differs from the disk.
+// NewOverlay returns an overlay without changes.
 func NewOverlay() *Overlay {
 	return &Overlay{files: map[Path]*plannedFile{}, folders: map[Path]bool{}, differing: map[Path]map[string]bool{}}
 }
 
-// Over returns the same open folder, which is read as it will be when what is planned is on the disk. The names of an
-// overlay are those of one vault.
+// Over returns the same open folder as it will be once the planned changes are on the disk. An overlay can only
+// be used with one vault.
 func (f *Folder) Over(o *Overlay) *Folder {
-	o.spelled.Do(func() {
+	o.namesOnce.Do(func() {
 		root := *f
-		root.over = o
+		root.overlay = o
 		o.names = filenames.Over(func() (filenames.Level, error) { return root.levelOf(Path{}) })
 	})
 	g := *f
-	g.over = o
+	g.overlay = o
 	g.names = o.names
 	return &g
 }
 
-// Write plans a text for the file at p, with the permission bits and the time of modification that it will have.
+// Write plans a file at p with a text, permission bits and a modification time.
 func (o *Overlay) Write(p Path, text []byte, mode fs.FileMode, modified time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -71,41 +71,42 @@ func (o *Overlay) Write(p Path, text []byte, mode fs.FileMode, modified time.Tim
 	})
 }
 
-// Place plans for the file at p the bytes that the file at from has on the disk.
+// Place plans a file at p with the bytes that the file at from has on the disk.
 func (o *Overlay) Place(p, from Path) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if p == from { // it is where it was
+	if p == from { // it is back in its original place
 		delete(o.files, p)
-		o.note(p)
+		o.recordName(p)
 		return
 	}
 	o.put(p, &plannedFile{from: from})
 }
 
-// Remove plans that there is no file at p.
+// Remove plans the removal of the file at p.
 func (o *Overlay) Remove(p Path) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.put(p, nil)
 }
 
-// MakeFolder plans a folder with those above it.
+// MakeFolder plans a folder and the missing folders above it.
 func (o *Overlay) MakeFolder(p Path) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.makeFolder(p)
 }
 
-// RemoveFolder plans that there is no folder at p, of which nothing is left.
+// RemoveFolder plans the removal of the empty folder at p.
 func (o *Overlay) RemoveFolder(p Path) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.folders[p] = false
-	o.note(p)
+	o.recordName(p)
 }
 
-// Source returns where the bytes of the file at p are on the disk, and its text if they are on none.
+// Source returns the file on the disk that has the bytes of the file at p, or its text if they are not on the
+// disk.
 func (o *Overlay) Source(p Path) (from Path, text []byte) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
@@ -119,7 +120,7 @@ func (o *Overlay) Source(p Path) (from Path, text []byte) {
 	return Path{}, file.text
 }
 
-// Folders returns the folders that are made, the highest first.
+// Folders returns the planned new folders, the highest first.
 func (o *Overlay) Folders() (made []Path) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
@@ -132,18 +133,18 @@ func (o *Overlay) Folders() (made []Path) {
 	return made
 }
 
-// Changed returns the paths that were planned, without the first so many of them.
+// Changed returns the planned paths in order, without the first known ones.
 func (o *Overlay) Changed(known int) []string {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return o.changed[known:len(o.changed):len(o.changed)]
 }
 
-// The functions below are called under the lock.
+// The caller of the following functions must hold the lock.
 
 func (o *Overlay) put(p Path, file *plannedFile) {
 	o.files[p] = file
-	o.note(p)
+	o.recordName(p)
 	if file != nil {
 		o.makeFolder(Path{p.Folder()})
 	}
@@ -153,21 +154,21 @@ func (o *Overlay) makeFolder(p Path) {
 	for ; p != (Path{}); p = (Path{p.Folder()}) {
 		if isMade, known := o.folders[p]; !known || !isMade {
 			o.folders[p] = true
-			o.note(p)
+			o.recordName(p)
 		}
 	}
 }
 
-func (o *Overlay) note(p Path) {
-	in := Path{p.Folder()}
-	if o.differing[in] == nil {
-		o.differing[in] = map[string]bool{}
+func (o *Overlay) recordName(p Path) {
+	folder := Path{p.Folder()}
+	if o.differing[folder] == nil {
+		o.differing[folder] = map[string]bool{}
 	}
-	o.differing[in][p.Base()] = true
+	o.differing[folder][p.Base()] = true
 	o.changed = append(o.changed, p.text)
 }
 
-// hides reports whether a folder that is removed leads to p, or is at p.
+// hides reports whether the folder at p, or one above it, is removed.
 func (o *Overlay) hides(p Path) bool {
 	for ; p != (Path{}); p = (Path{p.Folder()}) {
 		if isMade, known := o.folders[p]; known && !isMade {
@@ -177,7 +178,7 @@ func (o *Overlay) hides(p Path) bool {
 	return false
 }
 
-// find returns what is planned for a file. isPlanned is false for one that is as on the disk.
+// find returns the planned file at p. isPlanned is false if the file is as on the disk.
 func (o *Overlay) find(p Path) (file *plannedFile, isPlanned bool) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
@@ -188,13 +189,13 @@ func (o *Overlay) find(p Path) (file *plannedFile, isPlanned bool) {
 	return file, isPlanned
 }
 
-// differs reports whether something else is planned for a path than there is on the disk.
+// differs reports whether the planned file at a path differs from the disk.
 func (o *Overlay) differs(p Path) bool {
 	_, isPlanned := o.find(p)
 	return isPlanned
 }
 
-// text returns the text that is planned for a file.
+// text returns the planned text of a file.
 func (o *Overlay) text(p Path) (text []byte, isPlanned bool) {
 	file, _ := o.find(p)
 	if file == nil || file.from != (Path{}) {
@@ -203,14 +204,14 @@ func (o *Overlay) text(p Path) (text []byte, isPlanned bool) {
 	return file.text, true
 }
 
-// folder says what is planned for the folder at p.
+// folder reports whether the folder at p is planned or removed.
 func (o *Overlay) folder(p Path) (isMade, isRemoved bool) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return o.folders[p], o.hides(p)
 }
 
-// namesIn returns the names in a folder for which something is planned.
+// namesIn returns the names in a folder for which changes are planned.
 func (o *Overlay) namesIn(p Path) (names []string) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
@@ -220,8 +221,8 @@ func (o *Overlay) namesIn(p Path) (names []string) {
 	return names
 }
 
-// MayMake returns why no file can be made at p: its path is one that not every system and link can carry, or that may not be
-// seen.
+// MayMake returns an error if no file can be created at p, because its path is invisible, or some systems or
+// links do not support it.
 func (f *Folder) MayMake(p Path) error {
 	if p == Bookmarks() {
 		return nil
@@ -240,21 +241,21 @@ func (f *Folder) MayMake(p Path) error {
 	return nil
 }
 
-// open opens a file whose text is planned. For another one it returns where the bytes are on the disk.
+// open opens a file with a planned text. For any other file, it returns the path on the disk with the bytes.
 func (o *Overlay) open(f *Folder, p Path) (file *File, from Path, err error) {
-	known, isPlanned := o.find(p)
+	planned, isPlanned := o.find(p)
 	switch {
-	case isPlanned && known == nil:
+	case isPlanned && planned == nil:
 		return nil, p, missing(p)
 	case !isPlanned:
 		return nil, p, nil
-	case known.from != (Path{}):
-		return nil, known.from, nil
+	case planned.from != (Path{}):
+		return nil, planned.from, nil
 	}
-	return &File{content: &plannedText{bytes.NewReader(known.text), known.info}, Info: known.info}, p, nil
+	return &File{content: &plannedText{bytes.NewReader(planned.text), planned.info}, Info: planned.info}, p, nil
 }
 
-// plannedText is an open file of an overlay.
+// plannedText is an open file with a planned text.
 type plannedText struct {
 	*bytes.Reader
 	info plannedInfo
@@ -263,7 +264,7 @@ type plannedText struct {
 func (t *plannedText) Close() error               { return nil }
 func (t *plannedText) Stat() (fs.FileInfo, error) { return t.info, nil }
 
-// plannedInfo is what is known about a file or a folder of an overlay.
+// plannedInfo describes a planned file or folder.
 type plannedInfo struct {
 	name     string
 	size     int64
@@ -278,7 +279,7 @@ func (i plannedInfo) ModTime() time.Time { return i.modified }
 func (i plannedInfo) IsDir() bool        { return i.mode.IsDir() }
 func (i plannedInfo) Sys() any           { return nil }
 
-// renamed is what is known about a file that has another name on the disk.
+// renamed describes a file that has another name on the disk.
 type renamed struct {
 	fs.FileInfo
 	name string
@@ -286,7 +287,7 @@ type renamed struct {
 
 func (r renamed) Name() string { return r.name }
 
-// folderInfo returns what is known about the folder at p, which may be seen.
+// folderInfo returns information about the visible folder at p.
 func (o *Overlay) folderInfo(f *Folder, p Path) (fs.FileInfo, error) {
 	at, err := o.place(f, p.segments())
 	if err != nil {
@@ -301,7 +302,7 @@ func (o *Overlay) folderInfo(f *Folder, p Path) (fs.FileInfo, error) {
 	return dir.Stat(".")
 }
 
-// count returns how many names there are in a folder.
+// count returns the number of names in a folder.
 func (o *Overlay) count(f *Folder, p Path) (int, error) {
 	if _, isRemoved := o.folder(p); isRemoved {
 		return 0, missing(p)
@@ -312,7 +313,7 @@ func (o *Overlay) count(f *Folder, p Path) (int, error) {
 		return 0, err
 	}
 	for _, name := range o.namesIn(p) {
-		if o.isThere(f, Path{p.text}.join(name), names[name]) {
+		if o.exists(f, Path{p.text}.join(name), names[name]) {
 			names[name] = true
 		} else {
 			delete(names, name)
@@ -321,8 +322,8 @@ func (o *Overlay) count(f *Folder, p Path) (int, error) {
 	return len(names), nil
 }
 
-// isThere reports whether a file or a folder is at p. onDisk says whether there is one on the disk.
-func (o *Overlay) isThere(f *Folder, p Path, onDisk bool) bool {
+// exists reports whether there is a file or folder at p. onDisk tells whether there is one on the disk.
+func (o *Overlay) exists(f *Folder, p Path, onDisk bool) bool {
 	file, isPlanned := o.find(p)
 	isMade, isRemoved := o.folder(p)
 	isPlannedToBe := file != nil || isMade
@@ -330,7 +331,7 @@ func (o *Overlay) isThere(f *Folder, p Path, onDisk bool) bool {
 	return isPlannedToBe || onDisk && !isGone
 }
 
-// join returns the path of a name in the folder p, which may be hidden.
+// join returns the path of a name, which may be hidden, in the folder p.
 func (p Path) join(name string) Path {
 	if p.text == "" {
 		return Path{text: name}
@@ -346,22 +347,22 @@ func (f *Folder) namesOnDisk(p Path) (map[string]bool, error) {
 		return names, err
 	}
 	defer dir.Close()
-	all, err := fs.ReadDir(dir.FS(), ".")
-	for _, one := range all {
-		names[one.Name()] = true
+	entries, err := fs.ReadDir(dir.FS(), ".")
+	for _, entry := range entries {
+		names[entry.Name()] = true
 	}
 	return names, err
 }
 
-// plannedPlace is a folder of an overlay.
+// plannedPlace is a folder with planned changes.
 type plannedPlace struct {
-	over *Overlay
-	in   *Folder
-	path Path
-	disk place // the same folder on the disk, nil if it is not there
+	overlay *Overlay
+	vault   *Folder
+	path    Path
+	disk    place // the same folder on the disk; nil if it does not exist there
 }
 
-// place opens a folder as it will be.
+// place opens a folder as it is planned.
 func (o *Overlay) place(f *Folder, segments []string) (place, error) {
 	path := Path{text: strings.Join(segments, "/")}
 	file, isPlanned := o.find(path)
@@ -389,12 +390,12 @@ func (p plannedPlace) close() {
 }
 
 func (p plannedPlace) step(name string) (place, error) {
-	return p.over.place(p.in, p.path.join(name).segments())
+	return p.overlay.place(p.vault, p.path.join(name).segments())
 }
 
-// lookAtFolder looks at a folder of the disk alone: what is planned is nowhere else.
+// lookAtFolder only returns a folder that is on the disk: a planned one is not in the cloud.
 func (p plannedPlace) lookAtFolder(name string) (fs.FileInfo, error) {
-	isMade, isRemoved := p.over.folder(p.path.join(name))
+	isMade, isRemoved := p.overlay.folder(p.path.join(name))
 	if isMade || isRemoved || p.disk == nil {
 		return nil, missing(p.path.join(name))
 	}
@@ -402,47 +403,47 @@ func (p plannedPlace) lookAtFolder(name string) (fs.FileInfo, error) {
 }
 
 func (p plannedPlace) list() ([]listed, error) {
-	var found []listed
+	var entries []listed
 	if p.disk != nil {
 		var err error
-		if found, err = p.disk.list(); err != nil {
-			return found, err
+		if entries, err = p.disk.list(); err != nil {
+			return entries, err
 		}
 	}
 	differing := map[string]bool{}
-	for _, name := range p.over.namesIn(p.path) {
+	for _, name := range p.overlay.namesIn(p.path) {
 		differing[name] = true
 	}
-	kept := found[:0]
-	for _, one := range found {
-		at := p.path.join(one.name)
-		_, isPlanned := p.over.find(at)
-		isMade, isRemoved := p.over.folder(at)
-		isAsItWas := !isPlanned && !isMade && !isRemoved
-		if !differing[one.name] || isAsItWas {
-			kept = append(kept, one)
-			delete(differing, one.name)
+	result := entries[:0]
+	for _, entry := range entries {
+		at := p.path.join(entry.name)
+		_, isPlanned := p.overlay.find(at)
+		isMade, isRemoved := p.overlay.folder(at)
+		isAsOnDisk := !isPlanned && !isMade && !isRemoved
+		if !differing[entry.name] || isAsOnDisk {
+			result = append(result, entry)
+			delete(differing, entry.name)
 		}
 	}
 	for name := range differing {
 		at := p.path.join(name)
-		file, isPlanned := p.over.find(at)
-		isMade, isRemoved := p.over.folder(at)
+		file, isPlanned := p.overlay.find(at)
+		isMade, isRemoved := p.overlay.folder(at)
 		switch {
 		case isPlanned && file != nil:
-			kept = append(kept, listed{name, false})
+			result = append(result, listed{name, false})
 		case isMade && !isRemoved:
-			kept = append(kept, listed{name, true})
+			result = append(result, listed{name, true})
 		}
 	}
-	return kept, nil
+	return result, nil
 }
 
-// source returns the open folder on the disk that has the bytes of a file, and their name there. text is the planned file in
-// place of that. The caller calls leave.
+// source returns the open folder on the disk with the bytes of a file, and their name there; or, instead of
+// these, the planned file with its text. The caller must call leave.
 func (p plannedPlace) source(name string) (at place, as string, text *plannedFile, leave func(), err error) {
 	leave = func() {}
-	file, isPlanned := p.over.find(p.path.join(name))
+	file, isPlanned := p.overlay.find(p.path.join(name))
 	switch {
 	case isPlanned && file == nil, !isPlanned && p.disk == nil:
 		return nil, "", nil, leave, missing(p.path.join(name))
@@ -451,7 +452,7 @@ func (p plannedPlace) source(name string) (at place, as string, text *plannedFil
 	case file.from == (Path{}):
 		return nil, "", file, leave, nil
 	}
-	at, err = p.in.placeOnDisk(file.from.parents())
+	at, err = p.vault.placeOnDisk(file.from.parents())
 	if err != nil {
 		return nil, "", nil, leave, err
 	}
@@ -498,16 +499,16 @@ func (p plannedPlace) read(name string, buf []byte) ([]byte, system.Stamp, error
 	return at.read(as, buf)
 }
 
-// plannedLevel is a folder of an overlay for the search of names.
+// plannedLevel is a folder with planned changes, for looking up the spelling of names.
 type plannedLevel struct {
-	over *Overlay
-	in   *Folder
-	path Path
-	dir  *os.Root // nil if it is not on the disk
+	overlay *Overlay
+	vault   *Folder
+	path    Path
+	dir     *os.Root // nil if it is not on the disk
 }
 
 func (f *Folder) levelOf(p Path) (filenames.Level, error) {
-	isMade, isRemoved := f.over.folder(p)
+	isMade, isRemoved := f.overlay.folder(p)
 	if isRemoved {
 		return nil, missing(p)
 	}
@@ -515,7 +516,7 @@ func (f *Folder) levelOf(p Path) (filenames.Level, error) {
 	if err != nil && !isMade {
 		return nil, err
 	}
-	return plannedLevel{f.over, f, p, dir}, nil
+	return plannedLevel{f.overlay, f, p, dir}, nil
 }
 
 func (l plannedLevel) Close() {
@@ -525,15 +526,15 @@ func (l plannedLevel) Close() {
 }
 
 func (l plannedLevel) Enter(name string) (filenames.Level, error) {
-	return l.in.levelOf(l.path.join(name))
+	return l.vault.levelOf(l.path.join(name))
 }
 
 func (l plannedLevel) Lstat(name string) (fs.FileInfo, error) {
 	at := l.path.join(name)
-	file, isPlanned := l.over.find(at)
-	isMade, isRemoved := l.over.folder(at)
+	file, isPlanned := l.overlay.find(at)
+	isMade, isRemoved := l.overlay.folder(at)
 	switch {
-	case isPlanned && file != nil: // only its name matters
+	case isPlanned && file != nil: // only the name matters
 		return plannedInfo{name: name, mode: newNote}, nil
 	case isPlanned && !isMade, isRemoved:
 		return nil, missing(at)
@@ -551,20 +552,20 @@ func (l plannedLevel) Lstat(name string) (fs.FileInfo, error) {
 }
 
 func (l plannedLevel) List() ([]string, error) {
-	names, err := l.in.namesOnDisk(l.path)
+	names, err := l.vault.namesOnDisk(l.path)
 	if err != nil && l.dir != nil {
 		return nil, err
 	}
-	for _, name := range l.over.namesIn(l.path) {
-		if l.over.isThere(l.in, l.path.join(name), names[name]) {
+	for _, name := range l.overlay.namesIn(l.path) {
+		if l.overlay.exists(l.vault, l.path.join(name), names[name]) {
 			names[name] = true
 		} else {
 			delete(names, name)
 		}
 	}
-	all := make([]string, 0, len(names))
+	list := make([]string, 0, len(names))
 	for name := range names {
-		all = append(all, name)
+		list = append(list, name)
 	}
-	return all, nil
+	return list, nil
 }

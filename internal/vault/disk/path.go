@@ -11,21 +11,20 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of a path. Common file systems of Linux take names of up to 255 bytes, those of Windows and macOS of up to 255
-// units of UTF-16, which a name in Chinese or Japanese has in three times as many bytes. The other limits bound a walk and
-// its open descriptors.
+// Limits of a path. Common file systems of Linux accept names of up to 255 bytes; those of Windows and macOS
+// accept up to 255 UTF-16 units, which take three times as many bytes in Chinese or Japanese. The other limits
+// bound a walk and its open descriptors.
 const (
 	maxSegment  = 255
 	maxPath     = 4096
 	maxSegments = 200
 )
 
-// Path is a canonical path in a vault: segments joined by slashes, none of them empty,
-// hidden, or special. The zero Path is the vault's root folder. Only [ParsePath],
-// [ParseFolder] and [Bookmarks] make others.
+// Path is a canonical path in a vault: segments joined by slashes, none of them empty, hidden, or special. The
+// zero Path is the root of the vault. Only [ParsePath], [ParseFolder] and [Bookmarks] return other paths.
 type Path struct{ text string }
 
-// ParsePath returns the path of a file.
+// ParsePath parses the path of a file.
 func ParsePath(text string) (Path, error) {
 	if len(text) > maxPath {
 		return Path{}, fmt.Errorf("path of %d bytes: at most %d", len(text), maxPath)
@@ -45,8 +44,7 @@ func ParsePath(text string) (Path, error) {
 	return Path{text: text}, nil
 }
 
-// ParseFolder returns the path of a folder. One slash at the end is allowed;
-// "/" and nothing are the root.
+// ParseFolder parses the path of a folder. It may end with one slash; "/" and "" are the root.
 func ParseFolder(text string) (Path, error) {
 	if text == "" || text == "/" {
 		return Path{}, nil
@@ -54,11 +52,11 @@ func ParseFolder(text string) (Path, error) {
 	return ParsePath(strings.TrimSuffix(text, "/"))
 }
 
-// Bookmarks is the path of the one settings file of the app that is written.
-// No other path leads to a hidden place.
+// Bookmarks returns the path of the only settings file of the app that is written. No other path leads to a
+// hidden file.
 func Bookmarks() Path { return Path{text: configFolder + "/bookmarks.json"} }
 
-// flaw says what is wrong with one segment, or nothing.
+// flaw returns what is wrong with a segment, "" if nothing is.
 func flaw(segment string) string {
 	switch {
 	case segment == "":
@@ -82,24 +80,23 @@ func flaw(segment string) string {
 // isTooLong reports whether no file of the system goos, a value of [runtime.GOOS], can have the name.
 func isTooLong(goos, segment string) bool {
 	if len(segment) <= maxSegment {
-		return false // nearly every name
+		return false // almost every name
 	}
 	countsUnits := goos == "windows" || goos == "darwin"
 	return !countsUnits || len(utf16.Encode([]rune(segment))) > maxSegment
 }
 
-// forgesLines reports whether r could make one line of a listing look like
-// several, or like another one.
+// forgesLines reports whether r could make one line of a listing look like several lines, or like another line.
 func forgesLines(r rune) bool {
 	if r < utf8.RuneSelf {
-		return r < ' ' || r == 0x7f // nearly every name, and a walk checks all of them
+		return r < ' ' || r == 0x7f // almost every name, and a walk checks all of them
 	}
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// unportable says why a segment should not be the name of a new file, or nothing: vaults
-// are synced between systems, and some names do not survive that or cannot be linked to.
-// Existing files may keep such a name.
+// unportable returns why a segment should not be the name of a new file, "" if it may be. Vaults are synced
+// between systems, and some names do not survive that or cannot be used in links. Existing files may keep such
+// a name.
 func unportable(segment string) string {
 	if i := strings.IndexAny(segment, `:*?"<>|#^`); i >= 0 {
 		return fmt.Sprintf("contains %q, which not every system and link can carry", segment[i])
@@ -121,7 +118,7 @@ func unportable(segment string) string {
 	return ""
 }
 
-// isDevice reports whether Windows takes the name for a device.
+// isDevice reports whether Windows treats the name as a device.
 func isDevice(segment string) bool {
 	stem, _, _ := strings.Cut(strings.ToUpper(segment), ".")
 	switch stem = strings.TrimSpace(stem); stem {
@@ -135,7 +132,7 @@ func isDevice(segment string) bool {
 	return isPort && utf8.RuneCountInString(number) == 1 && strings.ContainsAny(number, "123456789¹²³")
 }
 
-// String returns the path with slashes; nothing for the root.
+// String returns the path with slashes; "" for the root.
 func (p Path) String() string { return p.text }
 
 // Ext returns the extension without its dot. A name without a dot has none.
@@ -144,8 +141,8 @@ func (p Path) Ext() string { return strings.TrimPrefix(path.Ext(p.text), ".") }
 // Stem returns the last segment without its extension.
 func (p Path) Stem() string { return strings.TrimSuffix(p.Base(), path.Ext(p.text)) }
 
-// child returns the path of the name in the folder p, and false if no path can lead there.
-// It is [ParsePath] without a second look at p.
+// child returns the path of the name in the folder p, and false if the path is invalid. It is [ParsePath]
+// without checking p again.
 func (p Path) child(name string) (Path, bool) {
 	if flaw(name) != "" || strings.Contains(name, "/") || !filepath.IsLocal(name) {
 		return Path{}, false
@@ -153,9 +150,9 @@ func (p Path) child(name string) (Path, bool) {
 	if p.text == "" {
 		return Path{text: name}, true
 	}
-	longest := len(p.text)+1+len(name) <= maxPath
-	deepest := strings.Count(p.text, "/")+2 <= maxSegments
-	return Path{text: p.text + "/" + name}, longest && deepest
+	isShortEnough := len(p.text)+1+len(name) <= maxPath
+	isShallowEnough := strings.Count(p.text, "/")+2 <= maxSegments
+	return Path{text: p.text + "/" + name}, isShortEnough && isShallowEnough
 }
 
 // Base returns the last segment.
@@ -171,8 +168,7 @@ func (p Path) segments() []string {
 	return strings.Split(p.text, "/")
 }
 
-// Below reports whether p is in a folder, at any depth. Everything is in the vault's root
-// folder.
+// Below reports whether p is in a folder, at any depth. Every path is below the root.
 func (p Path) Below(folder Path) bool {
 	n := len(folder.text)
 	return n == 0 || len(p.text) > n && p.text[:n] == folder.text && p.text[n] == '/'

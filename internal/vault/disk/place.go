@@ -14,65 +14,65 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
 
-// place is an open folder in which files are looked at and read. Every name it is given is
-// one segment that a [Path] may have, so none leads out of it. Its errors are those of
-// [Folder.Open]. There are two, behind a [steady] one: rooted works everywhere, and Linux has one that costs less.
+// place is an open folder in which files are looked up and read. Every name passed to it is a single segment
+// that a [Path] may have, so none leads out of the folder. Its errors are those of [Folder.Open]. There are two
+// implementations, wrapped in a [steady] one: rooted works everywhere, and Linux has a cheaper one.
 type place interface {
 	// list returns the visible files and folders. It may be called again only after an error.
 	list() ([]listed, error)
-	// step opens the sub-folder name, never through a link.
+	// step opens the subfolder name, never through a link.
 	step(name string) (place, error)
-	// lookAtFolder looks at the sub-folder name without entering it, never through a link.
+	// lookAtFolder returns information about the subfolder name without opening it, never through a link.
 	lookAtFolder(name string) (fs.FileInfo, error)
 	info(name string) (fs.FileInfo, error)
 	stamp(name string) (system.Stamp, error)
-	// read is [Entry.ReadInto]. The file was seen to be a regular one.
+	// read is [Entry.ReadInto]. The file is known to be a regular one.
 	read(name string, buf []byte) ([]byte, system.Stamp, error)
 	close()
 }
 
-// listed is a name in a folder.
+// listed is the name of a file or folder in a folder.
 type listed struct {
 	name   string
-	folder bool // otherwise a file
+	folder bool // otherwise it is a file
 }
 
-// place opens the folder that the segments lead to. The caller closes it.
+// place opens the folder at the segments. The caller must close it.
 func (f *Folder) place(segments []string) (place, error) {
-	if f.over != nil {
-		return f.over.place(f, segments)
+	if f.overlay != nil {
+		return f.overlay.place(f, segments)
 	}
 	return f.placeOnDisk(segments)
 }
 
 func (f *Folder) placeOnDisk(segments []string) (place, error) {
-	found := steady{ask: f.ask}
+	opened := steady{ask: f.ask}
 	name := "."
 	if len(segments) > 0 {
 		name = segments[len(segments)-1]
 	}
-	err := found.try("step", name, func() error {
+	err := opened.try("step", name, func() error {
 		dir, err := f.enter(segments)
 		if err != nil {
 			return err
 		}
-		found.place, err = native(f.in(dir))
+		opened.place, err = native(f.rooted(dir))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return found, nil
+	return opened, nil
 }
 
-// rooted is a place that goes through an os.Root.
+// rooted is a place that uses an os.Root.
 type rooted struct {
-	dir    *os.Root
-	single bool // a file with further names is refused, see [IsHardLinked]
+	dir          *os.Root
+	refusesLinks bool // refuse files with several names, see [IsHardLinked]
 }
 
-// in returns an open folder of f as a place.
-func (f *Folder) in(dir *os.Root) rooted { return rooted{dir, f.view != nil} }
+// rooted returns an open folder of f as a place.
+func (f *Folder) rooted(dir *os.Root) rooted { return rooted{dir, f.view != nil} }
 
 func (r rooted) close() { r.dir.Close() }
 
@@ -97,7 +97,7 @@ func pick(entries []fs.DirEntry, isFile func(name string, mode fs.FileMode) bool
 	return found
 }
 
-// isFile reports whether an entry is a file with content, also if a program for synchronisation keeps it in step.
+// isFile reports whether an entry is a file with content, even if its content is managed by a sync program.
 func (r rooted) isFile(name string, mode fs.FileMode) bool {
 	return filenames.IsFile(r.dir, name, mode)
 }
@@ -107,7 +107,7 @@ func (r rooted) step(name string) (place, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rooted{sub, r.single}, nil
+	return rooted{sub, r.refusesLinks}, nil
 }
 
 func (r rooted) lookAtFolder(name string) (fs.FileInfo, error) {
@@ -121,7 +121,7 @@ func (r rooted) lookAtFolder(name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// info looks at the regular file name.
+// info returns information about the regular file name.
 func (r rooted) info(name string) (info fs.FileInfo, err error) {
 	err = system.Patient.Repeat(name, func() (err error) {
 		info, err = r.dir.Lstat(name)
@@ -133,42 +133,40 @@ func (r rooted) info(name string) (info fs.FileInfo, err error) {
 	if reason := irregular(info.Mode()); reason != "" && !r.isFile(name, info.Mode()) {
 		return nil, &Refusal{Path: name, Reason: reason}
 	}
-	if r.single {
+	if r.refusesLinks {
 		links, err := linksIn(r.dir, name, info)
-		if err = isSingle(name, links, err); err != nil {
+		if err = checkSingle(name, links, err); err != nil {
 			return nil, err
 		}
 	}
 	return info, nil
 }
 
-// replacedOften is how often a file is opened again that an editor replaced while it was
-// opened: its path was never without a file.
-const replacedOften = 16
+// maxReplaced limits the attempts to open a file that an editor keeps replacing. Such a path always has a file.
+const maxReplaced = 16
 
-// errReplaced says that a name was given to another file. It is no [Refusal], for there is
-// a file.
+// errReplaced is returned if another file got the name. It is not a [Refusal], because there is a file.
 var errReplaced = errors.New("was replaced while it was opened")
 
 // open opens the regular file name.
 func (r rooted) open(name string) (file *File, err error) {
 	file, err = openOnce(r.dir, name)
-	for n := 0; n < replacedOften && errors.Is(err, errReplaced); n++ {
+	for i := 0; i < maxReplaced && errors.Is(err, errReplaced); i++ {
 		file, err = openOnce(r.dir, name)
 	}
-	if err != nil || !r.single {
+	if err != nil || !r.refusesLinks {
 		return file, err
 	}
 	links, err := file.links()
-	if err = isSingle(name, links, err); err != nil {
+	if err = checkSingle(name, links, err); err != nil {
 		file.Close()
 		return nil, err
 	}
 	return file, nil
 }
 
-// openOnce looks before it opens, so that no device is touched, and again afterwards, in
-// case the name was given to another file in between.
+// openOnce checks the file before it opens it, so that no device is opened, and again afterwards, in case
+// another file got the name in between.
 func openOnce(dir *os.Root, name string) (*File, error) {
 	seen, err := rooted{dir: dir}.info(name)
 	if err != nil {
@@ -210,7 +208,7 @@ func (r rooted) read(name string, buf []byte) ([]byte, system.Stamp, error) {
 	return readStamped(file, name, buf, MaxNote)
 }
 
-// readAll reads the file name, if it is not larger than the limit in bytes.
+// readAll reads the file name unless it exceeds the limit in bytes.
 func (r rooted) readAll(name string, limit int64) ([]byte, error) {
 	file, err := r.open(name)
 	if err != nil {
@@ -220,7 +218,7 @@ func (r rooted) readAll(name string, limit int64) ([]byte, error) {
 	return readAll(file, limit)
 }
 
-// irregular says what a file is if it is not a regular one.
+// irregular describes a file that is not a regular one; it returns "" for a regular file.
 func irregular(mode fs.FileMode) string {
 	switch {
 	case mode.IsRegular():
@@ -233,37 +231,37 @@ func irregular(mode fs.FileMode) string {
 	return "is not a regular file"
 }
 
-// isSingle refuses a file that has further names, or whose names cannot be counted.
-func isSingle(name string, links uint64, err error) error {
+// isSingle returns an error for a file that has several names, or whose names could not be counted.
+func checkSingle(name string, links uint64, err error) error {
 	if err == nil && links > 1 {
 		return &Refusal{Path: name, Reason: hardLinked}
 	}
 	return err
 }
 
-// Judge decides about notes by their text. It is safe for concurrent use.
+// Judge decides by the text of a note whether the note is closed to the caller. It is safe for concurrent use.
 type Judge struct {
-	of       func(p Path) bool
+	covers   func(p Path) bool
 	closes   func(text []byte) bool
 	suspects func(text io.Reader) bool
 	mu       sync.Mutex
-	known    map[Path]judged
+	verdicts map[Path]verdict
 }
 
-// judged is what was decided about a note in a settled state.
-type judged struct {
-	stamp  system.Stamp
-	closed bool
+// verdict is the decision about a note whose state was settled.
+type verdict struct {
+	stamp    system.Stamp
+	isClosed bool
 }
 
-// NewJudge returns the judge of some notes, by a test whether a text closes its note. A long text is only
-// tested if suspects, which reads all of it, says so.
-func NewJudge(of func(p Path) bool, closes func(text []byte) bool, suspects func(text io.Reader) bool) *Judge {
-	return &Judge{of: of, closes: closes, suspects: suspects, known: map[Path]judged{}}
+// NewJudge returns a judge for the notes that covers accepts. closes reports whether a text closes its note. A
+// long text is passed to closes only if suspects, which reads all of it, returns true.
+func NewJudge(covers func(p Path) bool, closes func(text []byte) bool, suspects func(text io.Reader) bool) *Judge {
+	return &Judge{covers: covers, closes: closes, suspects: suspects, verdicts: map[Path]verdict{}}
 }
 
-// Judging returns the same open folder, of which the notes that j closes do not exist, as if a
-// [View] did not see them.
+// Judging returns the same open folder. The notes that j closes do not exist in it, as if a [View] did not show
+// them.
 func (f *Folder) Judging(j *Judge) *Folder {
 	g := *f
 	g.judge = j
@@ -273,7 +271,7 @@ func (f *Folder) Judging(j *Judge) *Folder {
 // Judges reports whether a note may be closed by its text.
 func (f *Folder) Judges() bool { return f.judge != nil }
 
-// IsClosed reports whether there is a note at p that its text closes.
+// IsClosed reports whether there is a note at p that is closed by its text.
 func (f *Folder) IsClosed(p Path) bool {
 	if !f.judge.judges(p) {
 		return false
@@ -286,24 +284,24 @@ func (f *Folder) IsClosed(p Path) bool {
 	return f.judge.refuse(at, p) != nil
 }
 
-func (j *Judge) judges(p Path) bool { return j != nil && IsNote(p) && j.of(p) }
+func (j *Judge) judges(p Path) bool { return j != nil && IsNote(p) && j.covers(p) }
 
-// IsNote reports whether a file is a note by its extension, in any case: one that a [Judge] looks at.
+// IsNote reports whether a file is a note by its extension, in any case. A [Judge] only examines such files.
 func IsNote(p Path) bool { return strings.EqualFold(p.Ext(), "md") }
 
-// refuse returns the error of a note that its text closes, which is that of a missing one. One that cannot be read
-// is not refused: a caller that names it cannot read it either.
+// refuse returns an error if the note is closed by its text: that of a missing note. An unreadable note is not
+// refused, because the caller cannot read it either.
 func (j *Judge) refuse(at place, p Path) error {
-	if closed, _ := j.decide(at, p); closed {
+	if isClosed, _ := j.decide(at, p); isClosed {
 		return missing(p)
 	}
 	return nil
 }
 
-// decide reports whether the text of a note closes it. The text is read unless the note was judged in the same state
-// before. One that is not on the disk counts as closed: it is not fetched to be judged. The error is that of a text that
-// cannot be read.
-func (j *Judge) decide(at place, p Path) (closed bool, err error) {
+// decide reports whether the text of a note closes it. It reads the text unless the note was judged in the same
+// state before. A note that is only in the cloud counts as closed, because it is not fetched to be judged. It
+// returns an error if the text cannot be read.
+func (j *Judge) decide(at place, p Path) (isClosed bool, err error) {
 	if !j.judges(p) {
 		return false, nil
 	}
@@ -313,10 +311,10 @@ func (j *Judge) decide(at place, p Path) (closed bool, err error) {
 		return false, err
 	}
 	j.mu.Lock()
-	known, ok := j.known[p]
+	cached, ok := j.verdicts[p]
 	j.mu.Unlock()
-	if ok && known.stamp == stamp {
-		return known.closed, nil
+	if ok && cached.stamp == stamp {
+		return cached.isClosed, nil
 	}
 	if isElsewhere(at, p.Base()) {
 		return true, nil
@@ -325,21 +323,21 @@ func (j *Judge) decide(at place, p Path) (closed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	known = judged{read, j.closes(text)}
+	cached = verdict{read, j.closes(text)}
 	if read.Settled(now) {
 		j.mu.Lock()
-		j.known[p] = known
+		j.verdicts[p] = cached
 		j.mu.Unlock()
 	}
-	return known.closed, nil
+	return cached.isClosed, nil
 }
 
-// longNote is the size in bytes up to which a text that is judged is read into memory at once.
+// longNote is the size in bytes up to which a note is read into memory at once to be judged.
 const longNote = 1 << 20
 
-// passes returns the text of a file that was read, with its secrets replaced, and instead of that
-// of a closed note the error that it is missing.
-func (f *Folder) passes(p Path, text []byte, stamp system.Stamp, err error) ([]byte, system.Stamp, error) {
+// deliver returns the text of a file that was read, with its secrets replaced. For a closed note, it returns
+// the error of a missing file.
+func (f *Folder) deliver(p Path, text []byte, stamp system.Stamp, err error) ([]byte, system.Stamp, error) {
 	switch {
 	case err != nil:
 	case f.judge.judges(p) && f.judge.closes(text):

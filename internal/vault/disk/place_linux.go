@@ -13,24 +13,23 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
 
-// descriptor is a place that looks at files and reads them by calls of the kernel: an os.Root
-// takes three times as many for a file, and an os.File registers each one with a poller that
-// regular files have no use for.
+// descriptor is a place that uses system calls to look up and read files. An os.Root makes three times as many
+// calls per file, and an os.File registers each file with a poller, which is useless for regular files.
 //
-// It is as confined as an os.Root, for the same reasons. A name is one segment without a
-// slash and not "..", so the kernel looks it up in this folder alone; O_NOFOLLOW refuses a
-// link in the same step that opens, even if the folder was changed since it was listed; and the
-// descriptor stays with its folder when that is moved.
+// It is as confined as an os.Root, for the same reasons. A name is one segment without a slash and is not "..",
+// so the kernel looks it up in this folder only. O_NOFOLLOW refuses a link in the same call that opens the
+// file, even if the folder was changed since it was listed. And the descriptor stays with its folder if that is
+// moved.
 type descriptor struct {
 	rooted
-	folder *os.File // the same
+	folder *os.File // the same folder
 }
 
-// openAsFile does not wait for the writer of a pipe and acquires no terminal.
+// openAsFile has flags with which opening does not wait for the writer of a pipe, and acquires no terminal.
 const openAsFile = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
 
-// retried repeats a call after EINTR: the runtime sends signals to its own threads, and
-// network file systems report them.
+// retried repeats a call after EINTR: the runtime sends signals to its own threads, and network file systems
+// return EINTR for them.
 func retried[T any](call func() (T, error)) (T, error) {
 	for {
 		v, err := call()
@@ -40,7 +39,7 @@ func retried[T any](call func() (T, error)) (T, error) {
 	}
 }
 
-// native returns the place that costs less here. An error closes r.
+// native returns the cheaper place of this system. After an error, r is closed.
 func native(r rooted) (place, error) {
 	folder, err := r.dir.Open(".")
 	if err != nil {
@@ -60,7 +59,7 @@ func (d descriptor) step(name string) (place, error) {
 	if err != nil {
 		return nil, err
 	}
-	return native(rooted{sub, d.single})
+	return native(rooted{sub, d.refusesLinks})
 }
 
 func (d descriptor) stamp(name string) (system.Stamp, error) {
@@ -71,24 +70,24 @@ func (d descriptor) stamp(name string) (system.Stamp, error) {
 	return stampOfStat(&stat), nil
 }
 
-// stat looks at the regular file name.
+// stat returns the status of the regular file name.
 func (d descriptor) stat(name string) (unix.Stat_t, error) {
-	stat, err := d.look(name)
+	stat, err := d.lstat(name)
 	if err != nil {
 		return stat, &fs.PathError{Op: "fstatat", Path: name, Err: err}
 	}
-	return stat, judge(name, &stat, d.single)
+	return stat, judge(name, &stat, d.refusesLinks)
 }
 
-func (d descriptor) look(name string) (stat unix.Stat_t, err error) {
+func (d descriptor) lstat(name string) (stat unix.Stat_t, err error) {
 	_, err = retried(func() (struct{}, error) {
 		return struct{}{}, unix.Fstatat(int(d.folder.Fd()), name, &stat, unix.AT_SYMLINK_NOFOLLOW)
 	})
 	return stat, err
 }
 
-// judge refuses what is no regular file, and one with further names if it must be single.
-func judge(name string, stat *unix.Stat_t, single bool) error {
+// judge returns an error unless the file is a regular one, and with refusesLinks also if it has several names.
+func judge(name string, stat *unix.Stat_t, refusesLinks bool) error {
 	kind := fs.ModeIrregular
 	switch stat.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
@@ -101,8 +100,8 @@ func judge(name string, stat *unix.Stat_t, single bool) error {
 	if reason := irregular(kind); reason != "" {
 		return &Refusal{Path: name, Reason: reason}
 	}
-	if single {
-		return isSingle(name, uint64(stat.Nlink), nil)
+	if refusesLinks {
+		return checkSingle(name, uint64(stat.Nlink), nil)
 	}
 	return nil
 }
@@ -110,22 +109,21 @@ func judge(name string, stat *unix.Stat_t, single bool) error {
 func (d descriptor) read(name string, buf []byte) ([]byte, system.Stamp, error) {
 	fd, err := retried(func() (int, error) { return unix.Openat(int(d.folder.Fd()), name, openAsFile, 0) })
 	if err != nil {
-		// A look tells a link or a socket, which cannot be opened, from a file without
-		// permission.
-		if _, refused := d.stat(name); refused != nil {
-			return nil, system.Stamp{}, refused
+		// A link or a socket cannot be opened. Its status distinguishes it from a file without permission.
+		if _, statErr := d.stat(name); statErr != nil {
+			return nil, system.Stamp{}, statErr
 		}
 		return nil, system.Stamp{}, &fs.PathError{Op: "openat", Path: name, Err: err}
 	}
 	defer unix.Close(fd)
-	return readStamped(openFile{fd, name, d.single}, name, buf, MaxNote)
+	return readStamped(openFile{fd, name, d.refusesLinks}, name, buf, MaxNote)
 }
 
-// Where the parts of a struct linux_dirent64 begin; they are the same on every processor.
+// Offsets of the fields of a struct linux_dirent64. They are the same on every architecture.
 const (
-	direntLength = 16 // of the whole entry, two bytes
+	direntLength = 16 // of the whole entry, in two bytes
 	direntKind   = 18
-	direntName   = 19 // up to a NUL
+	direntName   = 19 // up to a NUL byte
 )
 
 func (d descriptor) list() ([]listed, error) {
@@ -137,7 +135,7 @@ func (d descriptor) list() ([]listed, error) {
 		case err == unix.EINTR:
 			continue
 		case err != nil:
-			_, _ = unix.Seek(int(d.folder.Fd()), 0, io.SeekStart) // for another try
+			_, _ = unix.Seek(int(d.folder.Fd()), 0, io.SeekStart) // allow another attempt
 			return found, &fs.PathError{Op: "readdirent", Path: ".", Err: err}
 		case n == 0:
 			return found, nil
@@ -146,13 +144,13 @@ func (d descriptor) list() ([]listed, error) {
 	}
 }
 
-// pick appends the files and folders among the entries whose names a path may have. Hidden
-// ones are most of what can be left out here at no cost.
+// pick appends the files and folders among the entries whose names may occur in a path. Leaving out hidden
+// names here is cheap, and they are most of the excluded ones.
 func (d descriptor) pick(found []listed, entries []byte) []listed {
 	for len(entries) > direntName {
 		length := int(binary.NativeEndian.Uint16(entries[direntLength:]))
 		if length <= direntName || length > len(entries) {
-			break // no kernel writes this
+			break // no kernel returns this
 		}
 		entry := entries[:length]
 		entries = entries[length:]
@@ -161,9 +159,9 @@ func (d descriptor) pick(found []listed, entries []byte) []listed {
 			continue
 		}
 		kind := entry[direntKind]
-		if kind == unix.DT_UNKNOWN { // some file systems do not write it into their folders
-			switch stat, err := d.look(string(name)); {
-			case err != nil: // it is gone
+		if kind == unix.DT_UNKNOWN { // some file systems do not store the type in the folder
+			switch stat, err := d.lstat(string(name)); {
+			case err != nil: // it was removed
 			case stat.Mode&unix.S_IFMT == unix.S_IFREG:
 				kind = unix.DT_REG
 			case stat.Mode&unix.S_IFMT == unix.S_IFDIR:
@@ -177,11 +175,11 @@ func (d descriptor) pick(found []listed, entries []byte) []listed {
 	return found
 }
 
-// openFile is a file that is open for reading, and its name in its folder.
+// openFile is a file that is open for reading, and its name in the folder.
 type openFile struct {
-	fd     int
-	name   string
-	single bool
+	fd           int
+	name         string
+	refusesLinks bool
 }
 
 func (f openFile) stamp() (system.Stamp, error) {
@@ -193,7 +191,7 @@ func (f openFile) stamp() (system.Stamp, error) {
 	if err != nil {
 		return system.Stamp{}, &fs.PathError{Op: "fstat", Path: f.name, Err: err}
 	}
-	if err := judge(f.name, &stat, f.single); err != nil {
+	if err := judge(f.name, &stat, f.refusesLinks); err != nil {
 		return system.Stamp{}, err
 	}
 	return stampOfStat(&stat), nil
@@ -214,8 +212,8 @@ func stampOfStat(stat *unix.Stat_t) system.Stamp {
 	return system.Stamp{Size: stat.Size, Modified: stat.Mtim.Nano(), Changed: stat.Ctim.Nano(), Inode: stat.Ino}
 }
 
-// Born returns when the note was created, or when it was last changed where the file
-// system does not record that.
+// Born returns the creation time of the note, or the time of its last change if the file system does not record
+// that.
 func (f *File) Born() time.Time {
 	file := f.onDisk()
 	if file == nil {

@@ -10,7 +10,8 @@ import (
 
 func native(r rooted) (place, error) { return r, nil }
 
-// Born returns when the file was created, or when it was last changed where the system does not record that.
+// Born returns the creation time of the file, or the time of its last change if the system does not record
+// that.
 func (f *File) Born() time.Time {
 	if born, ok := system.BornOf(f.Info); ok {
 		return born

@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// linksIn returns how many names the file has that was seen as name in dir. Only an open
-// file has the number.
+// linksIn returns the number of names of the file name in dir. It has to open the file to find out.
 func linksIn(dir *os.Root, name string, _ fs.FileInfo) (uint64, error) {
 	file, err := rooted{dir: dir}.open(name)
 	if err != nil {
@@ -18,7 +17,7 @@ func linksIn(dir *os.Root, name string, _ fs.FileInfo) (uint64, error) {
 	return file.links()
 }
 
-// links returns how many names an open file has. A short name is none.
+// links returns the number of names of an open file. A short name does not count.
 func (f *File) links() (uint64, error) {
 	var info windows.ByHandleFileInformation
 	if err := windows.GetFileInformationByHandle(windows.Handle(f.onDisk().Fd()), &info); err != nil {

@@ -2,10 +2,10 @@ package disk
 
 import "github.com/vaultwicket/vaultwicket/internal/guard"
 
-// Raw is an open folder whose files are read as they are.
+// Raw is an open folder whose files are read unredacted.
 type Raw struct{ folder *Folder }
 
-// Raw returns the same open folder, whose files are read as they are.
+// Raw returns the same open folder for reading files unredacted.
 func (f *Folder) Raw() Raw { return Raw{f.Redacting(nil)} }
 
 // Read is [Folder.Read].

@@ -12,28 +12,28 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
 
-// File is an opened file of the vault: regular, and the one that its path named.
+// File is an open file of the vault. It is a regular file, and the one that its path named.
 type File struct {
 	content
 	Info fs.FileInfo
-	// Judged is the text of a note that was judged, nil where none was, or it is too long to be kept.
+	// Judged is the text of a note that a [Judge] read; nil if there is no judge or the text is too long.
 	Judged []byte
 }
 
-// content is what can be done with an open file: mostly an *os.File.
+// content is an open file, usually an *os.File.
 type content interface {
 	io.ReadSeekCloser
 	Stat() (fs.FileInfo, error)
 }
 
-// onDisk returns the open file, nil for one that is on no disk, see [Overlay].
+// onDisk returns the open file, nil if it is not on the disk, see [Overlay].
 func (f *File) onDisk() *os.File {
 	file, _ := f.content.(*os.File)
 	return file
 }
 
-// Open opens the file at p. The error is fs.ErrNotExist if there is none, and a [Refusal]
-// if there is something other than a regular file.
+// Open opens the file at p. The error is fs.ErrNotExist if there is none, and a [Refusal] if there is something
+// other than a regular file.
 func (f *Folder) Open(p Path) (*File, error) {
 	if err := f.admit(p); err != nil {
 		return nil, err
@@ -42,9 +42,9 @@ func (f *Folder) Open(p Path) (*File, error) {
 	if err != nil || !f.judge.judges(p) {
 		return file, err
 	}
-	suspected := file.Info.Size() <= longNote || f.judge.suspects(file)
+	mayBeClosed := file.Info.Size() <= longNote || f.judge.suspects(file)
 	_, err = file.Seek(0, io.SeekStart)
-	if err == nil && suspected {
+	if err == nil && mayBeClosed {
 		var text []byte
 		if text, err = readAll(file, MaxNote); err == nil && f.judge.closes(text) {
 			err = missing(p)
@@ -52,8 +52,8 @@ func (f *Folder) Open(p Path) (*File, error) {
 		if len(text) <= longNote {
 			file.Judged = text
 		}
-		_, failed := file.Seek(0, io.SeekStart)
-		err = cmp.Or(err, failed)
+		_, seekErr := file.Seek(0, io.SeekStart)
+		err = cmp.Or(err, seekErr)
 	}
 	if err != nil {
 		file.Close()
@@ -62,11 +62,11 @@ func (f *Folder) Open(p Path) (*File, error) {
 	return file, nil
 }
 
-// open opens the file at p, which may be seen.
+// open opens the file at p, which must be visible.
 func (f *Folder) open(p Path) (*File, error) {
 	at := p
-	if f.over != nil {
-		file, from, err := f.over.open(f, p)
+	if f.overlay != nil {
+		file, from, err := f.overlay.open(f, p)
 		if file != nil || err != nil {
 			return file, err
 		}
@@ -79,13 +79,13 @@ func (f *Folder) open(p Path) (*File, error) {
 			return err
 		}
 		defer dir.Close()
-		file, err = f.in(dir).open(at.Base())
+		file, err = f.rooted(dir).open(at.Base())
 		return err
 	})
 	return file, err
 }
 
-// Stat returns what is known about the file at p, with the errors of Open.
+// Stat returns information about the file at p. The errors are those of Open.
 func (f *Folder) Stat(p Path) (fs.FileInfo, error) {
 	if err := f.admit(p); err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (f *Folder) Stat(p Path) (fs.FileInfo, error) {
 	return at.info(p.Base())
 }
 
-// IsFree reports whether a path has no file, or none that may be seen. The error is that of a disk that cannot tell.
+// IsFree reports whether there is no visible file at a path. It returns an error if the disk cannot be read.
 func (f *Folder) IsFree(p Path) (bool, error) {
 	_, err := f.Stat(p)
 	if IsUnread(err) {
@@ -110,16 +110,15 @@ func (f *Folder) IsFree(p Path) (bool, error) {
 	return errors.Is(err, fs.ErrNotExist), nil
 }
 
-// Read returns the whole file at p, with the errors of Open; one that is larger than
-// MaxNote is a SizeError.
+// Read returns the whole content of the file at p. The errors are those of Open, and a *[SizeError] for a file
+// larger than MaxNote.
 func (f *Folder) Read(p Path) ([]byte, error) {
 	text, _, err := f.ReadStamped(p)
 	return text, err
 }
 
-// ReadStamped is Read that also returns the stamp of the file before it was read. The
-// stamp is zero if the file was written meanwhile, because the text may be half old and
-// half new then.
+// ReadStamped is Read, and also returns the stamp of the file before the read. The stamp is zero if the file
+// was written meanwhile, because the text may then be a mixture of old and new.
 func (f *Folder) ReadStamped(p Path) ([]byte, system.Stamp, error) {
 	if err := f.admit(p); err != nil {
 		return nil, system.Stamp{}, err
@@ -130,14 +129,14 @@ func (f *Folder) ReadStamped(p Path) ([]byte, system.Stamp, error) {
 	}
 	defer at.close()
 	if _, err := at.stamp(p.Base()); err != nil {
-		return nil, system.Stamp{}, err // nothing but a regular file is touched by opening it
+		return nil, system.Stamp{}, err // opening must not touch anything but a regular file
 	}
 	text, stamp, err := at.read(p.Base(), nil)
-	return f.passes(p, text, stamp, err)
+	return f.deliver(p, text, stamp, err)
 }
 
-// ReadHere is ReadStamped for a file that was not requested by its name: it fetches none
-// from the cloud. The error is then [system.ErrElsewhere].
+// ReadHere is ReadStamped for a file that was not requested by name: it does not fetch files from the cloud,
+// for which it returns [system.ErrElsewhere].
 func (f *Folder) ReadHere(p Path) ([]byte, system.Stamp, error) {
 	if elsewhere != nil {
 		if info, err := f.Stat(p); err == nil && elsewhere(info) {
@@ -148,10 +147,10 @@ func (f *Folder) ReadHere(p Path) ([]byte, system.Stamp, error) {
 	return text, stamp, f.Told(p, err)
 }
 
-// HasStub reports whether iCloud has evicted the file at p and put a stub in its place. It
-// is false for an invisible file.
+// HasStub reports whether iCloud has evicted the file at p and replaced it with a stub. It is false for an
+// invisible file.
 func (f *Folder) HasStub(p Path) bool {
-	if f.over != nil && f.over.differs(p) {
+	if f.overlay != nil && f.overlay.differs(p) {
 		return false
 	}
 	dir, err := f.parent(p)
@@ -163,47 +162,46 @@ func (f *Folder) HasStub(p Path) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Stamp returns the state of the file at p, with the errors of Open.
+// Stamp returns the stamp of the file at p. The errors are those of Open.
 func (f *Folder) Stamp(p Path) (system.Stamp, error) {
 	s := f.Stamper()
 	defer s.Close()
 	return s.Stamp(p)
 }
 
-// Stamper looks at many files. The folder of one is open until a file of another folder is
-// requested, so that files of one folder that follow each other cost one look each. It is
-// for one goroutine, and has to be closed.
+// Stamper returns the stamps of many files. It keeps the folder of the last file open, so that each further
+// file of the same folder costs only one system call. It is not safe for concurrent use, and must be closed.
 type Stamper struct {
-	in     *Folder
+	vault  *Folder
 	at     place // nil if no folder is open
 	folder string
 }
 
-// Stamper returns a stamper for files of the folder.
-func (f *Folder) Stamper() *Stamper { return &Stamper{in: f} }
+// Stamper returns a stamper for files of the vault.
+func (f *Folder) Stamper() *Stamper { return &Stamper{vault: f} }
 
 // Stamp is [Folder.Stamp].
 func (s *Stamper) Stamp(p Path) (system.Stamp, error) {
-	if err := s.in.admit(p); err != nil {
+	if err := s.vault.admit(p); err != nil {
 		return system.Stamp{}, err
 	}
 	if folder := p.Folder(); s.at == nil || folder != s.folder {
 		s.Close()
-		at, err := s.in.place(p.parents())
+		at, err := s.vault.place(p.parents())
 		if err != nil {
-			return system.Stamp{}, s.in.Told(p, err)
+			return system.Stamp{}, s.vault.Told(p, err)
 		}
 		s.at = at
 		s.folder = folder
 	}
-	if err := s.in.judge.refuse(s.at, p); err != nil {
-		return system.Stamp{}, s.in.Told(p, err)
+	if err := s.vault.judge.refuse(s.at, p); err != nil {
+		return system.Stamp{}, s.vault.Told(p, err)
 	}
 	stamp, err := s.at.stamp(p.Base())
-	return stamp, s.in.Told(p, err)
+	return stamp, s.vault.Told(p, err)
 }
 
-// Close closes the folder that is open. The stamper can be used again.
+// Close closes the folder that is open. The stamper can still be used.
 func (s *Stamper) Close() {
 	if s.at != nil {
 		s.at.close()
@@ -214,7 +212,7 @@ func (s *Stamper) Close() {
 // opened is a file that is open for reading.
 type opened interface {
 	io.Reader
-	// stamp returns the state of the file at that moment.
+	// stamp returns the current stamp of the file.
 	stamp() (system.Stamp, error)
 }
 
@@ -231,9 +229,9 @@ func readAll(file *File, limit int64) ([]byte, error) {
 	return text, err
 }
 
-// readStamped reads a file, of that name in errors, into the memory of buf, if that is large enough.
-// The size that the file claims saves the read that only finds its end; the second look tells whether
-// that was the whole of it, and one state of it.
+// readStamped reads a file into buf, if that is large enough; name is for errors. Because the size is known in
+// advance, no extra read is needed to find the end. Comparing the stamps before and after shows whether the
+// text is complete and consistent.
 func readStamped(file opened, name string, buf []byte, limit int64) ([]byte, system.Stamp, error) {
 	before, err := file.stamp()
 	if err != nil {
@@ -257,9 +255,9 @@ func readStamped(file opened, name string, buf []byte, limit int64) ([]byte, sys
 	if err != nil {
 		return nil, system.Stamp{}, err
 	}
-	// An empty file is read to its end as well: some file systems give this size to files
-	// that they generate while they are read.
-	if whole := int64(len(text)) == before.Size; whole && after == before && before.Size > 0 {
+	// An empty file is read to its end, too: some file systems report this size for files that they generate
+	// when they are read.
+	if isComplete := int64(len(text)) == before.Size; isComplete && after == before && before.Size > 0 {
 		return text, before, nil
 	}
 	more, err := io.ReadAll(io.LimitReader(file, limit-int64(len(text))+1))
@@ -277,7 +275,7 @@ func readStamped(file opened, name string, buf []byte, limit int64) ([]byte, sys
 	return text, before, nil
 }
 
-// TooLarge returns the refusal of a file that is larger than MaxNote, or nil.
+// TooLarge returns the error for a file that is larger than MaxNote, otherwise nil.
 func (f *File) TooLarge() error {
 	if f.Info.Size() <= MaxNote {
 		return nil
@@ -285,7 +283,7 @@ func (f *File) TooLarge() error {
 	return &SizeError{Path: f.Info.Name(), Size: f.Info.Size(), Limit: MaxNote}
 }
 
-// SizeError says that a file is larger than this package handles, in bytes.
+// SizeError is the error for a file that is larger than this package accepts. Sizes are in bytes.
 type SizeError struct {
 	Path        string
 	Size, Limit int64

@@ -8,23 +8,24 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
 
-// An answer that is made of many files is wrong without a word if one of them could not be read. So what is there and
-// cannot be read is told to whoever asked for all of it.
+// An answer that is based on many files is silently wrong if one of them could not be read. So whoever asks for
+// all files is told of those that exist and cannot be read.
 
-// IsUnread reports whether err means that there is a file or a folder whose content cannot be had: because of a fault of
-// the disk or a missing permission, or because it is too large or in the cloud. It is false for nil.
+// IsUnread reports whether err means that a file or folder exists but its content is not available: because of
+// a fault of the disk, a missing permission, its size, or because it is in the cloud. It is false for nil.
 func IsUnread(err error) bool { return err != nil && !IsMissing(err) }
 
-// Telling returns the same open folder that calls tell with each visible file or folder that a walk cannot read, and each
-// file that [Folder.ReadHere], [Folder.Stamp], or a method of [Entry] or [Stamper] cannot read. It is called from several goroutines, and maybe more
-// than once for a path.
+// Telling returns the same open folder. It calls tell with each visible file or folder that a walk cannot read,
+// and each file that [Folder.ReadHere], [Folder.Stamp], or a method of [Entry] or [Stamper] cannot read. tell
+// is called from several goroutines, possibly more than once for a path.
 func (f *Folder) Telling(tell func(p Path)) *Folder {
 	g := *f
 	g.tell = tell
 	return &g
 }
 
-// Told returns err, and tells of the file or folder at p if it could not be read.
+// Told returns err. If it means that the file or folder at p could not be read, Told also calls the function
+// set by [Folder.Telling].
 func (f *Folder) Told(p Path, err error) error {
 	if f.tell != nil && IsUnread(err) {
 		f.tell(p)
@@ -32,24 +33,24 @@ func (f *Folder) Told(p Path, err error) error {
 	return err
 }
 
-// InterposeReads has ask called before every look at a file or folder, and every read, of a walk or by a path: with its
-// method of place, and the name in its folder. An error of ask is that of the call, which is not made then. It is for
-// tests of bad disks.
+// InterposeReads sets a function that is called before every lookup and read of a file or folder, during a walk
+// or by path, with the method of place and the name in its folder. If it returns an error, the call is not made
+// and returns that error. It is for tests of faulty disks.
 func (f *Folder) InterposeReads(ask func(method, name string) error) { f.ask.Store(&ask) }
 
-// steady is a place that tries what fails once more: the faults of networks and of disks pass.
+// steady is a place that retries failed calls once, because faults of networks and disks may be temporary.
 type steady struct {
 	place
 	ask *interposed
 }
 
-// interposed is the function of [Folder.InterposeReads], which may be nil.
+// interposed holds the function of [Folder.InterposeReads], or nil.
 type interposed = atomic.Pointer[func(method, name string) error]
 
-// try does something once more if it fails for a reason that may pass.
+// try calls do, and calls it again if it fails for a reason that may be temporary.
 func (s steady) try(method, name string, do func() error) error {
 	err := s.once(method, name, do)
-	if mayPass(err) {
+	if mayRetry(err) {
 		err = s.once(method, name, do)
 	}
 	return err
@@ -64,8 +65,8 @@ func (s steady) once(method, name string, do func() error) error {
 	return do()
 }
 
-// mayPass reports whether another try may have another end.
-func mayPass(err error) bool {
+// mayRetry reports whether another attempt may succeed.
+func mayRetry(err error) bool {
 	if !IsUnread(err) || errors.Is(err, fs.ErrPermission) || errors.Is(err, system.ErrElsewhere) {
 		return false
 	}

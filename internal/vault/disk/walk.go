@@ -12,80 +12,75 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
 
-// Entry is one file or folder that a walk meets. Its methods may be called only while the
-// walk visits it.
+// Entry is a file or folder that a walk visits. Its methods may be called only during the visit.
 type Entry struct {
 	Path  Path
 	IsDir bool
-	at    place // the open folder that contains it
-	in    *Folder
+	at    place // the open folder with the entry
+	vault *Folder
 }
 
-// Info returns what is known about a file, with the errors of [Folder.Open].
+// Info returns information about a file. The errors are those of [Folder.Open].
 func (e Entry) Info() (fs.FileInfo, error) {
 	info, err := e.at.info(e.Path.Base())
-	return info, e.in.Told(e.Path, err)
+	return info, e.vault.Told(e.Path, err)
 }
 
-// Stamp returns the state of a file, with the errors of [Folder.Open].
+// Stamp returns the stamp of a file. The errors are those of [Folder.Open].
 func (e Entry) Stamp() (system.Stamp, error) {
 	stamp, err := e.at.stamp(e.Path.Base())
-	return stamp, e.in.Told(e.Path, err)
+	return stamp, e.vault.Told(e.Path, err)
 }
 
-// Read returns a whole file and its stamp as [Folder.ReadStamped] does, but fetches none
-// from the cloud: the error is then [system.ErrElsewhere]. It costs less than a read by
-// path, because the folder is open already.
+// Read is [Folder.ReadStamped] for a file, but does not fetch a file from the cloud; the error is then
+// [system.ErrElsewhere]. It is cheaper than reading by path, because the folder is already open.
 func (e Entry) Read() ([]byte, system.Stamp, error) { return e.ReadInto(nil) }
 
-// ReadInto is Read into the memory of buf, or into other memory if the file does not fit.
-// The content of buf is lost either way.
+// ReadInto is Read into the memory of buf, or into new memory if the file does not fit. In any case, the
+// content of buf is lost.
 func (e Entry) ReadInto(buf []byte) ([]byte, system.Stamp, error) {
 	if isElsewhere(e.at, e.Path.Base()) {
-		return nil, system.Stamp{}, e.in.Told(e.Path, system.ErrElsewhere)
+		return nil, system.Stamp{}, e.vault.Told(e.Path, system.ErrElsewhere)
 	}
 	text, stamp, err := e.at.read(e.Path.Base(), buf)
-	text, stamp, err = e.in.passes(e.Path, text, stamp, err)
-	return text, stamp, e.in.Told(e.Path, err)
+	text, stamp, err = e.vault.deliver(e.Path, text, stamp, err)
+	return text, stamp, e.vault.Told(e.Path, err)
 }
 
-// Walk visits every visible file and folder below the folder under, a folder before its
-// content, in no particular order. Links, special files and names that no [Path] can have
-// are left out: what is listed can be read. A folder that cannot be entered or vanished
-// meanwhile counts as empty. If under is no folder, the error is fs.ErrNotExist or a
-// [Refusal].
+// Walk calls visit for every visible file and folder below the folder under: a folder before its contents,
+// otherwise in no particular order. Links, special files and names that no [Path] can have are left out, so
+// everything that is listed can be read. A folder that vanished or cannot be entered counts as empty. If under
+// is not a folder, the error is fs.ErrNotExist or a [Refusal].
 func (f *Folder) Walk(under Path, visit func(Entry)) error {
 	return f.walkWith(walkOptions{workers: 1}, under, visit)
 }
 
-// judgeFolder says whether a walk visits a folder, and whether it enters it: it does both with one that the view sees.
+// judgeFolder reports whether a walk visits a folder, and whether it enters it. It does both if the view shows
+// the folder.
 func (w *walk) judgeFolder(p Path) (visited, entered bool) {
-	if w.in.seesFolder(p) {
+	if w.vault.seesFolder(p) {
 		return true, true
 	}
-	return false, w.in.view.Enters(p.text)
+	return false, w.vault.view.Enters(p.text)
 }
 
-// batch is how many files of a folder are one job: enough to make taking it cheap, few
-// enough that one large folder keeps all processors busy.
+// batch is the number of files of a folder in one job: enough to make the overhead small, few enough for a
+// single large folder to keep all processors busy.
 const batch = 64
 
-// WalkParallel is Walk with as many concurrent visits as there are processors: a folder
-// may be visited after its content, and visit has to guard what it shares. It returns when
-// the last visit has.
+// WalkParallel is Walk with as many concurrent visits as there are processors. A folder may be visited after
+// its contents, and visit must synchronize access to shared data. WalkParallel returns after the last visit.
 func (f *Folder) WalkParallel(under Path, visit func(Entry)) error {
 	return f.walkWith(walkOptions{workers: budget.Goroutines()}, under, visit)
 }
 
-// WalkUnread is WalkParallel that visits also the notes that their texts close. The visit has to
-// read each note before it uses its name, and to leave out one whose read ends with
-// fs.ErrNotExist.
+// WalkUnread is WalkParallel, but also visits notes that are closed by their texts. visit must read each note
+// before it uses its name, and ignore it if the read returns fs.ErrNotExist.
 func (f *Folder) WalkUnread(under Path, visit func(Entry)) error {
-	return f.walkWith(walkOptions{workers: budget.Goroutines(), unread: true}, under, visit)
+	return f.walkWith(walkOptions{workers: budget.Goroutines(), visitsClosed: true}, under, visit)
 }
 
-// WalkFolders is WalkParallel that visits the folders alone. It costs less, because
-// nothing is done for each file.
+// WalkFolders is WalkParallel for folders only. It is cheaper, because files are skipped.
 func (f *Folder) WalkFolders(under Path, visit func(Path)) error {
 	return f.walkWith(walkOptions{workers: budget.Goroutines(), foldersOnly: true}, under, func(e Entry) {
 		if e.IsDir {
@@ -94,11 +89,11 @@ func (f *Folder) WalkFolders(under Path, visit func(Path)) error {
 	})
 }
 
-// walkOptions say how a walk is made.
+// walkOptions configure a walk.
 type walkOptions struct {
-	workers     int  // up to so many; with one, a folder is visited before its content
-	foldersOnly bool // files are not visited
-	unread      bool // the notes that their texts close are visited too, see [Folder.WalkUnread]
+	workers      int  // maximum number; with one, a folder is visited before its contents
+	foldersOnly  bool // skip files
+	visitsClosed bool // also visit notes that are closed by their texts, see [Folder.WalkUnread]
 }
 
 func (f *Folder) walkWith(how walkOptions, under Path, visit func(Entry)) error {
@@ -106,10 +101,10 @@ func (f *Folder) walkWith(how walkOptions, under Path, visit func(Entry)) error 
 	if err != nil {
 		return err
 	}
-	w.most = how.workers
-	w.unread = how.unread
-	// Files count where they alone show that the first folder exists.
-	w.skipsFiles = how.foldersOnly && w.seen == nil
+	w.maxWorkers = how.workers
+	w.visitsClosed = how.visitsClosed
+	// In an invisible folder, files are needed to find out whether anything in it is visible.
+	w.skipsFiles = how.foldersOnly && w.visits == nil
 	at, err := f.place(under.segments())
 	if err == nil {
 		err = w.folder(at, under)
@@ -125,11 +120,10 @@ func (f *Folder) walkWith(how walkOptions, under Path, visit func(Entry)) error 
 	return w.end(under, nil)
 }
 
-// begin returns the walk that begins in the folder under, or the error of a folder that
-// cannot be seen.
+// begin returns a walk of the folder under, or an error if the folder cannot be seen.
 func (f *Folder) begin(under Path, visit func(Entry)) (*walk, error) {
-	w := &walk{in: f, visit: visit, workers: 1}
-	w.more.L = &w.mu
+	w := &walk{vault: f, visit: visit, workers: 1}
+	w.jobsChanged.L = &w.mu
 	if under == (Path{}) {
 		return w, nil
 	}
@@ -141,68 +135,65 @@ func (f *Folder) begin(under Path, visit func(Entry)) (*walk, error) {
 		return nil, missing(under)
 	}
 	if !visited {
-		w.seen = new(atomic.Int64)
+		w.visits = new(atomic.Int64)
 		w.visit = func(e Entry) {
-			w.seen.Add(1)
+			w.visits.Add(1)
 			visit(e)
 		}
 	}
 	return w, nil
 }
 
-// end returns the error of a walk, of which err is the error of opening or listing its
-// first folder. An invisible folder in which nothing is visible does not exist, and it is
-// not revealed whether there is something else in its place.
+// end returns the error of a walk. err is the error of opening or listing its first folder. An invisible folder
+// without anything visible counts as missing; the error does not reveal whether anything exists at its path.
 func (w *walk) end(under Path, err error) error {
-	hidden := w.seen != nil && (IsMissing(err) || errors.Is(err, fs.ErrPermission))
-	if hidden || err == nil && w.seen != nil && w.seen.Load() == 0 {
+	isHidden := w.visits != nil && (IsMissing(err) || errors.Is(err, fs.ErrPermission))
+	if isHidden || err == nil && w.visits != nil && w.visits.Load() == 0 {
 		return missing(under)
 	}
 	return err
 }
 
-// walk is one walk: a few workers, of which the caller is the first, and the jobs that they
-// find for one another. The newest job is done first (depth first), so that no more folders
-// are open than necessary.
+// walk is a running walk: a few workers, the first of which is the caller, and the jobs that they create for
+// each other. The newest job is done first (depth first), so that few folders are open at a time.
 type walk struct {
-	in    *Folder
+	vault *Folder
 	visit func(Entry)
-	// unread says that the visit reads each note itself, see [Folder.WalkUnread].
-	unread bool
-	// seen counts the visits of a walk that begins in an invisible folder, nil for any
-	// other.
-	seen       *atomic.Int64
+	// visitsClosed is set if visit reads each note itself, see [Folder.WalkUnread].
+	visitsClosed bool
+	// visits counts the visits of a walk that begins in an invisible folder; nil for other walks.
+	visits     *atomic.Int64
 	skipsFiles bool
-	most       int // workers at once
+	maxWorkers int
 	running    conc.WaitGroup
 
-	mu      sync.Mutex
-	more    sync.Cond // there are jobs, or there will be none
-	jobs    []job
-	open    int // jobs that wait or are being done
-	workers int
-	failed  error // the first errors that do not make a folder count as empty
+	mu          sync.Mutex
+	jobsChanged sync.Cond // there are jobs, or no more jobs can come
+	jobs        []job
+	open        int // jobs that are waiting or running
+	workers     int
+	failed      error // errors of folders that do not count as empty
 }
 
-// job is files of one folder to be visited, or if there are none, a folder to be entered.
+// job is a set of files in one folder to be visited or, without files, a folder to be entered.
 type job struct {
-	in     *sharedPlace
+	shared *sharedPlace
 	files  []Path
 	folder Path
 }
 
-// sharedPlace is an open folder that is closed by the last of its jobs.
+// sharedPlace is an open folder that its last job closes.
 type sharedPlace struct {
 	place
 	users atomic.Int64
 }
 
-// work does jobs until there are none and none can come.
+// work does jobs until there are none and no more can come.
 func (w *walk) work() {
 	for {
 		w.mu.Lock()
 		for len(w.jobs) == 0 && w.open > 0 {
-			w.more.Wait()
+			w.jobsChanged.Wait()
 		}
 		last := len(w.jobs) - 1
 		if last < 0 {
@@ -218,65 +209,66 @@ func (w *walk) work() {
 
 func (w *walk) do(j job) {
 	defer func() {
-		if j.in.users.Add(-1) == 0 {
-			j.in.close()
+		if j.shared.users.Add(-1) == 0 {
+			j.shared.close()
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if w.open--; w.open == 0 {
-			w.more.Broadcast()
+			w.jobsChanged.Broadcast()
 		}
 	}()
 	for _, path := range j.files {
-		// A file that cannot be read because of its further names, or of its text, is not listed either.
-		if w.in.view != nil {
-			if _, err := j.in.stamp(path.Base()); IsHardLinked(err) {
+		// A file that cannot be read because of its other names or its text is not listed either.
+		if w.vault.view != nil {
+			if _, err := j.shared.stamp(path.Base()); IsHardLinked(err) {
 				continue
 			}
 		}
-		if w.unread || w.judges(j.in.place, path) {
-			w.visit(Entry{Path: path, at: j.in.place, in: w.in})
+		if w.visitsClosed || w.admits(j.shared.place, path) {
+			w.visit(Entry{Path: path, at: j.shared.place, vault: w.vault})
 		}
 	}
 	if len(j.files) > 0 {
 		return
 	}
 	if visited, _ := w.judgeFolder(j.folder); visited {
-		w.visit(Entry{Path: j.folder, IsDir: true, at: j.in.place, in: w.in})
+		w.visit(Entry{Path: j.folder, IsDir: true, at: j.shared.place, vault: w.vault})
 	}
 	err := w.enter(j)
-	// One that vanished or cannot be entered counts as empty, and so does any other that is told of.
-	if w.in.Told(j.folder, err); IsUnread(err) && w.in.tell == nil && !errors.Is(err, fs.ErrPermission) {
+	// A folder that vanished or cannot be entered counts as empty, and so does one that was reported.
+	if w.vault.Told(j.folder, err); IsUnread(err) && w.vault.tell == nil && !errors.Is(err, fs.ErrPermission) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.failed = errors.Join(w.failed, err)
 	}
 }
 
-// enter makes jobs of the content of a folder. Listing one that is in the cloud would fetch it.
+// enter creates jobs for the contents of a folder. A folder in the cloud is not listed, because that would
+// fetch it.
 func (w *walk) enter(j job) error {
-	if isFolderElsewhere(j.in, j.folder.Base()) {
+	if isFolderElsewhere(j.shared, j.folder.Base()) {
 		return system.ErrElsewhere
 	}
-	sub, err := j.in.step(j.folder.Base())
+	sub, err := j.shared.step(j.folder.Base())
 	if err != nil {
 		return err
 	}
 	return w.folder(sub, j.folder)
 }
 
-// elsewhere reports whether what is in a file or folder is fetched from a cloud when it is read. It is nil on a system on
-// which nothing is, and another function in tests.
-var elsewhere = onlyWhereCloudFilesAre()
+// elsewhere reports whether reading a file or folder fetches its content from a cloud. It is nil on systems
+// without such files; tests replace it.
+var elsewhere = elsewhereOnThisSystem()
 
-func onlyWhereCloudFilesAre() func(fs.FileInfo) bool {
+func elsewhereOnThisSystem() func(fs.FileInfo) bool {
 	if system.HasCloudFiles {
 		return system.IsElsewhere
 	}
 	return nil
 }
 
-// isElsewhere reports whether the content of a file is fetched from a cloud when it is read.
+// isElsewhere reports whether reading a file fetches its content from a cloud.
 func isElsewhere(at place, name string) bool {
 	if elsewhere == nil {
 		return false
@@ -285,7 +277,7 @@ func isElsewhere(at place, name string) bool {
 	return err == nil && elsewhere(info)
 }
 
-// isFolderElsewhere reports whether the names in a folder are fetched from a cloud when they are listed.
+// isFolderElsewhere reports whether listing a folder fetches its names from a cloud.
 func isFolderElsewhere(at place, name string) bool {
 	if elsewhere == nil {
 		return false
@@ -294,15 +286,14 @@ func isFolderElsewhere(at place, name string) bool {
 	return err == nil && elsewhere(info)
 }
 
-// judges reports whether the text of a note lets it be visited. A note that cannot be read may be a closed one: its name
-// is not shown.
-func (w *walk) judges(at place, p Path) bool {
-	closed, err := w.in.judge.decide(at, p)
-	return w.in.Told(p, err) == nil && !closed
+// judges reports whether the text of a note allows visiting it. An unreadable note may be a closed one, so its
+// name is not shown.
+func (w *walk) admits(at place, p Path) bool {
+	isClosed, err := w.vault.judge.decide(at, p)
+	return w.vault.Told(p, err) == nil && !isClosed
 }
 
-// folder makes jobs of the content of a place, which the last of them closes. The error is
-// that of listing it.
+// folder creates jobs for the contents of a place; the last of them closes it. The error is that of listing it.
 func (w *walk) folder(at place, path Path) error {
 	names, err := at.list()
 	if err != nil {
@@ -312,31 +303,31 @@ func (w *walk) folder(at place, path Path) error {
 	shared := &sharedPlace{place: at}
 	var jobs []job
 	files := make([]Path, 0, len(names))
-	for _, found := range names {
-		if w.skipsFiles && !found.folder {
+	for _, entry := range names {
+		if w.skipsFiles && !entry.folder {
 			continue
 		}
-		child, ok := path.child(found.name)
+		child, ok := path.child(entry.name)
 		if !ok {
 			continue
 		}
-		if found.folder {
+		if entry.folder {
 			if _, entered := w.judgeFolder(child); entered {
-				jobs = append(jobs, job{in: shared, folder: child})
+				jobs = append(jobs, job{shared: shared, folder: child})
 			}
 			continue
 		}
-		if w.in.seesFile(child) {
+		if w.vault.seesFile(child) {
 			files = append(files, child)
 		}
 	}
-	if w.in.found != nil {
-		w.in.found(len(files))
+	if w.vault.countFiles != nil {
+		w.vault.countFiles(len(files))
 	}
 	for len(files) > 0 {
-		some := files[:min(batch, len(files))]
-		files = files[len(some):]
-		jobs = append(jobs, job{in: shared, files: some})
+		chunk := files[:min(batch, len(files))]
+		files = files[len(chunk):]
+		jobs = append(jobs, job{shared: shared, files: chunk})
 	}
 	if len(jobs) == 0 {
 		at.close()
@@ -349,10 +340,10 @@ func (w *walk) folder(at place, path Path) error {
 	w.jobs = append(w.jobs, jobs...)
 	w.open += len(jobs)
 	// The worker that found the jobs does one of them itself.
-	for range min(len(jobs)-1, w.most-w.workers) {
+	for range min(len(jobs)-1, w.maxWorkers-w.workers) {
 		w.workers++
 		w.running.Go(w.work)
 	}
-	w.more.Broadcast()
+	w.jobsChanged.Broadcast()
 	return nil
 }

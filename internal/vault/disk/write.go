@@ -20,17 +20,16 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
 
-// ErrChanged says that the note was changed between reading and writing it. Nothing was
-// written.
+// ErrChanged is returned if the note was changed between reading and writing it. Nothing was written.
 var ErrChanged = errors.New("changed while it was edited, nothing was written")
 
 // Modes of new files, before the user's umask.
 const (
 	newNote = 0o644
-	private = 0o600 // until the old note's mode is set
+	private = 0o600 // until the mode of the old note is set
 )
 
-// mayReplace refuses a read-only file.
+// mayReplace returns an error for a read-only file.
 func mayReplace(p Path, info fs.FileInfo) error {
 	if info.Mode().Perm()&0o200 == 0 {
 		return &Refusal{Path: p.text, Reason: "is read-only"}
@@ -38,7 +37,7 @@ func mayReplace(p Path, info fs.FileInfo) error {
 	return nil
 }
 
-// checkSize refuses a text that is larger than [MaxNote] as that of the file at p.
+// checkSize returns an error if a text for the file at p is larger than [MaxNote].
 func checkSize(p Path, text []byte) error {
 	if len(text) > MaxNote {
 		return &SizeError{Path: p.text, Size: int64(len(text)), Limit: MaxNote}
@@ -46,7 +45,7 @@ func checkSize(p Path, text []byte) error {
 	return nil
 }
 
-// Unsettled says that a file was written and may yet be lost if the system crashes.
+// Unsettled is the error for a file that was written but may be lost if the system crashes.
 type Unsettled struct {
 	Name  string
 	Cause error
@@ -58,15 +57,15 @@ func (u *Unsettled) Error() string {
 
 func (u *Unsettled) Unwrap() error { return u.Cause }
 
-// settle makes the name of a written note in a folder durable, or leaves that to the end of several changes.
-func (f *Folder) settle(dir *os.Root, folder, name string) error {
+// syncName makes the name of a written note in a folder durable, or leaves that to the end of gathered changes.
+func (f *Folder) syncName(dir *os.Root, folder, name string) error {
 	if err := f.sync(dir, folder); err != nil {
 		return &Unsettled{name, err}
 	}
 	return nil
 }
 
-// sync makes the names in a folder durable, or leaves that to the end of several changes.
+// sync makes the names in a folder durable, or leaves that to the end of gathered changes.
 func (f *Folder) sync(dir *os.Root, folder string) error {
 	if f.gathered == nil {
 		return f.sys.Sync(dir)
@@ -77,18 +76,18 @@ func (f *Folder) sync(dir *os.Root, folder string) error {
 	return nil
 }
 
-// gathered are the folders with names that are to be made durable.
-type gathered struct {
-	mu      sync.Mutex
-	folders map[string]bool
-	locks   map[string]*sharedLock
-	kept    *keptFolders // nil where folders cannot be kept open
-	// exchanged says that the disk exchanges files.
+// syncGroup has the folders whose names are made durable together.
+type syncGroup struct {
+	mu          sync.Mutex
+	folders     map[string]bool
+	locks       map[string]*sharedLock
+	openFolders *folderCache // nil if folders cannot be kept open on this system
+	// exchanged is set once the disk has exchanged two files.
 	exchanged atomic.Bool
 }
 
-// syncAll makes the names in all gathered folders durable, several at once.
-func (f *Folder) syncAll(g *gathered) error {
+// syncAll makes the names in all gathered folders durable, several concurrently.
+func (f *Folder) syncAll(g *syncGroup) error {
 	folders := slices.Sorted(maps.Keys(g.folders))
 	_, err := budget.WaitForEach(len(folders), func(i int) error {
 		dir, err := f.enter(Path{text: folders[i]}.segments())
@@ -96,7 +95,7 @@ func (f *Folder) syncAll(g *gathered) error {
 			defer dir.Close()
 			err = f.sys.Sync(dir)
 		} else if IsMissing(err) || system.IsNoName(err) {
-			err = nil // it was removed since
+			err = nil // the folder was removed since
 		}
 		if err != nil {
 			return &Unsettled{folders[i], err}
@@ -106,70 +105,69 @@ func (f *Folder) syncAll(g *gathered) error {
 	return err
 }
 
-// sharedLock is the lock of a folder in which several files are changed at once.
+// sharedLock is the lock of a folder in which several files are changed concurrently.
 type sharedLock struct {
 	users  int
-	dir    *os.Root // through which it is held
+	dir    *os.Root // its handle keeps the lock
 	unlock func()
 	ready  sync.Once
 }
 
-// lock takes the lock of a folder for one of several changes that are made at once. leave gives it back with the last of
+// lock acquires the lock of a folder for one of several concurrent changes. leave releases it with the last of
 // them, and closes dir.
-func (g *gathered) lock(folder string, dir *os.Root) (leave func()) {
+func (g *syncGroup) lock(folder string, dir *os.Root) (leave func()) {
 	g.mu.Lock()
-	held := g.locks[folder]
-	if held == nil {
-		held = &sharedLock{dir: dir}
-		g.locks[folder] = held
+	shared := g.locks[folder]
+	if shared == nil {
+		shared = &sharedLock{dir: dir}
+		g.locks[folder] = shared
 	}
-	held.users++
+	shared.users++
 	g.mu.Unlock()
-	held.ready.Do(func() { held.unlock = system.Lock(held.dir) })
+	shared.ready.Do(func() { shared.unlock = system.Lock(shared.dir) })
 	return func() {
 		g.mu.Lock()
-		held.users--
-		isLast := held.users == 0
+		shared.users--
+		isLast := shared.users == 0
 		if isLast {
 			delete(g.locks, folder)
 		}
 		g.mu.Unlock()
 		if isLast {
-			held.unlock()
-			held.dir.Close()
+			shared.unlock()
+			shared.dir.Close()
 		}
-		if dir != held.dir {
+		if dir != shared.dir {
 			dir.Close()
 		}
 	}
 }
 
-// Content is what a file has to contain. The zero Content is that of no file.
+// Content is the expected content of a file. The zero Content stands for an empty file.
 type Content struct {
 	text []byte
-	sum  string // the SHA-256 in hexadecimal, in place of the text
+	sum  string // SHA-256 in hexadecimal; replaces text
 	size int64
 }
 
-// Text is the content with these bytes.
+// Text returns the content with these bytes.
 func Text(text []byte) Content { return Content{text: text, size: int64(len(text))} }
 
-// Sum is the content of so many bytes with this SHA-256, in hexadecimal.
+// Sum returns the content with a SHA-256 in hexadecimal and a size in bytes.
 func Sum(sum string, size int64) Content { return Content{sum: sum, size: size} }
 
-// unchanged returns ErrChanged unless the file name still has the content.
-func (r rooted) unchanged(name string, then Content) error {
-	file, err := r.openUnchanged(name, then)
+// unchanged returns ErrChanged unless the file name has the content.
+func (r rooted) unchanged(name string, want Content) error {
+	file, err := r.openUnchanged(name, want)
 	if err != nil {
 		return err
 	}
 	return file.Close()
 }
 
-// openUnchanged opens the file name; the error is ErrChanged unless it still has the
-// content. The caller closes it: as long as it is open, its inode is not reused, so no other
-// file can be taken for it.
-func (r rooted) openUnchanged(name string, then Content) (*File, error) {
+// openUnchanged opens the file name. The error is ErrChanged unless it has the content. The caller must close
+// it: as long as it is open, its inode is not reused, so no other file can be mistaken for it.
+func (r rooted) openUnchanged(name string, want Content) (*File, error) {
 	file, err := r.open(name)
 	if IsMissing(err) && !IsHardLinked(err) {
 		return nil, ErrChanged
@@ -177,7 +175,7 @@ func (r rooted) openUnchanged(name string, then Content) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := file.compare(then); err != nil {
+	if err := file.compare(want); err != nil {
 		file.Close()
 		return nil, err
 	}
@@ -185,21 +183,21 @@ func (r rooted) openUnchanged(name string, then Content) (*File, error) {
 }
 
 // compare returns ErrChanged unless the file has the content.
-func (f *File) compare(then Content) error {
-	if f.Info.Size() != then.size {
+func (f *File) compare(want Content) error {
+	if f.Info.Size() != want.size {
 		return ErrChanged
 	}
-	if then.sum != "" {
+	if want.sum != "" {
 		hash := sha256.New()
 		if _, err := io.Copy(hash, f); err != nil {
 			return err
 		}
-		if hex.EncodeToString(hash.Sum(nil)) != then.sum {
+		if hex.EncodeToString(hash.Sum(nil)) != want.sum {
 			return ErrChanged
 		}
 		return nil
 	}
-	text := then.text
+	text := want.text
 	chunk := make([]byte, 64<<10)
 	for {
 		n, err := f.Read(chunk)
@@ -226,20 +224,20 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// The names of temporary files: 16 hexadecimal digits between these.
+// Parts of the names of temporary files: 16 hexadecimal digits between a prefix and a suffix.
 const (
-	tempBegin  = ".vaultwicket-"
+	tempPrefix = ".vaultwicket-"
 	tempDigits = 16
-	tempEnd    = ".tmp"
+	tempSuffix = ".tmp"
 )
 
-// temporary returns a hidden name that no note has.
+// temporary returns a new hidden name that no note can have.
 func temporary() string {
-	return fmt.Sprintf("%s%0*x%s", tempBegin, tempDigits, rand.Uint64(), tempEnd)
+	return fmt.Sprintf("%s%0*x%s", tempPrefix, tempDigits, rand.Uint64(), tempSuffix)
 }
 
 func isTemporary(name string) bool {
-	rest, begins := strings.CutPrefix(name, tempBegin)
-	digits, ends := strings.CutSuffix(rest, tempEnd)
-	return begins && ends && len(digits) == tempDigits && strings.Trim(digits, "0123456789abcdef") == ""
+	rest, hasPrefix := strings.CutPrefix(name, tempPrefix)
+	digits, hasSuffix := strings.CutSuffix(rest, tempSuffix)
+	return hasPrefix && hasSuffix && len(digits) == tempDigits && strings.Trim(digits, "0123456789abcdef") == ""
 }

@@ -9,13 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxAttributes bounds the names of the extended attributes of a file, and each of their values, in bytes.
+// maxAttributes limits the bytes of the names of a file's extended attributes, and of each value.
 const maxAttributes = 1 << 20
 
-// CopyAttributes gives a new file the extended attributes of the one that it replaces, such as tags and comments, on Linux
-// access lists, too, and its time of creation, as far as the system and the rights of the user allow it.
+// CopyAttributes copies the extended attributes of a file, such as tags and comments, and on Linux also its
+// access lists, to the new file that replaces it. It also preserves the creation time. It does as much as the
+// system and the rights of the user allow.
 func CopyAttributes(from, to *os.File) {
-	defer keepMore(from, to)
+	defer copyOthers(from, to)
 	_ = control(from, func(old int) error {
 		size, err := unix.Flistxattr(old, nil)
 		if err != nil || size <= 0 || size > maxAttributes {
@@ -25,9 +26,9 @@ func CopyAttributes(from, to *os.File) {
 		if size, err = unix.Flistxattr(old, names); err != nil {
 			return err
 		}
-		return control(to, func(made int) error {
+		return control(to, func(replacement int) error {
 			for name := range bytes.SplitSeq(bytes.TrimSuffix(names[:size], []byte{0}), []byte{0}) {
-				copyAttribute(old, made, string(name))
+				copyAttribute(old, replacement, string(name))
 			}
 			return nil
 		})

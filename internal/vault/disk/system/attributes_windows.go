@@ -9,23 +9,23 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// CopyAttributes gives a new file what hangs on the one that it replaces, as far as the file system and the rights of
-// the user allow it: its streams, its own access list, its time of creation, and whether it is hidden, left out by the
-// search of Windows, and kept on this device by a cloud program.
+// CopyAttributes copies to a new file what belongs to the file that it replaces: its streams, its own access
+// list, its creation time, and whether it is hidden, excluded from the search index of Windows, and kept on
+// this device by a cloud program. It does as much as the file system and the rights of the user allow.
 func CopyAttributes(from, to *os.File) {
-	old, made := windows.Handle(from.Fd()), windows.Handle(to.Fd())
+	old, replacement := windows.Handle(from.Fd()), windows.Handle(to.Fd())
 	for _, name := range streamsOf(old) {
-		_ = copyStream(old, made, name)
+		_ = copyStream(old, replacement, name)
 	}
-	_ = copyAccessList(old, made)
+	_ = copyAccessList(old, replacement)
 	var info windows.ByHandleFileInformation
 	if windows.GetFileInformationByHandle(old, &info) == nil {
-		_ = windows.SetFileTime(made, &info.CreationTime, nil, nil)
-		_ = addAttributes(made, info.FileAttributes&keptAttributes)
+		_ = windows.SetFileTime(replacement, &info.CreationTime, nil, nil)
+		_ = addAttributes(replacement, info.FileAttributes&keptAttributes)
 	}
 }
 
-// keptAttributes are the attributes of a file that its user has set:
+// keptAttributes are the file attributes that users set:
 // https://learn.microsoft.com/windows/win32/fileio/file-attribute-constants
 const keptAttributes = windows.FILE_ATTRIBUTE_HIDDEN | windows.FILE_ATTRIBUTE_SYSTEM |
 	windows.FILE_ATTRIBUTE_NOT_CONTENT_INDEXED | attributePinned
@@ -33,23 +33,23 @@ const keptAttributes = windows.FILE_ATTRIBUTE_HIDDEN | windows.FILE_ATTRIBUTE_SY
 // attributePinned is FILE_ATTRIBUTE_PINNED, which x/sys does not name.
 const attributePinned = 0x80000
 
-// addAttributes gives an open file further attributes.
+// addAttributes sets additional attributes of an open file.
 func addAttributes(file windows.Handle, more uint32) error {
 	var info windows.ByHandleFileInformation
 	if err := windows.GetFileInformationByHandle(file, &info); err != nil || more == 0 {
 		return err
 	}
-	const times = 32 // the size of the four times of a FILE_BASIC_INFO, of which 0 leaves each as it is
+	const times = 32 // size of the four times in a FILE_BASIC_INFO; 0 leaves a time unchanged
 	basic := make([]byte, times, times+8)
 	basic = binary.LittleEndian.AppendUint32(basic, info.FileAttributes|more)
 	basic = basic[:cap(basic)]
 	return windows.SetFileInformationByHandle(file, windows.FileBasicInfo, &basic[0], uint32(len(basic)))
 }
 
-// maxStreamList bounds what the names of the streams of a file take, in bytes.
+// maxStreamList limits the bytes of the list of a file's streams.
 const maxStreamList = 1 << 20
 
-// streamsOf returns the names of the streams of a file but for its content, such as ":Zone.Identifier:$DATA".
+// streamsOf returns the names of a file's streams except its content, such as ":Zone.Identifier:$DATA".
 func streamsOf(file windows.Handle) []string {
 	for size := 1 << 10; size <= maxStreamList; size *= 8 {
 		list := make([]byte, size)
@@ -87,7 +87,7 @@ func openStream(file windows.Handle, name string, access, disposition uint32) (*
 	return os.NewFile(uintptr(stream), name), nil
 }
 
-// reopen opens a stream of an open file, or with an empty name the file itself, with other rights.
+// reopen opens a stream of an open file or, if name is empty, the file itself, with other access rights.
 func reopen(file windows.Handle, name string, access, disposition uint32) (handle windows.Handle, err error) {
 	text, err := windows.NewNTUnicodeString(name)
 	if err != nil {
@@ -111,8 +111,8 @@ func reopen(file windows.Handle, name string, access, disposition uint32) (handl
 	return handle, err
 }
 
-// copyAccessList gives a file the access list of another one in the same folder. A list that is inherited as a whole is
-// what the folder gives the new file, too.
+// copyAccessList copies the access list of a file to another file in the same folder. It skips a list that is
+// entirely inherited, because the new file gets the same one from the folder.
 func copyAccessList(from, to windows.Handle) error {
 	descriptor, err := windows.GetSecurityInfo(from, windows.SE_FILE_OBJECT, windows.DACL_SECURITY_INFORMATION)
 	if err != nil {
@@ -137,8 +137,8 @@ func copyAccessList(from, to windows.Handle) error {
 		return err
 	}
 	defer windows.CloseHandle(writable)
-	what := windows.DACL_SECURITY_INFORMATION | inheritance
-	return windows.SetSecurityInfo(writable, windows.SE_FILE_OBJECT, what, nil, nil, list, nil)
+	parts := windows.DACL_SECURITY_INFORMATION | inheritance
+	return windows.SetSecurityInfo(writable, windows.SE_FILE_OBJECT, parts, nil, nil, list, nil)
 }
 
 // hasEntriesOfItsOwn reports whether an access list has an entry that is not inherited from the folder.

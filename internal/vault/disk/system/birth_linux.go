@@ -7,13 +7,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// createdAttribute is the extended attribute with the time at which a note was created, as text of RFC 3339 in UTC. No call
-// of Linux sets the time of creation of a file, so without it a note would seem to be created by its last change: each
-// change replaces the file.
+// createdAttribute is the extended attribute with the creation time of a note, as RFC 3339 text in UTC. Linux
+// has no call that sets the creation time of a file. Each change replaces the file, so without the attribute a
+// note would seem to be created by its last change.
 const createdAttribute = "user.vaultwicket.created"
 
-// Born returns when a file was created: the time that was kept by a replacement, else the one that the file system
-// records. ok is false if there is neither.
+// Born returns the creation time of a file: the one preserved when the file was replaced, otherwise the one
+// that the file system records. ok is false if there is neither.
 func Born(file *os.File) (born time.Time, ok bool) {
 	_ = control(file, func(fd int) error {
 		born, ok = bornOf(fd)
@@ -35,13 +35,13 @@ func bornOf(fd int) (time.Time, bool) {
 	case !isKept:
 		return recorded, isRecorded
 	case isRecorded && kept.After(recorded):
-		// No file is older than what it is kept in: somebody else wrote the attribute.
+		// A file cannot be older than recorded by its own file system: another program wrote the attribute.
 		return recorded, true
 	}
 	return kept, true
 }
 
-// keptBirth reads the attribute; ok is false if the file has none that is a time.
+// keptBirth reads the attribute. ok is false if the file has none with a valid time.
 func keptBirth(fd int) (born time.Time, ok bool) {
 	value := make([]byte, len(time.RFC3339Nano))
 	size, err := unix.Fgetxattr(fd, createdAttribute, value)
@@ -52,10 +52,10 @@ func keptBirth(fd int) (born time.Time, ok bool) {
 	return born, err == nil
 }
 
-// keepMore keeps what is no extended attribute: the time of creation.
-func keepMore(from, to *os.File) { keepBirth(from, to) }
+// copyOthers copies what is not an extended attribute: the creation time.
+func copyOthers(from, to *os.File) { keepBirth(from, to) }
 
-// keepBirth has a new file remember when the one that it replaces was created, as far as the file system keeps
+// keepBirth stores the creation time of a file in the new file that replaces it, if the file system supports
 // extended attributes.
 func keepBirth(from, to *os.File) {
 	born, ok := Born(from)

@@ -4,7 +4,7 @@ package system
 
 import "io/fs"
 
-// HasCloudFiles reports whether a file can be elsewhere on this system.
+// HasCloudFiles reports whether the content of a file can be elsewhere on this system.
 const HasCloudFiles = false
 
 // IsElsewhere reports false.

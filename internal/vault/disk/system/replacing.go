@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// Error codes of Windows, which fail a call on a file that another program has open, see
-// https://learn.microsoft.com/windows/win32/debug/system-error-codes--0-499-. They are here as numbers so that every system
-// can test what becomes of them.
+// Windows error codes of calls that fail because another program has the file open, see
+// https://learn.microsoft.com/windows/win32/debug/system-error-codes--0-499-.
+// They are defined as numbers, so that the handling can be tested on every system.
 const (
 	codeAccessDenied     = syscall.Errno(5)
 	codeSharingViolation = syscall.Errno(32)
@@ -15,14 +15,14 @@ const (
 	codeUserMappedFile   = syscall.Errno(1224)
 )
 
-// File attributes of Windows with which a file cannot be replaced, see
+// Windows attributes of files that cannot be replaced, see
 // https://learn.microsoft.com/windows/win32/fileio/file-attribute-constants.
 const (
 	attributeReadOnly  = 0x1
 	attributeDirectory = 0x10
 )
 
-// isWindowsInUse reports whether an error of Windows says that another program has the file open.
+// isWindowsInUse reports whether a Windows error means that another program has the file open.
 func isWindowsInUse(err error) bool {
 	var code syscall.Errno
 	if !errors.As(err, &code) {
@@ -31,18 +31,18 @@ func isWindowsInUse(err error) bool {
 	return code == codeSharingViolation || code == codeLockViolation || code == codeUserMappedFile
 }
 
-// replaceError returns the error of Windows for a file that was not replaced. File systems that do not rename as POSIX
-// does (FAT, and what network drives and drives of programs for synchronisation have) answer "access denied"
-// while anybody has the file open, whatever that program shares: then the error is that of a file in use. So it is for
-// one that may not be written, which is read-only or cannot be opened: look returns the attributes of the file, or the
-// error of opening it.
-func replaceError(err error, look func() (attributes uint32, err error)) error {
+// replaceError returns the error for a file that Windows did not replace. File systems without POSIX semantics
+// for renaming (FAT, many network drives and drives of sync programs) report "access denied" while anybody has
+// the file open, whatever sharing mode that program uses. replaceError then returns the error of a file in use.
+// It does not if the file is read-only or a folder, or cannot be opened. look returns the attributes of the
+// file, or the error of opening it.
+func replaceError(err error, getAttributes func() (attributes uint32, err error)) error {
 	if !errors.Is(err, codeAccessDenied) {
 		return err
 	}
-	attributes, failed := look()
-	if failed != nil {
-		if isWindowsInUse(failed) {
+	attributes, openErr := getAttributes()
+	if openErr != nil {
+		if isWindowsInUse(openErr) {
 			return codeSharingViolation
 		}
 		return err

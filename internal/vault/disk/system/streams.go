@@ -5,14 +5,14 @@ import (
 	"unicode/utf16"
 )
 
-// mainStream is the stream with the content of a file.
+// mainStream is the name of the stream with the content of a file.
 const mainStream = "::$DATA"
 
-// streamNames reads a list of FILE_STREAM_INFO, see
-// https://learn.microsoft.com/windows/win32/api/winbase/ns-winbase-file_stream_info, and returns the names but for
-// that of the content. It is no code of Windows alone so that every system can test it.
+// streamNames returns the names in a list of FILE_STREAM_INFO, see
+// https://learn.microsoft.com/windows/win32/api/winbase/ns-winbase-file_stream_info,
+// except for the stream with the content. It is compiled on every system, so that it can be tested there.
 func streamNames(list []byte) (names []string) {
-	const header = 24 // the distance of the next entry and the length of the name, 32 bits each, and two sizes
+	const header = 24 // bytes: offset of the next entry and length of the name, 32 bits each, and two sizes
 	for len(list) >= header {
 		next := binary.LittleEndian.Uint32(list)
 		length := binary.LittleEndian.Uint32(list[4:])

@@ -14,12 +14,13 @@ func moveat(source int, from string, target int, to string) error {
 	return unix.RenameatxNp(source, from, target, to, unix.RENAME_EXCL)
 }
 
-// exchangeat gives each of two files the name of the other.
+// exchangeat exchanges the names of two files.
 func exchangeat(source int, from string, target int, to string) error {
 	return unix.RenameatxNp(source, from, target, to, unix.RENAME_SWAP)
 }
 
-// BornOf returns when the file that info describes was created; ok is false where the file system does not record it.
+// BornOf returns the creation time of the file that info describes. ok is false if the file system does not
+// record it.
 func BornOf(info fs.FileInfo) (born time.Time, ok bool) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || stat.Birthtimespec.Sec == 0 {
@@ -28,8 +29,9 @@ func BornOf(info fs.FileInfo) (born time.Time, ok bool) {
 	return time.Unix(stat.Birthtimespec.Unix()), true
 }
 
-// keepMore keeps what is no extended attribute: whether the Finder hides the file, and its time of creation.
-func keepMore(from, to *os.File) {
+// copyOthers copies what is not an extended attribute: whether the Finder hides the file, and its creation
+// time.
+func copyOthers(from, to *os.File) {
 	info, err := from.Stat()
 	if err != nil {
 		return
@@ -41,19 +43,20 @@ func keepMore(from, to *os.File) {
 	keepBirth(from, to)
 }
 
-// keepBirth gives a new file the time of creation of the one that it replaces: a time of modification before that of the
-// creation sets both, as setattrlist(2) of macOS says. The time of modification is set back.
+// keepBirth sets the creation time of a new file to that of the file that it replaces. Setting a modification
+// time before the creation time sets both, see setattrlist(2) of macOS. Afterwards, keepBirth restores the
+// modification time.
 func keepBirth(from, to *os.File) {
 	old, err := from.Stat()
 	if err != nil {
 		return
 	}
 	born, ok := BornOf(old)
-	made, err := to.Stat()
+	replacement, err := to.Stat()
 	if err != nil || !ok {
 		return
 	}
-	for _, modified := range []time.Time{born, made.ModTime()} {
+	for _, modified := range []time.Time{born, replacement.ModTime()} {
 		at := unix.NsecToTimeval(modified.UnixNano())
 		_ = control(to, func(fd int) error { return unix.Futimes(fd, []unix.Timeval{at, at}) })
 	}
@@ -69,16 +72,15 @@ func StampOf(info fs.FileInfo) Stamp {
 	return s
 }
 
-// HasCloudFiles reports whether a file can be elsewhere on this system.
+// HasCloudFiles reports whether the content of a file can be elsewhere on this system.
 const HasCloudFiles = true
 
-// IsElsewhere reports whether the content of a file is fetched when it is read: the flag
-// SF_DATALESS of sys/stat.h.
+// IsElsewhere reports whether reading a file fetches its content: the flag SF_DATALESS of sys/stat.h.
 func IsElsewhere(info fs.FileInfo) bool {
 	const dataless = 0x40000000
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && stat.Flags&dataless != 0
 }
 
-// IsFetching reports false: where reading fails, the error is like any other.
+// IsFetching reports false: errors of fetching are like any other error of a read.
 func IsFetching(error) bool { return false }

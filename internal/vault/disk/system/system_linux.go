@@ -15,7 +15,7 @@ func moveat(source int, from string, target int, to string) error {
 	return unix.Renameat2(source, from, target, to, unix.RENAME_NOREPLACE)
 }
 
-// exchangeat gives each of two files the name of the other.
+// exchangeat exchanges the names of two files.
 func exchangeat(source int, from string, target int, to string) error {
 	return unix.Renameat2(source, from, target, to, unix.RENAME_EXCHANGE)
 }
@@ -30,21 +30,22 @@ func StampOf(info fs.FileInfo) Stamp {
 	return s
 }
 
-// leastLevel is the first level of Landlock at which a file may be moved from one allowed
-// folder to another (Linux 5.19). Below it a vault in which notes cannot be moved would be
-// worse than one without the second line of defence.
-const leastLevel = 2
+// minLevel is the first level of Landlock at which a file may be moved from one allowed folder to another
+// (Linux 5.19). Below it, a vault in which notes cannot be moved would be worse than one without the second
+// line of defence.
+const minLevel = 2
 
-// Confine restricts the process, for good, to the folders and everything below them, and
-// denies it the network as far as the kernel can, but for what it is given. A missing folder is left out: it cannot be made afterwards either. What is open stays open.
+// Confine permanently restricts the process to the folders and everything below them, and denies all access to
+// the network except what is given, as far as the kernel supports that. A missing folder is left out, and the
+// process cannot create it later either. Open files stay open.
 //
-// The time zone of the machine is read before, because that is a file.
+// The time zone of the system is read first, because it is in a file.
 func Confine(folders []string, network Network) Confinement {
 	level, err := llsys.LandlockGetABIVersion()
 	switch {
 	case err != nil:
 		return Unconfined("this kernel has no Landlock, or it is switched off")
-	case level < leastLevel:
+	case level < minLevel:
 		return Unconfined("the Landlock of this kernel is too old, Linux 5.19 is needed")
 	}
 	_ = time.Now().Local().String()
@@ -63,18 +64,18 @@ func Confine(folders []string, network Network) Confinement {
 			landlock.RODirs("/run/systemd/resolve").IgnoreIfMissing(),
 		)
 	}
-	// The newest level that the library knows, less what the kernel does not.
+	// Use the newest level that the library supports, reduced to what the kernel supports.
 	if err := landlock.V11.BestEffort().Restrict(rules...); err != nil {
 		return Unconfined(err.Error())
 	}
 	return Confinement{level: level}
 }
 
-// LimitMemory bounds the memory of the process, for good: one that needs more than so many bytes
-// ends. On other systems it does nothing.
+// LimitMemory permanently limits the memory of the process: it ends if it needs more bytes. On other systems,
+// it does nothing.
 func LimitMemory(bytes uint64) {
 	_ = unix.Setrlimit(
 		unix.RLIMIT_DATA,
 		&unix.Rlimit{Cur: bytes, Max: bytes},
-	) // without it the process has the time of its call
+	) // if it fails, only the time limit of a call protects the system
 }

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// NonBlocking keeps the opening of a pipe without a writer from waiting.
+	// NonBlocking prevents opening a pipe without a writer from waiting.
 	NonBlocking = syscall.O_NONBLOCK
-	// NoFollow is NonBlocking that does not open a symbolic link either.
+	// NoFollow is NonBlocking, and also refuses to open a symbolic link.
 	NoFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 )
 
@@ -29,7 +29,7 @@ func exchange(source *os.Root, from string, target *os.Root, to string) error {
 	})
 }
 
-// supported returns the error of a call with a flag: EINVAL says that the file system does not know it.
+// supported converts the error of a call with a flag: EINVAL means that the file system does not support it.
 func supported(err error) error {
 	if err == unix.EINVAL {
 		return unix.ENOTSUP
@@ -57,7 +57,7 @@ func remove(dir *os.Root, name string) error {
 	return nil
 }
 
-// between makes a call with the descriptors of two open folders.
+// between calls a function with the descriptors of two open folders.
 func between(op string, source *os.Root, from string, target *os.Root, to string, call func(old, new int) error) error {
 	err := within(source, func(old int) error {
 		return within(target, func(new int) error { return call(old, new) })
@@ -68,7 +68,7 @@ func between(op string, source *os.Root, from string, target *os.Root, to string
 	return nil
 }
 
-// within makes a call with the descriptor of an open folder, and repeats it after EINTR.
+// within calls a function with the descriptor of an open folder, and repeats that after EINTR.
 func within(dir *os.Root, call func(fd int) error) error {
 	handle, err := dir.Open(".")
 	if err != nil {
@@ -84,21 +84,21 @@ func within(dir *os.Root, call func(fd int) error) error {
 	})
 }
 
-// control makes a call with the descriptor of an open file.
+// control calls a function with the descriptor of an open file.
 func control(file *os.File, call func(fd int) error) (err error) {
-	raw, failure := file.SyscallConn()
-	if failure == nil {
-		failure = raw.Control(func(fd uintptr) { err = call(int(fd)) })
+	raw, connErr := file.SyscallConn()
+	if connErr == nil {
+		connErr = raw.Control(func(fd uintptr) { err = call(int(fd)) })
 	}
-	if failure != nil {
-		return failure
+	if connErr != nil {
+		return connErr
 	}
 	return err
 }
 
-// Lock keeps other processes of this program from writing into dir until unlock is called.
-// It leaves no file and ends with the process. Where the file system has no such
-// locks it does nothing.
+// Lock prevents other processes of this program from writing to dir until unlock is called. It creates no file
+// and ends with the process. If the file system has no such locks, or another process holds the lock for too
+// long, it does nothing.
 func Lock(dir *os.Root) (unlock func()) {
 	handle, err := dir.Open(".")
 	if err != nil {
@@ -112,14 +112,14 @@ func Lock(dir *os.Root) (unlock func()) {
 	return func() { handle.Close() }
 }
 
-// TryLock takes the exclusive lock on an open file, without waiting. The lock ends when
-// the file is closed, or with the process.
+// TryLock acquires the exclusive lock on an open file without waiting. The lock ends when the file is closed,
+// or with the process.
 func TryLock(file *os.File) error {
 	return control(file, func(fd int) error { return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) })
 }
 
-// IsPrivate reports whether dir is a folder, and no link to one, that belongs to this user
-// and that no other user can write to.
+// IsPrivate reports whether dir is a folder (not a link to one) that belongs to this user and that no other
+// user can write to.
 func IsPrivate(dir string) bool {
 	info, err := os.Lstat(dir)
 	if err != nil || !info.IsDir() || info.Mode().Perm()&0o022 != 0 {
@@ -129,9 +129,9 @@ func IsPrivate(dir string) bool {
 	return ok && int(stat.Uid) == os.Geteuid()
 }
 
-// IsInUse reports false: here an open file can be moved, replaced and removed.
+// IsInUse reports false: on Unix, an open file can be moved, replaced and removed.
 func IsInUse(error) bool { return false }
 
-// IsNoName reports whether an error says that no file can have the name. Here every name
-// can be that of a file.
+// IsNoName reports whether an error means that no file can have the name. It is always false on Unix, where
+// every name is possible.
 func IsNoName(error) bool { return false }

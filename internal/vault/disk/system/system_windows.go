@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	NonBlocking = 0 // 0: no folder contains a named pipe here
-	NoFollow    = 0 // 0: there is no such flag, so a caller looks for links beforehand
+	NonBlocking = 0 // 0: folders on Windows contain no named pipes
+	NoFollow    = 0 // 0: there is no such flag, so callers must check for links first
 )
 
 func move(source *os.Root, from string, target *os.Root, to string) error {
@@ -28,20 +28,20 @@ func rename(source *os.Root, from string, target *os.Root, to string) error {
 	return renameat("rename", source, from, target, to, windows.FILE_RENAME_REPLACE_IF_EXISTS)
 }
 
-// exchange says that this system cannot exchange two files.
+// exchange returns an error: this system cannot exchange two files.
 func exchange(_ *os.Root, from string, _ *os.Root, to string) error {
 	return &os.LinkError{Op: "exchange", Old: from, New: to, Err: errors.ErrUnsupported}
 }
 
-// link is not needed where every file system moves without replacing.
+// link returns an error. It is not needed, because every file system can move without replacing.
 func link(_ *os.Root, from string, _ *os.Root, to string) error {
 	return &os.LinkError{Op: "link", Old: from, New: to, Err: errors.ErrUnsupported}
 }
 
 func remove(dir *os.Root, name string) error { return dir.Remove(name) }
 
-// renameat gives the file from in source the name to in target. Both folders are
-// open, and neither name is followed if it is that of a link.
+// renameat renames the file from in source to the name to in target. Both folders are open, and a link is
+// renamed itself.
 func renameat(op string, source *os.Root, from string, target *os.Root, to string, flags uint32) error {
 	err := within(source, func(old windows.Handle) error {
 		return within(target, func(new windows.Handle) error { return renameBetween(old, from, new, to, flags) })
@@ -52,7 +52,7 @@ func renameat(op string, source *os.Root, from string, target *os.Root, to strin
 	return nil
 }
 
-// within makes a call with the handle of an open folder.
+// within calls a function with the handle of an open folder.
 func within(dir *os.Root, call func(windows.Handle) error) error {
 	handle, err := dir.Open(".")
 	if err != nil {
@@ -73,7 +73,7 @@ func renameBetween(source windows.Handle, from string, target windows.Handle, to
 	if err == nil || errors.Is(err, windows.STATUS_OBJECT_NAME_COLLISION) {
 		return errno(err)
 	}
-	// FAT and systems before Windows 10 know the older class alone.
+	// FAT, and systems before Windows 10, only support the older class.
 	err = errno(setName(file, target, to, flags, windows.FileRenameInformation))
 	if flags&windows.FILE_RENAME_REPLACE_IF_EXISTS == 0 {
 		return err
@@ -81,7 +81,7 @@ func renameBetween(source windows.Handle, from string, target windows.Handle, to
 	return replaceError(err, func() (uint32, error) { return attributesOf(target, to) })
 }
 
-// attributesOf returns the attributes of a file that is opened as for a rename.
+// attributesOf returns the attributes of a file, which it opens as for a rename.
 func attributesOf(dir windows.Handle, name string) (uint32, error) {
 	file, err := openToRename(dir, name)
 	if err != nil {
@@ -93,14 +93,14 @@ func attributesOf(dir windows.Handle, name string) (uint32, error) {
 	return info.FileAttributes, err
 }
 
-// openToRename opens a file, or a link itself.
+// openToRename opens a file; a link is opened itself.
 func openToRename(dir windows.Handle, name string) (file windows.Handle, err error) {
 	text, err := windows.NewNTUnicodeString(name)
 	if err != nil {
 		return 0, err
 	}
 	object := windows.OBJECT_ATTRIBUTES{
-		Length:        6 * pointerSize, // of the structure: six fields, each as wide as a pointer with its padding
+		Length:        6 * pointerSize, // of the structure: six fields, each as wide as a pointer including padding
 		RootDirectory: dir,
 		ObjectName:    text,
 		Attributes:    windows.OBJ_CASE_INSENSITIVE,
@@ -126,9 +126,8 @@ func openToRename(dir windows.Handle, name string) (file windows.Handle, err err
 
 const pointerSize = bits.UintSize / 8
 
-// setName makes the call with a FILE_RENAME_INFORMATION: the flags and the handle
-// of the folder, each as wide as a pointer, the length of the name in bytes, and
-// the name.
+// setName makes the call with a FILE_RENAME_INFORMATION: the flags and the handle of the folder, each as wide
+// as a pointer, the length of the name in bytes, and the name.
 func setName(file, dir windows.Handle, name string, flags, class uint32) error {
 	units := utf16.Encode([]rune(name))
 	info := make([]byte, 2*pointerSize, 2*pointerSize+4+2*len(units))
@@ -145,7 +144,7 @@ func setName(file, dir windows.Handle, name string, flags, class uint32) error {
 	return windows.NtSetInformationFile(file, &windows.IO_STATUS_BLOCK{}, &info[0], uint32(len(info)), class)
 }
 
-// errno returns the error that the os package has for a status.
+// errno converts a status to the error that the os package uses.
 func errno(err error) error {
 	if status, ok := err.(windows.NTStatus); ok {
 		return status.Errno()
@@ -153,46 +152,47 @@ func errno(err error) error {
 	return err
 }
 
-// Lock keeps other processes of this program on this machine from writing into dir until unlock is called, by whatever
-// goroutine. It leaves no file and ends with the process. Folders cannot be locked here, so it is a mutex with the identity
-// of the folder as its name. Where that is not to be had it does nothing: the check that a note is unchanged right before
-// it is replaced has to do.
+// Lock prevents other processes of this program on this machine from writing to dir until unlock is called, by
+// any goroutine. It creates no file and ends with the process. Windows cannot lock folders, so it uses a mutex
+// named after the identity of the folder. If the mutex is not available, Lock does nothing, and only the check
+// just before a note is replaced protects it.
 func Lock(dir *os.Root) (unlock func()) {
 	mutex, err := mutexOf(dir)
 	if err != nil {
 		return func() {}
 	}
-	taken := make(chan struct{})
-	given := make(chan struct{})
+	acquired := make(chan struct{})
+	release := make(chan struct{})
 	released := make(chan struct{})
 	go func() {
 		defer close(released)
-		holdMutex(mutex, taken, given)
+		holdMutex(mutex, acquired, release)
 	}()
-	<-taken
+	<-acquired
 	return func() {
-		close(given)
+		close(release)
 		<-released
 	}
 }
 
-// holdMutex takes a mutex, says so, and keeps it until it is given back. A mutex belongs to a thread, which has to be that
-// of one goroutine for as long.
-func holdMutex(mutex windows.Handle, taken chan<- struct{}, given <-chan struct{}) {
+// holdMutex acquires a mutex, closes acquired, and releases the mutex once release is closed. A mutex belongs
+// to a thread, so the goroutine must stay on its thread meanwhile.
+func holdMutex(mutex windows.Handle, acquired chan<- struct{}, release <-chan struct{}) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer windows.CloseHandle(mutex)
-	// One that its owner left by a crash is had, too (WAIT_ABANDONED).
+	// A mutex whose owner crashed (WAIT_ABANDONED) is acquired, too.
 	event, err := windows.WaitForSingleObject(mutex, uint32(lockPatience.Milliseconds()))
 	isHeld := err == nil && event != uint32(windows.WAIT_TIMEOUT)
-	close(taken)
-	<-given
+	close(acquired)
+	<-release
 	if isHeld {
 		_ = windows.ReleaseMutex(mutex)
 	}
 }
 
-// mutexOf opens the mutex of a folder, the same by whatever path and in whatever session the folder was opened.
+// mutexOf opens the mutex of a folder. It is the same for every path and session through which the folder was
+// opened.
 func mutexOf(dir *os.Root) (windows.Handle, error) {
 	var info windows.ByHandleFileInformation
 	err := within(dir, func(folder windows.Handle) error { return windows.GetFileInformationByHandle(folder, &info) })
@@ -210,13 +210,13 @@ func mutexOf(dir *os.Root) (windows.Handle, error) {
 	}
 	mutex, err := windows.CreateMutex(nil, false, name)
 	if errors.Is(err, windows.ERROR_ALREADY_EXISTS) {
-		err = nil // and the handle is that of the existing one
+		err = nil // the handle is that of the existing mutex
 	}
 	return mutex, err
 }
 
-// TryLock takes the exclusive lock on an open file, without waiting. The lock ends when
-// the file is closed, or with the process.
+// TryLock acquires the exclusive lock on an open file without waiting. The lock ends when the file is closed,
+// or with the process.
 func TryLock(file *os.File) error {
 	raw, err := file.SyscallConn()
 	if err != nil {
@@ -233,8 +233,8 @@ func TryLock(file *os.File) error {
 	return result
 }
 
-// IsPrivate reports whether dir is a folder, and no link to one. Who may write to it is
-// left to the folder that contains it.
+// IsPrivate reports whether dir is a folder (not a link to one). Who may write to it is determined by the
+// folder that contains it.
 func IsPrivate(dir string) bool {
 	info, err := os.Lstat(dir)
 	return err == nil && info.IsDir()
@@ -243,11 +243,11 @@ func IsPrivate(dir string) bool {
 // IsInUse reports whether a call failed because another program has the file open.
 func IsInUse(err error) bool { return isWindowsInUse(err) }
 
-// IsNoName reports whether an error says that no file can have the name, such as one with
-// a question mark.
+// IsNoName reports whether an error means that no file can have the name, such as one with a question mark.
 func IsNoName(err error) bool { return errors.Is(err, windows.ERROR_INVALID_NAME) }
 
-// BornOf returns when the file that info describes was created; ok is false where the file system does not record it.
+// BornOf returns the creation time of the file that info describes. ok is false if the file system does not
+// record it.
 func BornOf(info fs.FileInfo) (born time.Time, ok bool) {
 	data, ok := info.Sys().(*syscall.Win32FileAttributeData)
 	if !ok || data.CreationTime == (syscall.Filetime{}) {
@@ -256,13 +256,13 @@ func BornOf(info fs.FileInfo) (born time.Time, ok bool) {
 	return time.Unix(0, data.CreationTime.Nanoseconds()), true
 }
 
-// StampOf returns the stamp of the file that info describes: its size and time.
+// StampOf returns the stamp of the file that info describes: its size and modification time.
 func StampOf(info fs.FileInfo) Stamp { return portable(info) }
 
-// HasCloudFiles reports whether a file can be elsewhere on this system.
+// HasCloudFiles reports whether the content of a file can be elsewhere on this system.
 const HasCloudFiles = true
 
-// IsElsewhere reports whether the content of a file is fetched when it is read:
+// IsElsewhere reports whether reading a file fetches its content, see
 // https://learn.microsoft.com/windows/win32/fileio/file-attribute-constants
 func IsElsewhere(info fs.FileInfo) bool {
 	const fetched = windows.FILE_ATTRIBUTE_OFFLINE | windows.FILE_ATTRIBUTE_RECALL_ON_OPEN | windows.FILE_ATTRIBUTE_RECALL_ON_DATA_ACCESS
@@ -270,11 +270,11 @@ func IsElsewhere(info fs.FileInfo) bool {
 	return ok && data.FileAttributes&fetched != 0
 }
 
-// IsFetching reports whether an error says that the content of a file could not be
-// fetched, the ERROR_CLOUD_FILE codes of
+// IsFetching reports whether an error means that the content of a file could not be fetched. These are the
+// ERROR_CLOUD_FILE codes of
 // https://learn.microsoft.com/windows/win32/debug/system-error-codes
 func IsFetching(err error) bool {
-	const first, last = 358, 404 // ERROR_CLOUD_FILE_SYNC_ROOT_METADATA_CORRUPT and those after it
+	const first, last = 358, 404 // ERROR_CLOUD_FILE_SYNC_ROOT_METADATA_CORRUPT and the following codes
 	var code syscall.Errno
 	return errors.As(err, &code) && first <= code && code <= last
 }
