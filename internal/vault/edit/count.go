@@ -5,31 +5,30 @@ import (
 	"hash/maphash"
 )
 
-// maxEdits bounds the exact count, whose time grows with its square. Beyond it, lines that
-// only move count as removed no more often than is certain.
+// maxEdits limits the exact count, whose time grows with its square. Above it, the counts are lower bounds, and
+// lines that were only moved may not count.
 const maxEdits = 2000
 
-// maxLines bounds the memory: beyond it, every line between the first and the last
-// difference counts.
+// maxLines limits the memory. Above it, every line between the first and the last difference counts.
 const maxLines = 1 << 20
 
-// LineCounts are how many lines a change adds and removes. A line that is changed is
-// removed and added.
+// LineCounts are the numbers of lines that a change adds and removes. A modified line is both removed and
+// added.
 type LineCounts struct{ Added, Removed int }
 
-// CountLines returns the counts of the change from one text to another. It keeps no
-// difference: texts of any size take little memory and a bounded time.
+// CountLines returns the counts of the change from before to after. It builds no difference: texts of any size
+// need little memory and limited time.
 func CountLines(before, after []byte) LineCounts {
 	const block = 4 << 10
 	n := min(len(before), len(after))
-	same := 0
-	for same+block <= n && bytes.Equal(before[same:same+block], after[same:same+block]) {
-		same += block
+	prefix := 0
+	for prefix+block <= n && bytes.Equal(before[prefix:prefix+block], after[prefix:prefix+block]) {
+		prefix += block
 	}
-	for same < n && before[same] == after[same] {
-		same++
+	for prefix < n && before[prefix] == after[prefix] {
+		prefix++
 	}
-	start := bytes.LastIndexByte(before[:same], '\n') + 1
+	start := bytes.LastIndexByte(before[:prefix], '\n') + 1
 	before = before[start:]
 	after = after[start:]
 	if n, m := NumberOfLines(before), NumberOfLines(after); n == 0 || m == 0 || n+m > maxLines {
@@ -49,16 +48,16 @@ func CountLines(before, after []byte) LineCounts {
 	if len(a) == 0 || len(b) == 0 {
 		return LineCounts{len(b), len(a)}
 	}
-	edits, exact := lineDistance(a, b)
-	if exact {
+	edits, isExact := lineDistance(a, b)
+	if isExact {
 		return LineCounts{Added: (edits + len(b) - len(a)) / 2, Removed: (edits + len(a) - len(b)) / 2}
 	}
-	gone := missing(a, b)
-	come := missing(b, a)
-	return LineCounts{Added: max(come, (edits+len(b)-len(a))/2), Removed: max(gone, (edits+len(a)-len(b))/2)}
+	removed := missing(a, b)
+	added := missing(b, a)
+	return LineCounts{Added: max(added, (edits+len(b)-len(a))/2), Removed: max(removed, (edits+len(a)-len(b))/2)}
 }
 
-// NumberOfLines returns how many lines a text has.
+// NumberOfLines returns the number of lines in a text.
 func NumberOfLines(text []byte) int {
 	n := bytes.Count(text, newline)
 	if len(text) > 0 && !endsLine(text) {
@@ -67,21 +66,20 @@ func NumberOfLines(text []byte) int {
 	return n
 }
 
-// lineHashes returns the lines of a text as hashes. A carriage return at the end of a line
-// does not count.
+// lineHashes returns the hashes of a text's lines, ignoring carriage returns at their ends.
 func lineHashes(text []byte, seed maphash.Seed) []uint64 {
-	list := make([]uint64, 0, NumberOfLines(text))
+	hashes := make([]uint64, 0, NumberOfLines(text))
 	for line := range bytes.Lines(text) {
-		list = append(list, maphash.Bytes(seed, bytes.TrimRight(line, "\r\n")))
+		hashes = append(hashes, maphash.Bytes(seed, bytes.TrimRight(line, "\r\n")))
 	}
-	return list
+	return hashes
 }
 
-// lineDistance returns the least number of lines to remove and to add on the way from a
-// to b, by the algorithm of Myers. It is at most maxEdits, and not exact then.
-func lineDistance(a, b []uint64) (edits int, exact bool) {
+// lineDistance returns the minimum number of lines to remove and to add to get from a to b, by the algorithm of
+// Myers. It is at most maxEdits; isExact is false if it was limited.
+func lineDistance(a, b []uint64) (edits int, isExact bool) {
 	limit := min(len(a)+len(b), maxEdits)
-	reach := make([]int, 2*limit+2) // how far in a, by diagonal
+	reach := make([]int, 2*limit+2) // furthest position in a, by diagonal
 	at := func(k int) *int { return &reach[k+limit] }
 	for d := 0; d <= limit; d++ {
 		for k := -d; k <= d; k += 2 {
@@ -109,18 +107,18 @@ func lineDistance(a, b []uint64) (edits int, exact bool) {
 	return limit, false
 }
 
-// missing returns how many lines of a are not in b, counted with their multiplicity.
+// missing returns the number of lines of a that are not in b, as multisets.
 func missing(a, b []uint64) (n int) {
-	there := make(map[uint64]int, len(b))
+	count := make(map[uint64]int, len(b))
 	for _, line := range b {
-		there[line]++
+		count[line]++
 	}
 	for _, line := range a {
-		if there[line] == 0 {
+		if count[line] == 0 {
 			n++
 			continue
 		}
-		there[line]--
+		count[line]--
 	}
 	return n
 }

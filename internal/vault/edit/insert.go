@@ -8,7 +8,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// Where says on which side of a part text is inserted.
+// Where is the side of a part on which text is inserted.
 type Where uint8
 
 const (
@@ -16,15 +16,14 @@ const (
 	After               // after its last line, sub-headings included
 )
 
-// surroundings are the parts of a note that consist of lines of a kind.
+// surroundings names the parts of a note that consist of lines of a kind.
 var surroundings = map[lineKind]string{tableRow: "a table", quoted: "a quote", listItem: "a list"}
 
-// Insert returns the note with content on lines of its own before or after a part. A line
-// break separates it from the lines around it, if content has none, and a blank line where
-// the two would otherwise merge, and from a heading below it; next to a line it is
-// inserted as it is. The blank lines at the end of a section stay after content. Within a
-// table, quote or list only more of the same can be inserted. The errors are *[NotFound],
-// *[Ambiguous] and *[Refusal].
+// Insert returns the note with content on lines of its own before or after a part. A line break separates it
+// from the adjacent lines if content has none, and a blank line does if they would otherwise merge, or if a
+// heading follows. Next to a line (see [Lines]), no blank line is added. The blank lines at the end of a
+// section stay after content. Within a table, quote or list, only content of the same kind can be inserted. The
+// error is *[NotFound], *[Ambiguous] or *[Refusal].
 func Insert(text []byte, where Where, t Target, content string) ([]byte, error) {
 	d := read(text)
 	span, err := d.span(t)
@@ -34,17 +33,17 @@ func Insert(text []byte, where Where, t Target, content string) ([]byte, error) 
 	at := span.End
 	switch {
 	case where == After && t.kind == heading:
-		place, _ := FindHeading(d.found, t.name)
+		place, _ := FindHeading(d.note, t.name)
 		at = d.sectionEnd(place)
 	case where == After && t.kind == block:
-		b, _ := d.found.Block(t.name)
-		at = max(d.next(max(span.Start, span.End-1)), d.next(d.startOf(b.Line))) // an id of its own is below its block
+		b, _ := d.note.Block(t.name)
+		at = max(d.next(max(span.Start, span.End-1)), d.next(d.startOf(b.Line))) // an id may be below its block
 	default:
 		if where == Before {
 			at = span.Start
 		}
-		for at > d.found.Body && at < len(d.text) && d.text[at-1] != '\n' {
-			at-- // over the marks before a block, and the blanks of a heading
+		for at > d.note.Body && at < len(d.text) && d.text[at-1] != '\n' {
+			at-- // skip the marks before a block, and the blanks of a heading
 		}
 	}
 	if kind := d.within(at); kind != blank && !fits(content, kind) {
@@ -60,26 +59,25 @@ func Insert(text []byte, where Where, t Target, content string) ([]byte, error) 
 	return d.insert(at, content, asBlock)
 }
 
-// AppendUnder returns the note with content at the end of the text under a heading, before
-// the next heading of any level. A line break separates it from the lines around it, if
-// content has none, and a blank line where the two would otherwise merge; the blank lines
-// before the next heading stay after it. The errors are *[NotFound], *[Ambiguous] and
-// *[Refusal].
+// AppendUnder returns the note with content at the end of the text under a heading, before the next heading of
+// any level. A line break separates it from the adjacent lines if content has none, and a blank line does if
+// they would otherwise merge. The blank lines before the next heading stay after content. The error is
+// *[NotFound], *[Ambiguous] or *[Refusal].
 func AppendUnder(text []byte, heading, content string) ([]byte, error) {
 	d := read(text)
-	i, err := FindHeading(d.found, heading)
+	i, err := FindHeading(d.note, heading)
 	if err != nil {
 		return nil, err
 	}
-	h := d.found.Headings[i]
+	h := d.note.Headings[i]
 	if err := checkBelow(h, content); err != nil {
 		return nil, err
 	}
 	limit := len(d.text)
-	if i+1 < len(d.found.Headings) {
-		limit = d.found.Headings[i+1].At
+	if i+1 < len(d.note.Headings) {
+		limit = d.note.Headings[i+1].At
 	}
-	end := d.belowHeading(h) // where the line begins after the last that is not blank
+	end := d.belowHeading(h) // offset after the last line that is not blank
 	for at := end; at < limit && at < len(d.text); {
 		next := d.next(at)
 		if next <= limit && kindOf(d.lineAt(at)) != blank {
@@ -90,15 +88,15 @@ func AppendUnder(text []byte, heading, content string) ([]byte, error) {
 	return d.insert(end, content, asBlock)
 }
 
-// The levels of headings, and that of a heading that is made and specifies none.
+// Levels of headings. A new heading without a level gets the default.
 const (
 	defaultLevel = 2
 	lowestLevel  = 6
 )
 
-// AppendUnderMade is [AppendUnder] for a heading that is made if the note has none of that
-// name: at the end of the note, or of "A#B" below A at the end of its section. "# A" and
-// "### A" specify the level. The errors are *[Ambiguous] and *[Refusal].
+// AppendUnderMade is [AppendUnder], but creates the heading if the note has none with that name: at the end of
+// the note, or for "A#B" at the end of the section of A. "# A" and "### A" specify the level. The error is
+// *[Ambiguous] or *[Refusal].
 func AppendUnderMade(text []byte, heading, content string) ([]byte, error) {
 	edited, err := AppendUnder(text, heading, content)
 	var missing *NotFound
@@ -112,12 +110,12 @@ func AppendUnderMade(text []byte, heading, content string) ([]byte, error) {
 		level = defaultLevel
 	}
 	at := len(text)
-	outline := NewOutline(d.found)
+	outline := NewOutline(d.note)
 	for n := len(chain) - 1; n > 0; n-- {
 		i, err := outline.Find(strings.Join(chain[:n], "#"))
 		if err == nil {
 			at = d.sectionEnd(i)
-			level = d.found.Headings[i].Level + 1
+			level = d.note.Headings[i].Level + 1
 			chain = chain[n:]
 			break
 		}
@@ -145,28 +143,29 @@ func AppendUnderMade(text []byte, heading, content string) ([]byte, error) {
 	return edited, nil
 }
 
-// sectionEnd returns where a section ends, without the blank lines at its end.
+// sectionEnd returns the offset of the end of a section, without the blank lines at its end.
 func (d *doc) sectionEnd(i int) int {
-	return d.next(len(bytes.TrimRight(d.text[:d.found.Section(i).End], " \t\r\n")))
+	return d.next(len(bytes.TrimRight(d.text[:d.note.Section(i).End], " \t\r\n")))
 }
 
-// insertion says what content becomes that is put on lines of its own.
+// insertion is the way in which content is put on lines of its own.
 type insertion int
 
 const (
-	asLines insertion = iota // lines of the text, of whatever kind
-	// asBlock: the place must not be inside code or the like, and nothing else may be read differently afterwards.
+	asLines insertion = iota // lines of any kind
+	// asBlock requires that the place is not inside code or the like, and that the rest of the note is parsed
+	// as before.
 	asBlock
 )
 
-// insert puts content on lines of its own at at.
-func (d *doc) insert(at int, content string, what insertion) ([]byte, error) {
+// insert inserts content on lines of its own at the offset at.
+func (d *doc) insert(at int, content string, how insertion) ([]byte, error) {
 	if strings.Trim(content, "\r\n") == "" {
 		return nil, &Refusal{Line: d.line(at), Reason: "there is no text to put there"}
 	}
-	whole := what == asBlock
-	raw := d.isRaw(at)
-	if whole && raw {
+	isBlock := how == asBlock
+	isRaw := d.isRaw(at)
+	if isBlock && isRaw {
 		return nil, &Refusal{
 			Line:   d.line(at),
 			Reason: "the place is inside code, a comment or a formula that does not end before",
@@ -183,23 +182,22 @@ func (d *doc) insert(at int, content string, what insertion) ([]byte, error) {
 	case !strings.HasSuffix(content, "\n"):
 		tail = end
 	}
-	tries := [][2]int{{0, 0}} // blank lines before and after content, best first; a line of code stays where it is put
-	if !raw {
-		// As a block, content does not become a part of an adjacent paragraph, and is separated from a heading
-		// below it.
-		first := 0
-		last := 0
-		all := linesOf(content)
-		joins := func(above, below string) bool {
+	tries := [][2]int{{0, 0}} // blank lines before and after content, best first; code gets none
+	if !isRaw {
+		// A block must not merge with an adjacent paragraph, and is separated from a heading below it.
+		before := 0
+		after := 0
+		lines := linesOf(content)
+		mustSeparate := func(above, below string) bool {
 			a := kindOf(above)
 			b := kindOf(below)
 			switch a {
 			case tableRow, quoted, listItem, indented:
-				if b == plainText { // it would become a part of what is above
+				if b == plainText { // otherwise the text would become a part of what is above it
 					return true
 				}
 			}
-			if !whole {
+			if !isBlock {
 				return false
 			}
 			if a == plainText && b == plainText {
@@ -208,29 +206,29 @@ func (d *doc) insert(at int, content string, what insertion) ([]byte, error) {
 			isHeading := b == marked && strings.HasPrefix(strings.TrimLeft(below, " "), "#")
 			return isHeading && a != blank
 		}
-		if above, _, ok := d.lineBefore(at); ok && joins(above, all[0]) {
-			first = 1
+		if above, _, ok := d.lineBefore(at); ok && mustSeparate(above, lines[0]) {
+			before = 1
 		}
-		if at < len(d.text) && joins(all[len(all)-1], d.lineAt(at)) {
-			last = 1
+		if at < len(d.text) && mustSeparate(lines[len(lines)-1], d.lineAt(at)) {
+			after = 1
 		}
-		tries = [][2]int{{first, last}, {1, last}}
+		tries = [][2]int{{before, after}, {1, after}}
 		if at < len(d.text) {
-			tries = append(tries, [2]int{first, 1}, [2]int{1, 1})
+			tries = append(tries, [2]int{before, 1}, [2]int{1, 1})
 		}
 	}
 	for _, blanks := range tries {
 		put := lead + strings.Repeat(end, blanks[0]) + content + tail + strings.Repeat(end, blanks[1])
 		span := markdown.Span{Start: at, End: at}
 		edited := read(d.splice(span, put))
-		if d.keepsFront(edited) && (!whole || d.keeps(edited, span, len(put))) {
+		if d.keepsFront(edited) && (!isBlock || d.keeps(edited, span, len(put))) {
 			return edited.text, nil
 		}
 	}
 	return nil, &Refusal{Line: d.line(at), Reason: "with this text other parts of the note would be read differently"}
 }
 
-// lineKind is what a line looks like by its first characters.
+// lineKind is the kind of a line, judged by its first characters.
 type lineKind uint8
 
 const (
@@ -240,10 +238,10 @@ const (
 	quoted
 	listItem
 	indented
-	marked // a heading, a fence, a rule: it ends the block above
+	marked // a heading, fence or rule: it ends the block above
 )
 
-// isNumbered reports whether the first word of a line is the mark of an item of a numbered list.
+// isNumbered reports whether the first word of a line is the marker of a numbered list.
 func isNumbered(mark string) bool {
 	number := strings.TrimRight(mark, ".)")
 	if number == "" || len(number) > 9 || len(mark) != len(number)+1 {
@@ -254,7 +252,7 @@ func isNumbered(mark string) bool {
 
 func kindOf(line string) lineKind {
 	text := strings.TrimLeft(line, " \t")
-	mark, _, _ := strings.Cut(text+" ", " ") // of an item of a list
+	mark, _, _ := strings.Cut(text+" ", " ") // possibly the marker of a list item
 	mark, _, _ = strings.Cut(mark, "\t")
 	switch {
 	case strings.TrimRight(text, " \t\r") == "":
@@ -292,8 +290,8 @@ func fits(content string, kind lineKind) bool {
 	return true
 }
 
-// within returns the kind of a table, quote or list that spans at, where a line begins;
-// blank if there is none.
+// within returns the kind of the table, quote or list that continues across the line that begins at the offset
+// at; blank if there is none.
 func (d *doc) within(at int) lineKind {
 	above, start, ok := d.lineBefore(at)
 	if !ok || at == len(d.text) {
@@ -317,8 +315,8 @@ func (d *doc) within(at int) lineKind {
 	return blank
 }
 
-// around returns the numbers of the first and the last line of the table, quote or list that spans at:
-// text can be inserted before the one and after the other.
+// around returns the numbers of the first and the last line of the table, quote or list at the offset at. Text
+// can be inserted before the first and after the last.
 func (d *doc) around(at int, kind lineKind) []int {
 	belongs := func(line string) bool {
 		k := kindOf(line)
@@ -339,8 +337,8 @@ func (d *doc) around(at int, kind lineKind) []int {
 	return []int{d.line(first), d.line(last)}
 }
 
-// isRaw reports whether a line that begins at at is in code, a comment or a formula:
-// whether a heading there would be none.
+// isRaw reports whether the line that begins at the offset at is in code, a comment or a formula, so that a
+// heading there would not count as one.
 func (d *doc) isRaw(at int) bool {
 	text := bytes.Clone(d.text[:at])
 	if at > 0 && !endsLine(text) {
@@ -351,41 +349,40 @@ func (d *doc) isRaw(at int) bool {
 	return len(headings) == 0 || headings[len(headings)-1].At != start
 }
 
-// bom is the UTF-8 byte order mark, which some editors put in front.
+// bom is the UTF-8 byte order mark, which some editors write at the start.
 const bom = "\ufeff"
 
-// Joint says how text that is added to a note begins or ends.
+// Joint is the way in which added text is joined to a note.
 type Joint int
 
 // The joints.
 const (
 	OwnLine Joint = iota // on a line of its own
-	Inline               // in the line that is there
+	Inline               // continues the existing line
 )
 
 // Append returns text with content at its end.
 //
-// On a line of its own, exactly one line break separates the two: it is added when text
-// does not end in one. Adding one always would leave a blank line after every entry of a
-// well-kept list. An empty text needs no separator.
+// On a line of its own, exactly one line break separates the two; it is added if text does not end in one.
+// Always adding one would leave a blank line after every entry of a list. An empty text needs no separator.
 func Append(text []byte, content string, joint Joint) []byte {
 	out := make([]byte, 0, len(text)+len("\r\n")+len(content))
 	out = append(out, text...)
-	// Even inline text must not be joined to the closing fence of the properties: the note
-	// would lose them all.
-	empty := len(bytes.TrimPrefix(text, []byte(bom))) == 0
-	ownLine := joint == OwnLine || endsInFrontmatter(text)
-	if !empty && ownLine && !endsLine(text) {
+	// Even inline text must not be joined to the closing fence of the properties, or the note would lose them
+	// all.
+	isEmpty := len(bytes.TrimPrefix(text, []byte(bom))) == 0
+	needsOwnLine := joint == OwnLine || endsInFrontmatter(text)
+	if !isEmpty && needsOwnLine && !endsLine(text) {
 		out = append(out, lineBreak(text)...)
 	}
 	return append(out, content...)
 }
 
-// Prepend returns text with content before its body: after the properties if there are
-// any, otherwise at the start.
+// Prepend returns text with content before its body: after the properties if there are any, otherwise at the
+// start.
 //
-// On a line of its own, a line break always follows content: the app adds one to content
-// that ends in a line break, too.
+// On a line of its own, a line break always follows content. The app also adds one to content that already ends
+// in a line break.
 func Prepend(text []byte, content string, joint Joint) []byte {
 	body := markdown.BodyStart(text)
 	out := make([]byte, 0, len(text)+2*len("\r\n")+len(content))
@@ -400,16 +397,16 @@ func Prepend(text []byte, content string, joint Joint) []byte {
 	return append(out, text[body:]...)
 }
 
-// endsInFrontmatter reports whether text is a block of properties and nothing else.
+// endsInFrontmatter reports whether text consists only of a block of properties.
 func endsInFrontmatter(text []byte) bool {
 	start := markdown.BodyStart(text)
 	return start == len(text) && start > len(bom)
 }
 
-// KeepLineEnds returns the text of a note after a change in which the inserted part has
-// the line ends that the note had before, and whether that made a difference. It is for a
-// note most of whose lines end in CRLF; others are returned unchanged.
-func KeepLineEnds(before, after []byte) (kept []byte, converted bool) {
+// KeepLineEnds returns the text of a note after a change, with the inserted part converted to the line ends of
+// the note before. converted is true if that made a difference. It only converts in a note most of whose lines
+// end in CRLF.
+func KeepLineEnds(before, after []byte) (result []byte, converted bool) {
 	if !endsInCRLF(before) {
 		return after, false
 	}
@@ -422,17 +419,17 @@ func KeepLineEnds(before, after []byte) (kept []byte, converted bool) {
 		rest = rest - 1
 		end = end - 1
 	}
-	kept = append(make([]byte, 0, len(after)+bytes.Count(after[start:end], newline)), after[:start]...)
+	result = append(make([]byte, 0, len(after)+bytes.Count(after[start:end], newline)), after[:start]...)
 	for i, b := range after[start:end] {
 		if at := start + i; b == '\n' && (at == 0 || after[at-1] != '\r') {
-			kept = append(kept, '\r')
+			result = append(result, '\r')
 		}
-		kept = append(kept, b)
+		result = append(result, b)
 	}
-	if len(kept) == end {
+	if len(result) == end {
 		return after, false
 	}
-	return append(kept, after[end:]...), true
+	return append(result, after[end:]...), true
 }
 
 // endsInCRLF reports whether most lines of a text end in CRLF.
@@ -440,7 +437,7 @@ func endsInCRLF(text []byte) bool {
 	return 2*bytes.Count(text, []byte("\r\n")) > bytes.Count(text, newline)
 }
 
-// lineBreak returns the line break of most lines of text, LF if it has none.
+// lineBreak returns the line break of most lines in text; LF if there is none.
 func lineBreak(text []byte) string {
 	if endsInCRLF(text) {
 		return "\r\n"

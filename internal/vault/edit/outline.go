@@ -7,24 +7,24 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// Outline has the headings of a note for many lookups: each takes a time that does not depend on how many headings
-// there are, unless many have the same name.
+// Outline has the headings of a note for many lookups. The time of a lookup does not depend on the number of
+// headings, unless many have the same name.
 type Outline struct {
 	headings []markdown.Heading
-	names    []string // as links compare them
-	above    []int    // the heading that each is directly below, noHeading for none
-	named    map[string][]int
-	below    func() map[underHeading][]int
+	names    []string                      // normalized as for comparing links
+	above    []int                         // parent of each heading, or noHeading
+	named    map[string][]int              // indexes by name
+	below    func() map[underHeading][]int // computed on first use, see pairs
 }
 
-// underHeading are the names of a heading and of one that is somewhere above it.
+// underHeading is the name of a heading and the name of one of the headings above it.
 type underHeading struct{ above, name string }
 
 const noHeading = -1
 
 // NewOutline returns the outline of a note.
-func NewOutline(found markdown.Note) *Outline {
-	o := &Outline{headings: found.Headings, named: map[string][]int{}}
+func NewOutline(note markdown.Note) *Outline {
+	o := &Outline{headings: note.Headings, named: map[string][]int{}}
 	for i, h := range o.headings {
 		name := plain(h.Text)
 		above := i - 1
@@ -39,7 +39,7 @@ func NewOutline(found markdown.Note) *Outline {
 	return o
 }
 
-// pairs returns the headings by their names and those of the headings above them.
+// pairs returns the headings by their names and the names of the headings above them.
 func (o *Outline) pairs() map[underHeading][]int {
 	pairs := map[underHeading][]int{}
 	for i, name := range o.names {
@@ -53,45 +53,46 @@ func (o *Outline) pairs() map[underHeading][]int {
 	return pairs
 }
 
-// Above returns the heading that one is directly below, -1 if it is below none.
+// Above returns the parent of a heading; -1 if it has none.
 func (o *Outline) Above(heading int) int { return o.above[heading] }
 
-// Find returns the index of the one heading that is meant, as [FindHeading] does.
+// Find returns the index of the only heading that matches, as [FindHeading] does.
 func (o *Outline) Find(wanted string) (int, error) {
 	chain := chainOf(wanted)
-	all := &Ambiguous{What: "heading", Wanted: wanted}
+	matches := &Ambiguous{What: "heading", Wanted: wanted}
 	last := 0
 	for _, i := range o.candidates(chain) {
 		if o.places(i, chain) != nil {
-			all.add(o.headings[i].Line)
+			matches.add(o.headings[i].Line)
 			last = i
 		}
 	}
-	switch all.Count {
+	switch matches.Count {
 	case 0:
 		return 0, &NotFound{What: "heading", Wanted: wanted}
 	case 1:
 		return last, nil
 	}
-	return 0, all
+	return 0, matches
 }
 
-// Linked returns the indices of the headings that a link to a part of the note names, one for each part of
-// subpath: of several matches the first, as in the app. It returns nil if there is none, and for a link to a block.
+// Linked returns the indexes of the headings to which a link leads, one for each name in subpath. Of several
+// matches, it returns the first one, as the app does. It returns nil if there is none, and for a link to a
+// block.
 func (o *Outline) Linked(subpath string) []int {
 	if strings.HasPrefix(subpath[strings.LastIndexByte(subpath, '#')+1:], "^") {
 		return nil
 	}
 	chain := chainOf(subpath)
 	for _, i := range o.candidates(chain) {
-		if places := o.places(i, chain); places != nil {
-			return places
+		if indexes := o.places(i, chain); indexes != nil {
+			return indexes
 		}
 	}
 	return nil
 }
 
-// chainOf returns the names of headings in "#A#B", as links compare them.
+// chainOf returns the normalized names of the headings in "#A#B".
 func chainOf(subpath string) []string {
 	chain := strings.Split(strings.TrimLeft(subpath, "#"), "#")
 	for i, name := range chain {
@@ -100,8 +101,8 @@ func chainOf(subpath string) []string {
 	return chain
 }
 
-// candidates are the headings with the last name of a chain, and, if it has more names, below one with the name
-// before it.
+// candidates returns the headings with the last name of a chain that are, if there are more names, below a
+// heading with the name before it.
 func (o *Outline) candidates(chain []string) []int {
 	last := len(chain) - 1
 	if last == 0 {
@@ -110,8 +111,8 @@ func (o *Outline) candidates(chain []string) []int {
 	return o.below()[underHeading{chain[last-1], chain[last]}]
 }
 
-// places returns the indices of a chain of headings that ends in one: the others are above it, from the bottom up,
-// and headings between may be left out. It is nil if there is no such chain.
+// places returns the indexes of the headings of a chain whose last heading is given. The others must be above
+// it in order, but not necessarily directly. It returns nil if there is no such chain.
 func (o *Outline) places(last int, chain []string) []int {
 	places := make([]int, len(chain))
 	at := len(chain) - 1

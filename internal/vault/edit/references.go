@@ -9,9 +9,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// WithOwnLabels returns a text that is to be merged with another, with other labels for its footnotes and reference
-// links where the other text has the same label for something else. What refers to them is changed with them. renamed
-// has the changes as "[^1] -> [^2]".
+// WithOwnLabels returns a text that is to be merged with another one. A label of a footnote or reference link
+// that the other text uses for something else is renamed, together with its uses. renamed lists these as "[^1]
+// -> [^2]".
 func WithOwnLabels(text, other []byte) (edited []byte, renamed []string) {
 	own := markdown.ScanReferences(text)
 	others := markdown.ScanReferences(other)
@@ -28,30 +28,31 @@ func WithOwnLabels(text, other []byte) (edited []byte, renamed []string) {
 	for _, u := range others.Uses {
 		used[u.Label] = true
 	}
-	to := map[string]string{}
+	newLabels := map[string]string{}
 	for _, d := range own.Definitions {
-		same, defined := others.Defined(d.Label)
-		clashes := defined && !sameDefinition(text, d, other, same)
-		captures := !defined && used[d.Label] // what the other note leaves undefined
-		if to[d.Label] != "" || !clashes && !captures {
+		same, isDefined := others.Defined(d.Label)
+		isConflict := isDefined && !sameDefinition(text, d, other, same)
+		isCaptured := !isDefined && used[d.Label] // the other text uses the label without defining it
+		if newLabels[d.Label] != "" || !isConflict && !isCaptured {
 			continue
 		}
 		label := freeLabel(string(text[d.LabelAt.Start:d.LabelAt.End]), taken)
-		to[d.Label] = label
+		newLabels[d.Label] = label
 		renamed = append(renamed, "["+string(text[d.LabelAt.Start:d.LabelAt.End])+"] -> ["+label+"]")
 	}
-	return withLabels(text, own, to), renamed
+	return withLabels(text, own, newLabels), renamed
 }
 
-// sameDefinition reports whether two definitions say the same.
+// sameDefinition reports whether two definitions have the same content.
 func sameDefinition(text []byte, d markdown.Definition, other []byte, o markdown.Definition) bool {
-	said := func(text []byte, d markdown.Definition) []byte {
+	content := func(text []byte, d markdown.Definition) []byte {
 		return bytes.TrimSpace(text[d.LabelAt.End:d.Span.End])
 	}
-	return bytes.Equal(said(text, d), said(other, o))
+	return bytes.Equal(content(text, d), content(other, o))
 }
 
-// freeLabel returns a label that is not taken, and takes it: the next number, or the label with a number.
+// freeLabel returns a label that is not taken, and marks it as taken: the next free number, or the label with a
+// number.
 func freeLabel(label string, taken map[string]bool) string {
 	prefix := label + "-"
 	if digits := strings.TrimPrefix(label, "^"); digits != label && strings.Trim(digits, "0123456789") == "" {
@@ -66,20 +67,20 @@ func freeLabel(label string, taken map[string]bool) string {
 	}
 }
 
-// withLabels returns a text with other labels. The text that a reference link shows stays.
-func withLabels(text []byte, r markdown.References, to map[string]string) []byte {
+// withLabels returns a text with renamed labels. The text that a reference link shows is unchanged.
+func withLabels(text []byte, r markdown.References, newLabels map[string]string) []byte {
 	type patch struct {
 		markdown.Span
 		label string
 	}
 	var patches []patch
 	for _, d := range r.Definitions {
-		if label := to[d.Label]; label != "" {
+		if label := newLabels[d.Label]; label != "" {
 			patches = append(patches, patch{d.LabelAt, label})
 		}
 	}
 	for _, u := range r.Uses {
-		switch label := to[u.Label]; {
+		switch label := newLabels[u.Label]; {
 		case label == "":
 		case u.Shortcut:
 			after := u.At.End + len("]")
@@ -101,7 +102,7 @@ func withLabels(text []byte, r markdown.References, to map[string]string) []byte
 	return append(edited, text[at:]...)
 }
 
-// Closed returns a text in which the code block, comment or formula that is open at its end is closed.
+// Closed returns a text after closing a code block, comment or formula that is still open at its end.
 func Closed(text []byte) []byte {
 	closing := markdown.ScanReferences(text).Open
 	if closing == "" {
@@ -118,25 +119,25 @@ func Closed(text []byte) []byte {
 	return append(append(closed, closing...), end...)
 }
 
-// DivideReferences returns the parts of a text, each with the definitions that it needs: one that another part uses goes
-// there, and stays where it is used, or where nothing uses it. carried returns a definition as it is written in a part.
-// moved has the labels of those that go to another part.
+// DivideReferences moves definitions of footnotes and reference links to the parts of a text that use them. A
+// definition stays in its part if that uses it, or if no part does. carried returns a definition in the form in
+// which a part needs it. moved lists the labels of the definitions that were copied to other parts.
 func DivideReferences(
 	parts [][]byte,
 	carried func(part int, definition []byte) []byte,
 ) (divided [][]byte, moved []string) {
 	scanned := make([]markdown.References, len(parts))
-	home := map[string]int{} // the part with the definition of a label that counts
+	home := map[string]int{} // index of the part with the effective definition of a label
 	for i, text := range parts {
 		scanned[i] = markdown.ScanReferences(text)
 		for _, d := range scanned[i].Definitions {
-			if _, defined := home[d.Label]; !defined {
+			if _, isDefined := home[d.Label]; !isDefined {
 				home[d.Label] = i
 			}
 		}
 	}
 	needed := make([]map[string]bool, len(parts))
-	users := map[string]int{} // parts that need a label
+	users := map[string]int{} // number of parts that need a label
 	for i := range parts {
 		needed[i] = neededBy(scanned, home, i)
 		for label := range needed[i] {
@@ -160,15 +161,15 @@ func DivideReferences(
 	}
 	for from := range parts {
 		for _, d := range scanned[from].Definitions {
-			goes := false
+			isMoved := false
 			for to := range parts {
 				if from == to || home[d.Label] != from || !needed[to][d.Label] {
 					continue
 				}
-				goes = true
+				isMoved = true
 				divided[to] = withDefinition(divided[to], carried(to, parts[from][d.Span.Start:d.Span.End]))
 			}
-			if goes {
+			if isMoved {
 				moved = append(moved, "["+string(parts[from][d.LabelAt.Start:d.LabelAt.End])+"]")
 			}
 		}
@@ -185,13 +186,13 @@ func withoutBlankEnd(text []byte) []byte {
 	return bare
 }
 
-// neededBy returns the labels that a part uses, with those that their definitions use.
+// neededBy returns the labels that a part uses, directly or in the definitions of such labels.
 func neededBy(scanned []markdown.References, home map[string]int, part int) map[string]bool {
 	needed := map[string]bool{}
 	var need func(label string)
 	need = func(label string) {
-		from, defined := home[label]
-		if !defined || needed[label] {
+		from, isDefined := home[label]
+		if !isDefined || needed[label] {
 			return
 		}
 		needed[label] = true
@@ -213,7 +214,7 @@ func neededBy(scanned []markdown.References, home map[string]int, part int) map[
 	return needed
 }
 
-// withDefinition adds a definition at the end of a text, after an empty line if no definition is there.
+// withDefinition appends a definition to a text, after an empty line unless the text ends with a definition.
 func withDefinition(text, definition []byte) []byte {
 	end := "\n"
 	if bytes.HasSuffix(definition, []byte("\r\n")) || bytes.Contains(text, []byte("\r\n")) {

@@ -8,17 +8,18 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// maxNear is how many lines are named that have the first line of a missing text.
+// maxNear limits the listed lines that contain the first line of a missing text.
 const maxNear = 4
 
-// Replace returns the note with new in place of old, which must occur exactly once, with
-// the line ends it has; overlapping occurrences are several. The errors are *[NotFound],
-// *[Ambiguous] and, if old is empty or differs only in its line ends, *[Refusal].
+// Replace returns the note with old, which must occur exactly once, replaced by new. The line ends of old must
+// match, and overlapping occurrences count separately. The error is *[NotFound], *[Ambiguous] or, if old is
+// empty or only its line ends differ, *[Refusal].
 func Replace(text []byte, old, new string) ([]byte, error) {
 	return ReplaceWithin(text, markdown.Span{End: len(text)}, old, new)
 }
 
-// ReplaceWithin is [Replace] for a part of a note, in which old must occur exactly once. What is elsewhere does not count.
+// ReplaceWithin is [Replace] for a part of a note, in which old must occur exactly once. Occurrences elsewhere
+// do not count.
 func ReplaceWithin(text []byte, part markdown.Span, old, new string) ([]byte, error) {
 	if old == "" {
 		return nil, &Refusal{Line: 1, Reason: "there is no text to look for"}
@@ -33,7 +34,7 @@ func ReplaceWithin(text []byte, part markdown.Span, old, new string) ([]byte, er
 		return part.Start + at
 	}
 	at := index(old)
-	if at < 0 { // its line ends may differ, or only its first line may occur
+	if at < 0 { // its line ends may differ, or the note may only have its first line
 		for _, end := range [...]string{"\r\n", "\n"} {
 			if at := index(withEnds(old, end)); at >= 0 {
 				return nil, &Refusal{
@@ -62,29 +63,28 @@ func ReplaceWithin(text []byte, part markdown.Span, old, new string) ([]byte, er
 			Reason: "the text begins or ends within a line break, which is CRLF there",
 		}
 	case bytes.Contains(within[at+1:], []byte(old)):
-		all := &Ambiguous{What: "text", Wanted: old}
+		matches := &Ambiguous{What: "text", Wanted: old}
 		count := bytes.Count(within[part.Start:], []byte(old))
-		for n := 0; n >= 0 && len(all.Lines) < maxCandidates; n = bytes.Index(within[at:], []byte(old)) {
+		for n := 0; n >= 0 && len(matches.Lines) < maxCandidates; n = bytes.Index(within[at:], []byte(old)) {
 			at += n
-			all.add(d.line(at))
+			matches.add(d.line(at))
 			at++
 		}
-		all.Count = max(all.Count, count)
-		return nil, all
+		matches.Count = max(matches.Count, count)
+		return nil, matches
 	}
 	return d.splice(markdown.Span{Start: at, End: at + len(old)}, new), nil
 }
 
-// SetSection returns the note with content in place of a part.
+// SetSection returns the note with a part replaced by content.
 //
-// The heading of a section stays; content may repeat it as its first line, so that a
-// section can be written back as it was read. The blank lines below the heading and at the
-// end of the section stay, too, in place of those at the ends of content. A block keeps
-// its id, whether content has it or not, and the break after it; content has the marks of
-// a list or quote as the block has them. Content without text empties a section; ""
-// deletes lines.
+// The heading of a section stays; content may repeat it as its first line, so that a section can be written
+// back as it was read. The blank lines below the heading and at the end of the section also stay, instead of
+// those at the ends of content. A block keeps its id, whether content has it or not, and the line break after
+// it; content must include the marks of a list or quote like the block itself. Content without text empties a
+// section; "" deletes lines.
 //
-// The errors are *[NotFound], *[Ambiguous] and *[Refusal].
+// The error is *[NotFound], *[Ambiguous] or *[Refusal].
 func SetSection(text []byte, t Target, content string) ([]byte, error) {
 	d := read(text)
 	span, err := d.span(t)
@@ -93,12 +93,12 @@ func SetSection(text []byte, t Target, content string) ([]byte, error) {
 	}
 	switch t.kind {
 	case heading:
-		place, _ := FindHeading(d.found, t.name)
-		h := d.found.Headings[place]
-		c := read([]byte(content))
-		if len(c.found.Headings) > 0 && strings.TrimSpace(content[:c.found.Headings[0].At]) == "" {
-			if first := c.found.Headings[0]; first.Level == h.Level && first.Text == h.Text {
-				content = content[c.belowHeading(first):]
+		index, _ := FindHeading(d.note, t.name)
+		h := d.note.Headings[index]
+		given := read([]byte(content))
+		if len(given.note.Headings) > 0 && strings.TrimSpace(content[:given.note.Headings[0].At]) == "" {
+			if first := given.note.Headings[0]; first.Level == h.Level && first.Text == h.Text {
+				content = content[given.belowHeading(first):]
 			}
 		}
 		below := markdown.Span{Start: d.belowHeading(h), End: span.End}
@@ -123,11 +123,11 @@ func SetSection(text []byte, t Target, content string) ([]byte, error) {
 			body += end
 		}
 		for _, extra := range []string{"", end} {
-			put := lead + body + extra + trail
-			edited := read(d.splice(below, put))
-			whole := markdown.Span{Start: span.Start, End: below.Start + len(put)}
-			isKept := d.keepsFront(edited) && d.keeps(edited, below, len(put))
-			isThere := len(edited.found.Headings) > place && edited.found.Section(place) == whole
+			replacement := lead + body + extra + trail
+			edited := read(d.splice(below, replacement))
+			whole := markdown.Span{Start: span.Start, End: below.Start + len(replacement)}
+			isKept := d.keepsFront(edited) && d.keeps(edited, below, len(replacement))
+			isThere := len(edited.note.Headings) > index && edited.note.Section(index) == whole
 			if isKept && isThere {
 				return edited.text, nil
 			}
@@ -139,13 +139,13 @@ func SetSection(text []byte, t Target, content string) ([]byte, error) {
 		if strings.TrimSpace(content) == "" {
 			return nil, &Refusal{Line: line, Reason: "a block cannot be empty"}
 		}
-		b, _ := d.found.Block(t.name)
+		b, _ := d.note.Block(t.name)
 		mark := "^" + b.ID
 		if endsInMark(string(d.text[span.Start:span.End]), mark) && !endsInMark(content, mark) {
 			content = strings.TrimRight(content, " \t") + " " + mark
 		}
 		edited := read(d.splice(span, content))
-		now, _ := edited.found.Block(t.name)
+		now, _ := edited.note.Block(t.name)
 		whole := markdown.Span{Start: span.Start, End: span.Start + len(content)}
 		if now.Span != whole || !d.keepsFront(edited) || !d.keeps(edited, span, len(content)) {
 			return nil, &Refusal{
@@ -158,8 +158,8 @@ func SetSection(text []byte, t Target, content string) ([]byte, error) {
 		}
 		return edited.text, nil
 	}
-	ended := span.End < len(d.text) || endsLine(d.text)
-	if ended && content != "" && !strings.HasSuffix(content, "\n") {
+	hasBreak := span.End < len(d.text) || endsLine(d.text)
+	if hasBreak && content != "" && !strings.HasSuffix(content, "\n") {
 		content += d.lineEnd(span.Start)
 	}
 	edited := d.splice(span, content)
@@ -169,9 +169,8 @@ func SetSection(text []byte, t Target, content string) ([]byte, error) {
 	return edited, nil
 }
 
-// apart splits a text into its blank lines at the start, the text between without its last
-// line break, and the blank lines at the end with that break. A break that ends the last
-// line is in neither.
+// apart splits a text into its blank lines at the start, the text between them without its last line break, and
+// the blank lines at the end. That last line break is in none of them.
 func apart(text string) (lead, body, trail string) {
 	for {
 		line, rest, ok := strings.Cut(text, "\n")
@@ -194,7 +193,7 @@ func apart(text string) (lead, body, trail string) {
 	return lead, text, ""
 }
 
-// endsInMark reports whether a block ends in an id.
+// endsInMark reports whether a block ends with an id.
 func endsInMark(text, mark string) bool {
 	text = strings.TrimRight(text, " \t\r\n")
 	return len(text) >= len(mark) && strings.EqualFold(text[len(text)-len(mark):], mark)

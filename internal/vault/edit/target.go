@@ -10,8 +10,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// Target names a part of a note: [Heading], [Block] or [Lines]. The zero Target names
-// nothing and is refused.
+// Target identifies a part of a note: [Heading], [Block] or [Lines]. The zero Target identifies nothing and is
+// refused.
 type Target struct {
 	kind     targetKind
 	name     string
@@ -27,42 +27,42 @@ const (
 	someLines
 )
 
-// Heading is the section of a heading, sub-headings included; "A#B" is B below A. Case and
-// punctuation do not count. Headings in code are none.
+// Heading returns the target for the section of a heading, including subheadings; "A#B" is B below A. Case and
+// punctuation do not matter. Headings in code do not count.
 func Heading(text string) Target { return Target{kind: heading, name: text} }
 
-// Block is the block with an id, with or without its mark.
+// Block returns the target for the block with an id, which may have its mark "^".
 func Block(id string) Target { return Target{kind: block, name: strings.TrimPrefix(id, "^")} }
 
-// Lines are the lines from the one to the other, counted from 1. The last may be beyond
-// the end.
+// Lines returns the target for the lines from the first to the last, counted from 1. The last may be after the
+// end of the note.
 func Lines(from, to int) Target { return Target{kind: someLines, from: from, to: to} }
 
-// span returns the bytes of a part: whole lines of a section and of lines, the block alone
-// of a block.
+// span returns the bytes of a part. For a section and for lines, these are whole lines; for a block, only the
+// block.
 func (d *doc) span(t Target) (markdown.Span, error) {
 	switch t.kind {
 	case heading:
-		i, err := FindHeading(d.found, t.name)
+		i, err := FindHeading(d.note, t.name)
 		if err != nil {
 			return markdown.Span{}, err
 		}
-		return d.found.Section(i), nil
+		return d.note.Section(i), nil
 	case block:
-		all := &Ambiguous{What: "block", Wanted: t.name}
-		for _, b := range d.found.Blocks {
+		matches := &Ambiguous{What: "block", Wanted: t.name}
+		for _, b := range d.note.Blocks {
 			if strings.EqualFold(b.ID, t.name) {
-				all.add(b.Line)
+				matches.add(b.Line)
 			}
 		}
-		switch all.Count {
+		switch matches.Count {
 		case 0:
-			// The app has none within a table.
+			// The app does not recognize block ids within a table.
 			isID := func(word string) bool {
 				name, ok := strings.CutPrefix(word, "^")
 				return ok && strings.EqualFold(name, t.name)
 			}
-			for at := d.found.Body; at < len(d.text); at = d.next(at) {
+			for at := d.note.Body; at < len(d.text); at = d.next(at) {
 				row := d.lineAt(at)
 				if kindOf(row) == tableRow &&
 					slices.ContainsFunc(strings.Fields(strings.ReplaceAll(row, "|", " ")), isID) &&
@@ -77,12 +77,12 @@ func (d *doc) span(t Target) (markdown.Span, error) {
 			}
 			return markdown.Span{}, &NotFound{What: "block", Wanted: t.name}
 		case 1:
-			b, _ := d.found.Block(t.name)
+			b, _ := d.note.Block(t.name)
 			return b.Span, nil
 		}
-		return markdown.Span{}, all
+		return markdown.Span{}, matches
 	case someLines:
-		// Find whole lines, which must be some of the body.
+		// Find whole lines, which must be in the body.
 		start := d.startOf(t.from)
 		isOfEmptyNote := len(d.text) == 0 && t.from == 1
 		switch {
@@ -90,7 +90,7 @@ func (d *doc) span(t Target) (markdown.Span, error) {
 			return markdown.Span{}, &NotFound{What: "line", Wanted: fmt.Sprintf("%d-%d", t.from, t.to)}
 		case start < 0, start == len(d.text) && !isOfEmptyNote:
 			return markdown.Span{}, &NotFound{What: "line", Wanted: strconv.Itoa(t.from)}
-		case start < d.found.Body:
+		case start < d.note.Body:
 			return markdown.Span{}, &Refusal{Line: t.from, Reason: "the line is one of the properties"}
 		}
 		end := d.startOf(t.to + 1)
@@ -102,14 +102,14 @@ func (d *doc) span(t Target) (markdown.Span, error) {
 	return markdown.Span{}, &Refusal{Line: 1, Reason: "no part of the note is named"}
 }
 
-// FindHeading returns the index of the one heading of a note that is meant; "A#B" is B
-// below A. Case and punctuation do not count. The errors are *[NotFound] and *[Ambiguous].
+// FindHeading returns the index of the only heading that matches; "A#B" is B below A. Case and punctuation do
+// not matter. The error is *[NotFound] or *[Ambiguous].
 func FindHeading(found markdown.Note, wanted string) (int, error) {
 	return NewOutline(found).Find(wanted)
 }
 
-// plain is a heading as links compare it: case, punctuation and the width of blanks do not
-// count.
+// plain returns a heading in the form in which links compare it: without case, punctuation and the width of
+// blanks.
 func plain(s string) string {
 	letters := strings.Map(func(r rune) rune {
 		if unicode.IsPunct(r) || unicode.IsSymbol(r) {
@@ -120,16 +120,15 @@ func plain(s string) string {
 	return strings.Join(strings.Fields(letters), " ")
 }
 
-// SameHeading reports whether a link takes two headings for one: case and punctuation do
-// not count.
+// SameHeading reports whether links treat two headings as equal: case and punctuation do not matter.
 func SameHeading(a, b string) bool { return plain(a) == plain(b) }
 
-// RenameHeading returns the note with another text for the heading at an index. Its marks,
-// the breaks around it and a block id after it stay. A text with which there would be
-// another heading is a *[Refusal].
-func RenameHeading(text []byte, place int, to string) ([]byte, error) {
+// RenameHeading returns the note with another text for the heading with an index. Its marks, the line breaks
+// around it and a block id after it stay. The error is a *[Refusal] if the text would not result in exactly
+// that heading.
+func RenameHeading(text []byte, index int, to string) ([]byte, error) {
 	d := read(text)
-	h := d.found.Headings[place]
+	h := d.note.Headings[index]
 	refusal := &Refusal{Line: h.Line, Reason: fmt.Sprintf("the heading cannot be %q", to)}
 	to = strings.TrimSpace(to)
 	start := strings.Index(d.lineAt(h.At), h.Text)
@@ -145,13 +144,13 @@ func RenameHeading(text []byte, place int, to string) ([]byte, error) {
 		wanted += h.Text[at:]
 	}
 	edited := read(d.splice(markdown.Span{Start: h.At + start, End: h.At + start + len(h.Text)}, wanted))
-	now := edited.found
-	if len(now.Headings) != len(d.found.Headings) || len(now.Blocks) != len(d.found.Blocks) || !d.keepsFront(edited) {
+	after := edited.note
+	if len(after.Headings) != len(d.note.Headings) || len(after.Blocks) != len(d.note.Blocks) || !d.keepsFront(edited) {
 		return nil, refusal
 	}
-	for i, other := range now.Headings {
-		old := d.found.Headings[i]
-		if i == place {
+	for i, other := range after.Headings {
+		old := d.note.Headings[i]
+		if i == index {
 			old.Text = wanted
 		}
 		if other.Text != old.Text || other.Level != old.Level || other.Line != old.Line {
@@ -161,8 +160,7 @@ func RenameHeading(text []byte, place int, to string) ([]byte, error) {
 	return edited.text, nil
 }
 
-// belowHeading returns where the text below a heading begins. A setext heading has several
-// lines.
+// belowHeading returns the offset of the text below a heading. A setext heading has several lines.
 func (d *doc) belowHeading(h markdown.Heading) int {
 	at := d.next(h.At)
 	if d.text[h.At] == '#' {
@@ -178,7 +176,7 @@ func (d *doc) belowHeading(h markdown.Heading) int {
 	return at
 }
 
-// checkBelow refuses content that would end the section of a heading.
+// checkBelow returns an error if content would end the section of a heading.
 func checkBelow(h markdown.Heading, content string) error {
 	for _, inner := range markdown.Scan([]byte(content)).Headings {
 		if inner.Level <= h.Level {
@@ -191,24 +189,24 @@ func checkBelow(h markdown.Heading, content string) error {
 	return nil
 }
 
-// SetTask returns the note with another mark in the box of the task on a line: one
-// character, a blank for an open task. The error is a *[Refusal].
+// SetTask returns the note with another mark in the box of the task on a line. The mark is one character, a
+// blank for an open task. The error is a *[Refusal].
 func SetTask(text []byte, line int, mark rune) ([]byte, error) {
 	d := read(text)
-	onLine := func(task markdown.Task) bool { return task.Line == line }
-	n := slices.IndexFunc(d.found.Tasks, onLine)
+	isOnLine := func(task markdown.Task) bool { return task.Line == line }
+	n := slices.IndexFunc(d.note.Tasks, isOnLine)
 	if n < 0 {
 		return nil, &Refusal{Line: line, Reason: "there is no task"}
 	}
-	at := d.found.Tasks[n].MarkAt
+	at := d.note.Tasks[n].MarkAt
 	size := len(string(mark))
-	if d.found.Tasks[n].Mark == mark && at.End-at.Start == size {
+	if d.note.Tasks[n].Mark == mark && at.End-at.Start == size {
 		return text, nil
 	}
 	if mark >= ' ' && mark != 0x7f && mark != 0xfffd {
 		edited := read(d.splice(at, string(mark)))
-		now := slices.IndexFunc(edited.found.Tasks, onLine)
-		if now >= 0 && edited.found.Tasks[now].Mark == mark && d.keeps(edited, at, size) {
+		now := slices.IndexFunc(edited.note.Tasks, isOnLine)
+		if now >= 0 && edited.note.Tasks[now].Mark == mark && d.keeps(edited, at, size) {
 			return edited.text, nil
 		}
 	}
