@@ -231,7 +231,7 @@ func irregular(mode fs.FileMode) string {
 	return "is not a regular file"
 }
 
-// isSingle returns an error for a file that has several names, or whose names could not be counted.
+// checkSingle returns an error for a file that has several names, or whose names could not be counted.
 func checkSingle(name string, links uint64, err error) error {
 	if err == nil && links > 1 {
 		return &Refusal{Path: name, Reason: hardLinked}

@@ -286,7 +286,7 @@ func isFolderElsewhere(at place, name string) bool {
 	return err == nil && elsewhere(info)
 }
 
-// judges reports whether the text of a note allows visiting it. An unreadable note may be a closed one, so its
+// admits reports whether the text of a note allows visiting it. An unreadable note may be a closed one, so its
 // name is not shown.
 func (w *walk) admits(at place, p Path) bool {
 	isClosed, err := w.vault.judge.decide(at, p)
