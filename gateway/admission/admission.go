@@ -1,6 +1,6 @@
-// Package admission decides whether a call may begin, before its content is looked at:
-// the tokens of agents, the pause, the rate limits of callers and of changes, and waiting for a semaphore
-// within the time limit of the call. Its errors are of package failure.
+// Package admission decides whether a call may begin, before its content is looked at. It checks the tokens of
+// agents, the pause and the rate limits of callers and of changes, and acquires semaphores within the time limit
+// of the call. Its errors are of package failure.
 package admission
 
 import (
@@ -20,46 +20,46 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
-// Limits bound what callers may ask for. A zero of one of the rates means no limit.
+// Limits bound how much callers can do. A rate of zero means no limit.
 type Limits struct {
 	// Parallel bounds the calls that run at once; 0 means 4.
 	Parallel int
-	// Calls bounds the calls of one caller in a minute. Mutations bounds those of
-	// all callers together that would change something in a minute, and
-	// MutationsHour in an hour: the notes are the same for all.
+	// Calls is the maximum of calls per caller and minute. Mutations and MutationsHour are the maximum of calls
+	// that would change something, per minute and per hour. They apply to all callers together, because they all
+	// change the same notes.
 	Calls, Mutations, MutationsHour int
 }
 
-// DefaultParallel is the number of calls that run at once where Limits has none.
+// DefaultParallel is the number of calls that run at once if Limits does not set it.
 const DefaultParallel = 4 // more calls at once only wait for the app, which answers one at a time
 
-// Controller admits calls before anything else is looked at: the pause, the rate limits,
-// and the semaphores of the calls that run at once.
+// Controller admits calls before anything else is looked at: it checks the pause and the rate limits, and acquires
+// the semaphores for calls that run at once.
 type Controller struct {
-	pauseFile string               // "" where nothing can be paused
+	pauseFile string               // "" if nothing can be paused
 	state     string               // the folder of the pause file
-	agent     string               // that all calls are of, "" where no agent is defined
-	timeout   func() time.Duration // of a call
+	agent     string               // the agent that makes all calls, "" if no agent is defined
+	timeout   func() time.Duration // returns the time limit of a call
 	disabled  atomic.Bool
 
 	mu       sync.Mutex
 	limits   Limits
 	callers  map[string]*rate.Limiter
-	minute   *rate.Limiter                        // of mutations
-	hour     *rate.Limiter                        // of mutations
-	followed map[*context.CancelFunc]followedCall // calls that end when the agent does, see Follow
+	minute   *rate.Limiter                        // for mutations per minute
+	hour     *rate.Limiter                        // for mutations per hour
+	followed map[*context.CancelFunc]followedCall // calls to cancel when the agent loses its rights, see Follow
 
 	standings  *Standings
-	generation atomic.Pointer[string] // of the credentials of the agent, see begin
+	generation atomic.Pointer[string] // of the credentials of the agent, see enterGeneration
 	renewing   sync.Mutex
 	void       func() // see OnRenewal
 
-	looking bool // a look at the agent is due
+	checkScheduled bool // checkFollowed is scheduled
 }
 
-// New returns a controller with these limits. The calls are of an agent, "" for none: they are also
-// refused while it is paused or revoked. state is the folder of the file that pauses, "" where
-// nothing can be paused, and timeout the time limit of a call.
+// New returns a controller with the given limits. All calls are made by agent, or by no agent if it is "". They are
+// refused while that agent is paused or revoked. state is the folder of the pause file, "" if nothing can be paused.
+// timeout returns the time limit of a call.
 func New(agent string, l Limits, state string, timeout func() time.Duration) *Controller {
 	a := &Controller{
 		agent:     agent,
@@ -75,8 +75,8 @@ func New(agent string, l Limits, state string, timeout func() time.Duration) *Co
 	a.void = func() {}
 	generation := ""
 	if agent != "" {
-		known, _ := a.standings.Of(agent) // where that cannot be told, nothing is allowed
-		generation = known.Generation
+		standing, _ := a.standings.Of(agent) // on an error, no call is admitted
+		generation = standing.Generation
 	}
 	a.generation.Store(&generation)
 	if state != "" {
@@ -85,9 +85,8 @@ func New(agent string, l Limits, state string, timeout func() time.Duration) *Co
 	return a
 }
 
-// limiter permits n in any period from the beginning on, then one whenever its share of the period
-// is over. Without a limit its burst is the greatest, so that a limit set later begins with all of
-// its own.
+// limiter permits a burst of n, then refills at n per period. Without a limit its burst is the maximum, so that a
+// limit set later starts with a full burst.
 func limiter(n int, period time.Duration) *rate.Limiter {
 	if n <= 0 {
 		return rate.NewLimiter(rate.Inf, math.MaxInt)
@@ -95,11 +94,10 @@ func limiter(n int, period time.Duration) *rate.Limiter {
 	return rate.NewLimiter(rate.Every(period/time.Duration(n)), n)
 }
 
-// Call refuses a call while the gateway is paused or disabled, or above the rate limit of
-// the caller.
+// Call returns an error if the gateway is paused or disabled, or if the caller exceeds its rate limit.
 func (a *Controller) Call(caller string) error { return a.Calls(caller, 1) }
 
-// Calls is [Controller.Call] for several calls that are made together, or none.
+// Calls is like [Controller.Call] for n calls that are made together; n may be zero.
 func (a *Controller) Calls(caller string, n int) error { return a.calls(caller, n, take) }
 
 func (a *Controller) calls(caller string, n int, tally tally) error {
@@ -115,7 +113,7 @@ func (a *Controller) calls(caller string, n int, tally tally) error {
 		maps.DeleteFunc(a.callers, func(_ string, l *rate.Limiter) bool { return l.Tokens() >= float64(l.Burst()) })
 	}
 	if a.callers[caller] == nil && len(a.callers) >= maxCallers {
-		caller = others
+		caller = overflowCaller
 	}
 	if a.callers[caller] == nil {
 		a.callers[caller] = limiter(a.limits.Calls, time.Minute)
@@ -123,14 +121,13 @@ func (a *Controller) calls(caller string, n int, tally tally) error {
 	return tally(n, quota{a.callers[caller], "rate", "calls a minute", a.limits.Calls})
 }
 
-// maxCallers bounds the callers whose calls are counted apart. Those beyond it
-// share a count with each other.
+// maxCallers is the maximum number of callers with a rate limiter of their own. All further callers share one.
 const maxCallers = 4096
 
-// others is the caller by which those above [maxCallers] are counted together.
-const others = "\x00others"
+// overflowCaller is the name under which the callers beyond [maxCallers] share a limiter.
+const overflowCaller = "\x00others"
 
-// Open refuses every call while the gateway is paused or disabled.
+// Open returns an error while the gateway is paused or disabled.
 func (a *Controller) Open() error {
 	if a.disabled.Load() {
 		return failure.New(
@@ -139,7 +136,7 @@ func (a *Controller) Open() error {
 			"vaultwicket is disabled by the setting enabled",
 		)
 	}
-	paused, err := isThere(a.pauseFile)
+	paused, err := pauseFileExists(a.pauseFile)
 	if err != nil {
 		return failure.New(failure.CodeState, "the user can make the state folder one of their own, with mode 0700",
 			"cannot tell whether vaultwicket is paused: state folder: %s", excerpt.Reason(err))
@@ -151,26 +148,27 @@ func (a *Controller) Open() error {
 			"vaultwicket is paused",
 		)
 	}
-	return a.agentOpen()
+	return a.checkAgent()
 }
 
-// Paused reports whether the gateway, or the agent of its calls, is paused or revoked. If that
-// cannot be told, it is.
+// Paused reports whether the gateway, or the agent that makes its calls, is paused or revoked. It also returns true
+// if that cannot be determined.
 func (a *Controller) Paused() bool {
-	paused, err := isThere(a.pauseFile)
-	return paused || err != nil || a.agentOpen() != nil
+	paused, err := pauseFileExists(a.pauseFile)
+	return paused || err != nil || a.checkAgent() != nil
 }
 
-// Mutation refuses a call that would change something above the limits of a minute and of an hour.
+// Mutation counts a call that changes something. It returns an error if that exceeds the limit per minute or per
+// hour.
 func (a *Controller) Mutation() error { return a.mutations(1, take) }
 
-// Batch refuses the calls and changes of a batch if they would be above the limits, made together
-// now. Otherwise they count.
+// Batch counts the calls and mutations of a batch that is about to run. If they would exceed a limit, it returns an
+// error and counts nothing.
 func (a *Controller) Batch(caller string, calls, mutations int) error {
 	return a.batch(caller, calls, mutations, take)
 }
 
-// CheckBatch refuses what [Controller.Batch] would refuse now, and counts nothing.
+// CheckBatch returns the error that [Controller.Batch] would return now, and counts nothing.
 func (a *Controller) CheckBatch(caller string, calls, mutations int) error {
 	return a.batch(caller, calls, mutations, check)
 }
@@ -191,7 +189,7 @@ func (a *Controller) mutations(n int, tally tally) error {
 	)
 }
 
-// quota is a limiter, and the words for the error when it is used up.
+// quota is a limiter with the words for the error when it is exhausted.
 type quota struct {
 	limiter       *rate.Limiter
 	setting, unit string
@@ -201,8 +199,8 @@ type quota struct {
 // tally is [take] or [check].
 type tally func(n int, quotas ...quota) error
 
-// take takes so many from each limiter, or from none, so that a refused call does not count; the
-// error says when there will be enough.
+// take takes n from each limiter. If one of them has too few, it takes nothing, so that a refused call does not
+// count; the error says when there will be enough.
 func take(n int, quotas ...quota) error {
 	taken, err := reserve(n, quotas)
 	if err != nil {
@@ -211,27 +209,27 @@ func take(n int, quotas ...quota) error {
 	return err
 }
 
-// check has the error of [take], and takes none.
+// check returns the error of [take], and takes nothing.
 func check(n int, quotas ...quota) error {
 	taken, err := reserve(n, quotas)
 	taken.cancel()
 	return err
 }
 
-// reservation is what was taken from limiters at a time.
+// reservation is what was taken from limiters at one time.
 type reservation struct {
 	at    time.Time
 	taken []*rate.Reservation
 }
 
-// cancel gives back what was taken.
+// cancel returns what was taken.
 func (r reservation) cancel() {
 	for _, taken := range r.taken {
 		taken.CancelAt(r.at)
 	}
 }
 
-// reserve takes so many from each limiter. With an error it has taken them from those up to the one that has too few.
+// reserve takes n from each limiter. On an error the reservation contains what was taken up to then.
 func reserve(n int, quotas []quota) (reservation, error) {
 	r := reservation{at: time.Now()}
 	for _, q := range quotas {
@@ -264,29 +262,29 @@ func reserve(n int, quotas []quota) (reservation, error) {
 	return r, nil
 }
 
-// Disable refuses every call from now on.
+// Disable makes the controller refuse every call from now on.
 func (a *Controller) Disable() { a.disabled.Store(true) }
 
-// Disabled reports whether a setting refuses every call.
+// Disabled reports whether every call is refused because of a setting.
 func (a *Controller) Disabled() bool { return a.disabled.Load() }
 
-// Limits returns the limits.
+// Limits returns the limits in force.
 func (a *Controller) Limits() Limits {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.limits
 }
 
-// Tighten takes the stricter of two limits each. Waiting times go on.
+// Tighten applies the stricter of the current and the given limit for each rate. Tokens already used stay used.
 func (a *Controller) Tighten(l Limits) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	stricter := func(has *int, wanted int, period time.Duration, limiters ...*rate.Limiter) {
-		lower := policy.LowerRate(*has, wanted)
-		if lower == 0 || lower == *has {
+	stricter := func(current *int, wanted int, period time.Duration, limiters ...*rate.Limiter) {
+		lower := policy.LowerRate(*current, wanted)
+		if lower == 0 || lower == *current {
 			return
 		}
-		*has = lower
+		*current = lower
 		for _, l := range limiters {
 			l.SetLimit(rate.Every(period / time.Duration(lower)))
 			l.SetBurst(lower)

@@ -66,7 +66,7 @@ func TestACallEndsWithItsAgent(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		require.That(t, ctx.Err() == nil, "it ended by itself")
 		require.NoError(t, Pause(state, "cursor", time.Now()))
-		time.Sleep(2 * lookAgain)
+		time.Sleep(2 * checkInterval)
 		assert.That(t, errors.Is(ctx.Err(), context.Canceled), "it goes on")
 		again, cancelAgain := New("other", Limits{}, state, nil).Follow(t.Context(), func() bool { return false })
 		time.Sleep(time.Second)
@@ -183,7 +183,7 @@ func TestACallEndsWithItsCredentials(t *testing.T) {
 		defer end()
 		require.NoError(t, RevokeAgent(state, "cursor", time.Now()))
 		require.NoError(t, RenewAgent(state, "cursor")) // sooner than anything has looked
-		time.Sleep(2 * lookAgain)
+		time.Sleep(2 * checkInterval)
 		assert.That(t, errors.Is(before.Err(), context.Canceled), "it goes on")
 		after, end := a.Follow(t.Context(), func() bool { return false })
 		defer end()

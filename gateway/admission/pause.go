@@ -24,9 +24,9 @@ import (
 // on every call, so a pause reaches all of them at once and survives restarts.
 func PauseFile(state string) string { return filepath.Join(state, "paused") }
 
-// Pause has every server of the state folder, which must exist, refuse every call; of an agent unless
-// that is "", and then it ends those under way. Pausing again keeps the first time. The file counts by
-// its name, which is created atomically; the time in it may be missing, as on a full disk.
+// Pause makes every server that uses the state folder refuse all calls, or, if agent is not "", the calls of that
+// agent, whose running calls are then cancelled. The folder must exist. Pausing again keeps the time of the first
+// pause. Only the existence of the file counts: the time in it is missing if, say, the disk is full.
 func Pause(state, agent string, now time.Time) error {
 	file, err := os.OpenFile(agentPauseFile(state, agent), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -41,8 +41,8 @@ func Pause(state, agent string, now time.Time) error {
 	return nil
 }
 
-// Resume ends a pause, of an agent unless that is "". was says whether there was one.
-func Resume(state, agent string) (was bool, err error) {
+// Resume ends the pause of an agent, or of the whole gateway if agent is "". wasPaused reports whether there was one.
+func Resume(state, agent string) (wasPaused bool, err error) {
 	err = os.Remove(agentPauseFile(state, agent))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -52,25 +52,26 @@ func Resume(state, agent string) (was bool, err error) {
 
 // IsPaused reports whether the gateway with a state folder is paused. The error says why this could not be
 // determined; it contains no path.
-func IsPaused(state string) (bool, error) { return isThere(PauseFile(state)) }
+func IsPaused(state string) (bool, error) { return pauseFileExists(PauseFile(state)) }
 
-// isThere reports whether there is a pause file, "" for where nothing can be paused. The error names no path.
-func isThere(pauseFile string) (bool, error) {
+// pauseFileExists reports whether a pause file exists. The name is "" if nothing can be paused. The error contains
+// no path.
+func pauseFileExists(pauseFile string) (bool, error) {
 	if pauseFile == "" {
 		return false, nil
 	}
-	info, err := lookAt(pauseFile)
+	info, err := statOrNil(pauseFile)
 	return info != nil, err
 }
 
-// lookAt returns what is known of a file, nil if it is not there.
-func lookAt(name string) (fs.FileInfo, error) {
+// statOrNil is like [os.Lstat], but returns nil, nil for a file that does not exist. The error contains no path.
+func statOrNil(name string) (fs.FileInfo, error) {
 	info, err := os.Lstat(name)
 	if runtime.GOOS == "windows" && errors.Is(err, fs.ErrNotExist) { // which it also says of a path below a file
 		for path, parent := name, filepath.Dir(name); parent != path; path, parent = parent, filepath.Dir(parent) {
 			if info, err := os.Stat(parent); err == nil {
 				if !info.IsDir() {
-					return nil, errNoFolder
+					return nil, errNotDirectory
 				}
 				break
 			}
@@ -85,8 +86,8 @@ func lookAt(name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// errNoFolder is what Unix says of a path below a file.
-var errNoFolder = errors.New("not a directory")
+// errNotDirectory has the text of ENOTDIR, the error of Unix for a path below a file.
+var errNotDirectory = errors.New("not a directory")
 
 // PausedSince returns when the gateway was paused: the time in the pause file, or its modification time if that
 // cannot be read. It is nil if the gateway is not paused.
@@ -109,9 +110,8 @@ func PausedSince(state string) *time.Time {
 	return &since
 }
 
-// agentPauseFile and agentRevokedFile return the files in the state folder that exist while an
-// agent is paused, or has been revoked. Every server looks for them at every call of the agent. The first
-// is [PauseFile] for the agent "".
+// agentPauseFile returns the file in the state folder that exists while an agent is paused, or the whole gateway if
+// agent is "". Every server checks for it on every call of the agent.
 func agentPauseFile(state, agent string) string {
 	if agent == "" {
 		return PauseFile(state)
@@ -119,13 +119,15 @@ func agentPauseFile(state, agent string) string {
 	return PauseFile(state) + "." + agent
 }
 
+// agentRevokedFile returns the file in the state folder that exists once an agent was revoked or renewed, see
+// [renewedSize]. Every server checks it on every call of the agent.
 func agentRevokedFile(state, agent string) string { return filepath.Join(state, "revoked."+agent) }
 
 // RevokeAgent revokes the credentials of an agent until [RenewAgent] issues a new generation. Like [Pause], it
 // reaches all servers at once.
 func RevokeAgent(state, agent string, now time.Time) error {
-	known, err := StandingOf(state, agent)
-	if known.Revoked || err != nil {
+	standing, err := StandingOf(state, agent)
+	if standing.Revoked || err != nil {
 		return err
 	}
 	return replaceMark(agentRevokedFile(state, agent), now.UTC().Format(time.RFC3339)+"\n")
@@ -163,43 +165,42 @@ func replaceMark(name, text string) error {
 type Standing struct {
 	// Revoked means that no credentials are valid.
 	Revoked bool
-	// Generation names those that count: what is bound to another one is void. It is "" for an agent
-	// whose credentials were never renewed.
+	// Generation identifies the valid credentials: anything bound to another generation is void. It is "" for an
+	// agent whose credentials were never renewed.
 	Generation string
-	// Since is when the generation began, zero for never.
+	// Since is when the generation began, zero if the credentials were never renewed.
 	Since time.Time
 }
 
-// StandingOf returns the standing of an agent. The error says why that cannot be told; it names no
-// path.
+// StandingOf returns the standing of an agent. The error says why it could not be determined; it contains no path.
 func StandingOf(state, agent string) (Standing, error) { return NewStandings(state).Of(agent) }
 
-// Standings look up the standings of agents. It caches the files' contents, so checking an unchanged one costs a
-// single system call. They are safe for concurrent use.
+// Standings looks up the standings of agents. It caches the files' contents, so checking an unchanged one costs a
+// single system call. It is safe for concurrent use.
 type Standings struct {
 	state string
 
-	mu    sync.Mutex
-	known map[string]knownStanding
+	mu     sync.Mutex
+	cached map[string]cachedStanding
 }
 
-type knownStanding struct {
+type cachedStanding struct {
 	mark     fs.FileInfo
 	standing Standing
 }
 
-// NewStandings returns the standings in a state folder, "" for one in which no agent is revoked.
+// NewStandings returns the standings recorded in a state folder. If state is "", no agent is revoked.
 func NewStandings(state string) *Standings {
-	return &Standings{state: state, known: map[string]knownStanding{}}
+	return &Standings{state: state, cached: map[string]cachedStanding{}}
 }
 
-// Of returns the standing of an agent as it is now. The error is that of [StandingOf].
+// Of returns the current standing of an agent. The error is that of [StandingOf].
 func (s *Standings) Of(agent string) (Standing, error) {
 	if s.state == "" {
 		return Standing{}, nil
 	}
 	name := agentRevokedFile(s.state, agent)
-	mark, err := lookAt(name)
+	mark, err := statOrNil(name)
 	if mark == nil {
 		return Standing{}, err
 	}
@@ -208,7 +209,7 @@ func (s *Standings) Of(agent string) (Standing, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if last, found := s.known[agent]; found && isSameMark(last.mark, mark) {
+	if last, ok := s.cached[agent]; ok && isSameMark(last.mark, mark) {
 		return last.standing, nil
 	}
 	text, err := ownerfiles.Read(name, renewedSize)
@@ -216,37 +217,37 @@ func (s *Standings) Of(agent string) (Standing, error) {
 		return Standing{}, errors.New("the mark of the agent cannot be read")
 	}
 	standing := Standing{Generation: strings.TrimSpace(string(text)), Since: mark.ModTime()}
-	s.known[agent] = knownStanding{mark, standing}
+	s.cached[agent] = cachedStanding{mark, standing}
 	return standing, nil
 }
 
-// isSameMark reports whether a file is the one that was seen before: each renewal creates a new file.
+// isSameMark reports whether the file is unchanged: each renewal creates a new one.
 func isSameMark(before, now fs.FileInfo) bool {
 	return os.SameFile(before, now) && before.ModTime().Equal(now.ModTime())
 }
 
-// AgentState reports whether an agent is paused, and whether it is revoked. The error says why
-// that cannot be told; it names no path.
+// AgentState reports whether an agent is paused, and whether it is revoked. The error says why that could not be
+// determined; it contains no path.
 func AgentState(state, agent string) (paused, revoked bool, err error) {
 	known, err := StandingOf(state, agent)
 	if err == nil {
-		paused, err = isThere(agentPauseFile(state, agent))
+		paused, err = pauseFileExists(agentPauseFile(state, agent))
 	}
 	return paused, known.Revoked, err
 }
 
-// agentOpen refuses every call of an agent that is paused or revoked.
-func (a *Controller) agentOpen() error {
+// checkAgent returns an error if the agent is paused or revoked.
+func (a *Controller) checkAgent() error {
 	if a.agent == "" || a.state == "" {
 		return nil
 	}
 	standing, err := a.standings.Of(a.agent)
 	paused := false
 	if err == nil {
-		paused, err = isThere(agentPauseFile(a.state, a.agent))
+		paused, err = pauseFileExists(agentPauseFile(a.state, a.agent))
 	}
 	if err == nil && !standing.Revoked {
-		a.begin(standing.Generation)
+		a.enterGeneration(standing.Generation)
 	}
 	switch {
 	case err != nil:
@@ -271,7 +272,8 @@ func (a *Controller) agentOpen() error {
 	return nil
 }
 
-// IsRevoked reports whether the agent of the calls is revoked. It also returns true if that cannot be determined.
+// IsRevoked reports whether the agent that makes the calls is revoked. It also returns true if that cannot be
+// determined.
 func (a *Controller) IsRevoked() bool {
 	if a.agent == "" || a.state == "" {
 		return false
@@ -280,8 +282,8 @@ func (a *Controller) IsRevoked() bool {
 	return standing.Revoked || err != nil
 }
 
-// begin has what the agent had in an earlier generation of its credentials voided, once.
-func (a *Controller) begin(generation string) {
+// enterGeneration voids, once, what the agent held under the previous generation of its credentials.
+func (a *Controller) enterGeneration(generation string) {
 	if *a.generation.Load() == generation {
 		return
 	}
@@ -293,21 +295,20 @@ func (a *Controller) begin(generation string) {
 	}
 }
 
-// OnRenewal has void called when the credentials of the agent of the calls were renewed. It is for
-// the one that made the controller, before its first call.
+// OnRenewal sets the function that is called when the credentials of the agent have been renewed. It must be called
+// before the first call is admitted.
 func (a *Controller) OnRenewal(void func()) { a.void = void }
 
-// Generation names the credentials of the agent of the calls that count, see [Standing]. It is ""
-// where no agent is defined.
+// Generation identifies the valid credentials of the agent, see [Standing]. It is "" if no agent is defined.
 func (a *Controller) Generation() string { return *a.generation.Load() }
 
-// lookAgain is the time between two looks at whether an agent may go on.
-const lookAgain = 200 * time.Millisecond
+// checkInterval is the interval at which running calls are checked.
+const checkInterval = 200 * time.Millisecond
 
 // followedCall is a running call that is cancelled when its agent loses its rights.
 type followedCall struct {
-	generation string // of the credentials with which it was made
-	ended      func() bool
+	generation string      // of the credentials that the call was made with
+	ended      func() bool // reports whether the rights of the caller have ended
 }
 
 // Follow returns a context that is cancelled soon after the agent of the calls is paused or revoked, its credentials
@@ -321,14 +322,14 @@ func (a *Controller) Follow(
 		return ctx, stop
 	}
 	if standing, err := a.standings.Of(a.agent); err == nil && !standing.Revoked {
-		a.begin(standing.Generation) // so that the call is not registered under an outdated generation, and cancelled at once
+		a.enterGeneration(standing.Generation) // or the call would get an outdated generation, and be cancelled at once
 	}
 	call := &stop
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.followed[call] = (followedCall{a.Generation(), ended}); !a.looking { // one timer for all calls: each new one wakes a thread
-		a.looking = true
-		time.AfterFunc(lookAgain, a.look)
+	if a.followed[call] = (followedCall{a.Generation(), ended}); !a.checkScheduled { // one timer for all calls: each new one wakes a thread
+		a.checkScheduled = true
+		time.AfterFunc(checkInterval, a.checkFollowed)
 	}
 	return ctx, func() {
 		a.mu.Lock()
@@ -338,19 +339,18 @@ func (a *Controller) Follow(
 	}
 }
 
-// look cancels the calls that are followed and may not go on, and looks again soon while there are
-// any.
-func (a *Controller) look() {
-	closed := a.agentOpen() != nil
+// checkFollowed cancels the followed calls that may no longer run, and schedules itself again while there are any.
+func (a *Controller) checkFollowed() {
+	isClosed := a.checkAgent() != nil
 	generation := a.Generation()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for stop, call := range a.followed {
-		if closed || call.generation != generation || call.ended() {
+		if isClosed || call.generation != generation || call.ended() {
 			(*stop)()
 		}
 	}
-	if a.looking = len(a.followed) > 0; a.looking {
-		time.AfterFunc(lookAgain, a.look)
+	if a.checkScheduled = len(a.followed) > 0; a.checkScheduled {
+		time.AfterFunc(checkInterval, a.checkFollowed)
 	}
 }

@@ -1,7 +1,7 @@
 package admission
 
-// [AgentTokens] keeps the tokens of agents that call over HTTP, in one file of the state folder that only this user
-// can read. Of a token it keeps only the SHA-256, so that the file is of no use to who reads it.
+// [AgentTokens] stores the tokens of agents that call over HTTP, in one file of the state folder that only this user
+// can read. It stores only the SHA-256 of a token, so the file is useless to anyone who reads it.
 
 import (
 	"cmp"
@@ -26,7 +26,7 @@ import (
 // TokenDigest is the SHA-256 of a token.
 type TokenDigest = [sha256.Size]byte
 
-// AgentToken is what is kept of the token of an agent.
+// AgentToken is the stored record of an agent's token.
 type AgentToken struct {
 	Agent  string    `json:"agent"`
 	SHA256 string    `json:"sha256"`
@@ -38,17 +38,16 @@ const (
 	lockName   = "agents.lock"
 	maxFile    = 1 << 20
 	tokenBytes = 32
-	// prefix tells people, and programs that look for secrets, what the text is.
+	// prefix identifies the text as a token, to people and to secret scanners.
 	prefix = "vwa_"
 )
 
-// AgentTokens is the file of tokens in a state folder. It is safe for concurrent use, also by several
-// processes.
+// AgentTokens is the file of tokens in a state folder. It is safe for concurrent use, even by several processes.
 type AgentTokens struct {
 	state string
 
 	mu     sync.Mutex
-	seen   fs.FileInfo // of the file as it was read
+	seen   fs.FileInfo // the file when tokens was read
 	tokens []AgentToken
 }
 
@@ -57,8 +56,7 @@ func OpenAgentTokens(state string) *AgentTokens { return &AgentTokens{state: sta
 
 func (s *AgentTokens) file() string { return filepath.Join(s.state, fileName) }
 
-// Set gives an agent a new token, in place of the one that it has, and returns it. It is kept
-// nowhere.
+// Set gives an agent a new token, which replaces its old one, and returns it. Only the digest of the token is stored.
 func (s *AgentTokens) Set(agent string, now time.Time) (token string, err error) {
 	secret := make([]byte, tokenBytes)
 	_, _ = rand.Read(secret)
@@ -77,7 +75,7 @@ func (s *AgentTokens) Set(agent string, now time.Time) (token string, err error)
 	return token, nil
 }
 
-// Remove removes the token of an agent. had says whether it had one.
+// Remove removes the token of an agent. had reports whether it had one.
 func (s *AgentTokens) Remove(agent string) (had bool, err error) {
 	list, err := s.List()
 	if err != nil || !slices.ContainsFunc(list, func(t AgentToken) bool { return t.Agent == agent }) {
@@ -91,7 +89,7 @@ func (s *AgentTokens) Remove(agent string) (had bool, err error) {
 	return had, err
 }
 
-// List returns the tokens by the names of their agents.
+// List returns the tokens, sorted by the names of their agents.
 func (s *AgentTokens) List() ([]AgentToken, error) {
 	text, err := ownerfiles.Read(s.file(), maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,7 +111,7 @@ func (s *AgentTokens) List() ([]AgentToken, error) {
 	return list, nil
 }
 
-// change replaces the file by what edit makes of its tokens.
+// change replaces the tokens of the file by the result of edit.
 func (s *AgentTokens) change(edit func([]AgentToken) []AgentToken) error {
 	return ownerfiles.UpdateJSON(s.state, fileName, lockName, func() (any, error) {
 		list, err := s.List()
@@ -124,11 +122,11 @@ func (s *AgentTokens) change(edit func([]AgentToken) []AgentToken) error {
 	})
 }
 
-// AgentOf returns the agent whose token has a digest, "" for none. It compares with every token,
-// each in constant time. A file that cannot be used has no tokens.
+// AgentOf returns the agent whose token has the given digest, "" if there is none. It compares the digest with every
+// token in constant time. If the file cannot be read, no token is valid.
 func (s *AgentTokens) AgentOf(digest TokenDigest) (agent string) {
 	for _, t := range s.current() {
-		sum, _ := hex.DecodeString(t.SHA256) // it was checked
+		sum, _ := hex.DecodeString(t.SHA256) // List has validated it
 		if subtle.ConstantTimeCompare(sum, digest[:]) == 1 {
 			agent = t.Agent
 		}
@@ -136,7 +134,7 @@ func (s *AgentTokens) AgentOf(digest TokenDigest) (agent string) {
 	return agent
 }
 
-// current returns the tokens of the file as it is now.
+// current returns the tokens of the file, and reads it again if it has changed.
 func (s *AgentTokens) current() []AgentToken {
 	s.mu.Lock()
 	defer s.mu.Unlock()

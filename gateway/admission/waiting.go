@@ -11,12 +11,11 @@ import (
 
 type pastPause struct{}
 
-// PastPause returns the context of a call that a pause does not keep: of the owner, who takes
-// a change back.
+// PastPause returns the context of a call that runs even during a pause: the owner undoes a change.
 func PastPause(ctx context.Context) context.Context { return context.WithValue(ctx, pastPause{}, true) }
 
-// Acquire acquires a place in each of the lines for a caller, in their order. It waits until
-// ctx is done, and not through a pause. release releases them.
+// Acquire acquires a place in each of the lines for a caller, one after the other. It waits until ctx is done, and
+// fails if the gateway is paused after a wait. The caller must call release.
 func (a *Controller) Acquire(
 	ctx context.Context,
 	caller, command string,
@@ -46,8 +45,8 @@ func (a *Controller) Acquire(
 	return release, nil
 }
 
-// WithDeadline bounds how long a call may take since it was received: the time in which
-// it waits counts, the time in which the user was asked does not.
+// WithDeadline bounds the time of a call since it was received. The time that it waits for its turn counts; the time
+// for which the user was asked does not.
 func (a *Controller) WithDeadline(
 	ctx context.Context,
 	received time.Time,
@@ -56,7 +55,7 @@ func (a *Controller) WithDeadline(
 	return context.WithDeadline(ctx, received.Add(a.timeout()+asking))
 }
 
-// NotStarted returns the error of a call that ended while it waited, by the error of its context.
+// NotStarted returns the error for a call that ended while it waited. err is the error of its context.
 func (a *Controller) NotStarted(err error, command string) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return failure.New(failure.CodeTimeout, "nothing was changed; send fewer calls at once, or try again later",

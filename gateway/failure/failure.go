@@ -1,8 +1,8 @@
-// Package failure has the errors of calls: the codes and their classes, the errors of the
-// gateway itself, and the form in which a client gets any error.
+// Package failure defines the errors of calls: the codes and their classes, the errors of the gateway itself, and the
+// form in which a client receives any error.
 //
-// Codes are for programs and stable. The text and the hint of an error are for people and
-// may change. An error without a code is an internal error, of which a client gets no text.
+// Codes are for programs, and stable. The text and the hint of an error are for people, and may change. An error
+// without a code is an internal error, whose text is never sent to a client.
 package failure
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
-// Codes of the gateway itself, besides those of the packages that it imports.
+// Codes of the gateway itself. The packages that it imports have codes of their own.
 const (
 	CodeVaultNotFound = "vault_not_found"
 	CodeAlreadyExists = "already_exists"
@@ -48,31 +48,31 @@ type RequestError struct {
 	declined           bool
 }
 
-// Approval is what a call waits for.
+// Approval describes the approval that a call waits for.
 type Approval struct {
-	ID      string    `json:"id"`     // as the command approvals has it
-	Reason  string    `json:"reason"` // why it is required, and what became of a dialog
+	ID      string    `json:"id"`     // the id that the command approvals lists
+	Reason  string    `json:"reason"` // why it is required, and how a dialog with the user ended
 	Ways    []string  `json:"ways"`   // where the user can answer: "page", "terminal"
 	Expires time.Time `json:"expires"`
-	// Link shows the user the question, "" where no page is open. It gives no right to answer.
+	// Link opens the question for the user, "" if no page is open. It gives no right to answer.
 	Link string `json:"link,omitempty"`
 }
 
-// Waiting returns the error with the approval that it waits for.
+// Waiting returns a copy of the error with the approval that the call waits for.
 func (e *RequestError) Waiting(on *Approval) *RequestError {
 	waits := *e
 	waits.approval = on
 	return &waits
 }
 
-// Declined returns the error as one of a call that the user declined, or whose approval they withdrew.
+// Declined returns a copy of the error, marked as a call that the user declined or whose approval they withdrew.
 func (e *RequestError) Declined() *RequestError {
 	declined := *e
 	declined.declined = true
 	return &declined
 }
 
-// IsDeclined reports whether an error is that the user declined the call.
+// IsDeclined reports whether err says that the user declined the call.
 func IsDeclined(err error) bool {
 	request, ok := errors.AsType[*RequestError](err)
 	return ok && request.declined
@@ -81,46 +81,46 @@ func IsDeclined(err error) bool {
 // Code returns the stable code of the failure.
 func (e *RequestError) Code() string { return e.code }
 
-// Hint says what to do, "" if the error says it all.
+// Hint returns advice on what to do, "" if the message is enough.
 func (e *RequestError) Hint() string { return e.hint }
 
 func (e *RequestError) Error() string { return e.reason }
 
-// New returns an error with a code, a hint, which may be "", and a formatted text.
+// New returns an error with a code, a hint, which may be "", and a formatted message.
 func New(code, hint, format string, args ...any) *RequestError {
 	return &RequestError{code: code, hint: hint, reason: fmt.Sprintf(format, args...)}
 }
 
-// Error is a failure as callers get it. Message and Hint are for people and
-// may change; Code is for programs and may not.
+// Error is a failure in the form that callers receive. Message and Hint are for people and may change; Code is for
+// programs and does not.
 type Error struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
-	// Field is the parameter or argument that is wrong, the first of several; "" where none is.
+	// Field is the wrong parameter or argument, the first if there are several; "" if the error is not about one.
 	Field string `json:"field,omitempty"`
-	// Rule is the rule of the policy that denied the call, "" for another failure.
+	// Rule is the policy rule that denied the call, "" for other failures.
 	Rule string `json:"rule,omitempty"`
-	// Made and NotMade are the notes of a change that was made in part: those that it changed, and the others. Of very
-	// many each has the first.
+	// Made and NotMade are the notes of a change that was made only in part: those that were changed, and the others.
+	// Long lists are shortened to their first entries.
 	Made    []string `json:"made,omitempty"`
 	NotMade []string `json:"notMade,omitempty"`
-	// Approval is what the call waits for, nil for any other failure.
+	// Approval is the approval that the call waits for, nil for other failures.
 	Approval *Approval `json:"approval,omitempty"`
 }
 
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// CodedError is an error that clients get.
+// CodedError is an error that may be shown to clients.
 type CodedError interface {
 	error
 	Code() string
 	Hint() string
 }
 
-// Of returns an error as clients get it. One without a code is an internal error, and
-// its text is for the log only, unless it is one of the owner's files: where they are is not told.
+// Of converts an error into the form for clients. An error without a code becomes an internal error without its text,
+// which is for the log only. Errors about the owner's files are reported without their paths.
 func Of(err error) *Error {
 	var c CodedError
 	if !errors.As(err, &c) && excerpt.IsOfOwner(err) {
@@ -142,7 +142,8 @@ func Of(err error) *Error {
 	return e
 }
 
-// fieldOf returns the name of the parameter that an error is about, as a client may see it, "" for another error.
+// fieldOf returns the name of the parameter that an error is about, in a form that is safe to show to a client; ""
+// for other errors.
 func fieldOf(err error) string {
 	about, ok := errors.AsType[interface {
 		error
@@ -154,15 +155,15 @@ func fieldOf(err error) string {
 	return sanitize.Line(excerpt.Short(about.Field()))
 }
 
-// maxSentence bounds a message, a hint or a notice, in bytes: the longest lists the names of
-// forty fields.
+// maxSentence is the maximum size of a message, a hint or a notice in bytes. The longest ones list the names of forty
+// fields.
 const maxSentence = 4 << 10
 
-// Sentence returns a message, a hint or a notice for clients: printable, bounded and on one
-// line, so that no name in it can begin another one.
+// Sentence makes a message, a hint or a notice safe to send to clients: printable, bounded and on one line, so that
+// no name in it can start a line of its own.
 func Sentence(text string) string { return excerpt.Clip(sanitize.Line(text), maxSentence) }
 
-// Sentences replaces each element of a list by its [Sentence], and returns the list.
+// Sentences replaces each element of list by its [Sentence] and returns list.
 func Sentences(list []string) []string {
 	for i := range list {
 		list[i] = Sentence(list[i])
@@ -170,11 +171,10 @@ func Sentences(list []string) []string {
 	return list
 }
 
-// ErrInternal is an internal error as clients get it.
+// ErrInternal is the error that clients receive for any internal error.
 var ErrInternal = New(CodeInternal, "please report it; the log has the details", "internal error")
 
-// RuleOf returns the rule of the policy that an error names, such as a policy.Denial, ""
-// for another error.
+// RuleOf returns the policy rule that denied the call if err names one, such as a policy.Denial; otherwise "".
 func RuleOf(err error) string {
 	if denial, ok := err.(interface{ RefusedBy() string }); ok {
 		return denial.RefusedBy()
@@ -182,7 +182,7 @@ func RuleOf(err error) string {
 	return ""
 }
 
-// Class says who can resolve a failure.
+// Class tells who can resolve a failure.
 type Class uint8
 
 const (
@@ -206,8 +206,8 @@ type Code struct {
 	Class Class
 }
 
-// Codes lists every error code that a result can carry. Programs rely on
-// them: a code is never renamed, and a new one is added at the end of its class.
+// Codes lists every error code that a result can contain. Programs rely on them: a code is never renamed, and a new
+// one is added at the end of its class.
 func Codes() []Code { return append([]Code(nil), codes...) }
 
 var codes = []Code{

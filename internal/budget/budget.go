@@ -1,10 +1,10 @@
-// Package budget bounds the resources of one call: live bytes, bytes of its answer, steps, and
-// time of regular expressions. A call has one budget, which comes with its context, and every
-// engine that makes text or reads much charges it.
+// Package budget limits the resources of one call: live bytes, bytes of its answer, steps, and time spent in regular
+// expressions. A call has one budget, carried in its context, and every engine that produces text or reads a lot
+// charges it.
 //
-// All budgets of a process share a ceiling for live bytes, see ceiling. It bounds what is
-// charged, which grows with the request; indexes and caches have bounds of their own. The processors are divided too:
-// [InParallel] leaves room for a call that comes at the same time.
+// All budgets of a process share a ceiling for live bytes, see ceiling. It limits what is charged, which grows with
+// the request; indexes and caches have limits of their own. Processors are shared too: [InParallel] leaves room for
+// a call that comes at the same time.
 package budget
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
-// Limits of a call. A zero limit is that of [Default].
+// Limits of a call. A zero field means the limit of [Default].
 type Limits struct {
 	Alive int64         // bytes in memory at once
 	Put   int64         // bytes of the answer
@@ -26,15 +26,14 @@ type Limits struct {
 	Match time.Duration // processor time of regular expressions
 }
 
-// Default are the limits of a call. A query of everything in a vault of 100,000 notes is far
-// below them.
+// Default are the limits of a call. A query of everything in a vault of 100,000 notes stays far below them.
 var Default = Limits{Alive: 64 << 20, Put: 32 << 20, Steps: 20_000_000, Match: 2 * time.Second}
 
-// lookEvery is how many steps may pass between two checks of the context: a few milliseconds.
+// lookEvery is how many steps may pass between two checks of the context. They take a few milliseconds.
 const lookEvery = 1 << 13
 
-// Budget is what one call may use. After a limit is exceeded, every method returns the same
-// error. It is safe for use by several goroutines.
+// Budget is what one call may use. Once a limit is exceeded, every method returns the same error. It is safe for
+// concurrent use.
 type Budget struct {
 	limits Limits
 	ctx    context.Context // of the call
@@ -45,8 +44,8 @@ type Budget struct {
 	mu         sync.Mutex
 	alive, put int64
 	ceiling    *ceiling
-	shared     int64 // bytes of alive taken from the common share
-	reserved   bool  // the call has the reserve
+	shared     int64 // bytes of alive that are covered by the common share
+	reserved   bool  // the call has acquired the reserve
 }
 
 // New returns an unused budget.
@@ -55,19 +54,19 @@ func New(limits Limits) *Budget {
 		Alive: cmp.Or(limits.Alive, Default.Alive), Put: cmp.Or(limits.Put, Default.Put),
 		Steps: cmp.Or(limits.Steps, Default.Steps), Match: cmp.Or(limits.Match, Default.Match),
 	}
-	return &Budget{limits: limits, ctx: context.Background(), ceiling: ofProcess}
+	return &Budget{limits: limits, ctx: context.Background(), ceiling: processCeiling}
 }
 
 type key struct{}
 
-// With returns the context of the call that has the budget. Its share of the ceiling is
-// released when ctx ends.
+// With returns the context of the call that uses the budget. The call's share of the ceiling is released when ctx
+// ends.
 func With(ctx context.Context, b *Budget) context.Context {
 	b.ctx = ctx
 	return context.WithValue(ctx, key{}, b)
 }
 
-// From returns the budget of a context, a new one with default limits if there is none.
+// From returns the budget of a context, or a new one with default limits if it has none.
 func From(ctx context.Context) *Budget {
 	if b, ok := ctx.Value(key{}).(*Budget); ok {
 		return b
@@ -77,7 +76,7 @@ func From(ctx context.Context) *Budget {
 	return b
 }
 
-// Err returns the error that ends the call: an [*Overrun], or that of its context.
+// Err returns the error that ends the call, nil if it may continue: an [*Overrun], or the error of its context.
 func (b *Budget) Err() error {
 	if err := b.err.Load(); err != nil {
 		return err
@@ -93,9 +92,8 @@ func (b *Budget) Exceeded() error {
 	return nil
 }
 
-// Hold counts bytes that become live. Call it before they are allocated. It may wait for other
-// calls, so do not call it under a lock that another call needs. The error is an [*Overrun] or
-// that of the context.
+// Hold counts bytes that become live. Call it before they are allocated. It may wait for other calls, so do not call
+// it while holding a lock that another call needs. The error is an [*Overrun] or that of the context.
 func (b *Budget) Hold(bytes int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -165,9 +163,9 @@ func (b *Budget) Step(n int64) error {
 	return nil
 }
 
-// Match runs a match of a regular expression and counts its time. match has to return an error
-// if it is not done in about the time left. The error of Match is an [*Overrun] that names the
-// expression, or that of the context; then the result of the match is meaningless.
+// Match runs a match of a regular expression and counts its time. match must return an error if it does not finish
+// in about the time left. The error of Match is an [*Overrun] that names the expression, or that of the context;
+// then the result of the match is meaningless.
 func (b *Budget) Match(pattern string, match func(left time.Duration) error) error {
 	left := b.limits.Match - time.Duration(b.match.Load())
 	unfinished := false
@@ -192,7 +190,7 @@ func (b *Budget) Match(pattern string, match func(left time.Duration) error) err
 	)
 }
 
-// end records the first limit that was exceeded.
+// end records an exceeded limit, unless one was recorded before, and returns the first one.
 func (b *Budget) end(code, hint, format string, args ...any) error {
 	b.err.CompareAndSwap(nil, &Overrun{code: code, reason: fmt.Sprintf(format, args...), hint: hint})
 	return b.err.Load()
@@ -217,24 +215,24 @@ func (o *Overrun) Error() string { return o.reason }
 // Hint returns the advice.
 func (o *Overrun) Hint() string { return o.hint }
 
-// The shares of the ceiling for the live bytes of all calls. Each call has a small share of its
-// own, so that short calls never wait. Beyond it calls take from a common share, and when that
-// is used up, wait for the reserve, which one call has at a time and which is enough for the
-// largest. So the call with the reserve can always end, and the others after it.
+// The shares of the ceiling for the live bytes of all calls. Each call has a small share of its own, so that short
+// calls never wait. Beyond that, calls take from a common share. Once that is used up they wait for the reserve,
+// which one call has at a time and which is enough for the largest call. So the call with the reserve can always
+// end, and the others after it.
 const (
 	ownShare    = 1 << 20
 	commonShare = 32 << 20
-	commonStep  = 1 << 20 // taken at once
+	commonStep  = 1 << 20 // the unit in which the common share is taken
 	maxWait     = 5 * time.Second
 )
 
-// ceiling is the ceiling of a process. An element in a channel is a part that is taken.
+// ceiling limits the live bytes of a process. An element in a channel stands for a part in use.
 type ceiling struct{ common, reserve chan struct{} }
 
-var ofProcess = &ceiling{common: make(chan struct{}, commonShare/commonStep), reserve: make(chan struct{}, 1)}
+var processCeiling = &ceiling{common: make(chan struct{}, commonShare/commonStep), reserve: make(chan struct{}, 1)}
 
-// share takes what a call needs of the ceiling for a number of live bytes, until the call ends. The
-// caller has the lock.
+// share acquires the part of the ceiling that a call needs for a number of live bytes. It is released when the call
+// ends. The caller holds b.mu.
 func (b *Budget) share(alive int64) error {
 	for !b.reserved && alive > ownShare+b.shared {
 		if b.shared == 0 {

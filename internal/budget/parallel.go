@@ -1,7 +1,7 @@
 package budget
 
-// [Goroutines] says how many goroutines a call that looks at a whole vault works with, so that a short call at the
-// same time need not wait for its end.
+// [Goroutines] limits the goroutines of a call that looks at a whole vault, so that a short call at the same time
+// need not wait for its end.
 
 import (
 	"runtime"
@@ -12,24 +12,23 @@ import (
 	"github.com/sourcegraph/conc/pool"
 )
 
-// kept is how many processors of the runtime calls leave free.
-var kept atomic.Int32
+// reservedProcessors is how many processors of the runtime are not used by calls.
+var reservedProcessors atomic.Int32
 
-// KeepProcessor has the runtime run one goroutine more at once than calls use, for the life of the
-// process. The system shares the processors among them: a request that comes while a call
-// uses all others is read and begun at once, where the runtime would look for it only when
-// a goroutine waits. Further calls have no effect.
+// KeepProcessor makes the runtime run one goroutine more at once than calls use, for the life of the process. The
+// system shares the processors among them, so a request that comes while a call uses all others is read and started
+// at once; otherwise the runtime would look at it only when a goroutine blocks. Further calls have no effect.
 func KeepProcessor() {
-	if kept.CompareAndSwap(0, 1) {
+	if reservedProcessors.CompareAndSwap(0, 1) {
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	}
 }
 
-// Goroutines returns how many goroutines of a call may work at once, at least one.
-func Goroutines() int { return max(1, runtime.GOMAXPROCS(0)-int(kept.Load())) }
+// Goroutines returns how many goroutines a call may run at once, at least one.
+func Goroutines() int { return max(1, runtime.GOMAXPROCS(0)-int(reservedProcessors.Load())) }
 
-// InParallel divides a list of a length into ranges of share elements, calls do for each range
-// from as many goroutines as [Goroutines] allows, and returns when the last call has. A panic of a call is one of Each.
+// InParallel divides length elements into ranges of share elements, calls do once per range from up to [Goroutines]
+// goroutines, and returns when all calls have returned. A panic in do is raised again in the caller.
 func InParallel(length, share int, do func(start, end int)) {
 	var next atomic.Int64
 	work := func() {
@@ -49,13 +48,13 @@ func InParallel(length, share int, do func(start, end int)) {
 	others.Wait()
 }
 
-// waiting is how many goroutines wait for the disk at once for [WaitForEach]. One that is on a network, or encrypted by another
-// program, takes milliseconds for each call, and many at once.
-const waiting = 16
+// maxConcurrentWaits is how many goroutines of [WaitForEach] wait for the disk at once. A disk on a network, or one
+// that is encrypted by another program, takes milliseconds per access, and serves many accesses at once.
+const maxConcurrentWaits = 16
 
-// WaitForEach calls do for each number below count, from several goroutines: not to use processors, but because each call waits
-// for the disk. After an error no further call begins. It returns the error of the lowest number that has one, with that
-// number. A panic of a call is one of Waiting.
+// WaitForEach calls do for each number below count from several goroutines, not to use more processors but because
+// each call waits for the disk. After an error no further call starts. It returns the error of the lowest number
+// that has one, with that number; without an error it returns count. A panic in do is raised again in the caller.
 func WaitForEach(count int, do func(i int) error) (failed int, err error) {
 	if count == 1 {
 		if err := do(0); err != nil {
@@ -66,7 +65,7 @@ func WaitForEach(count int, do func(i int) error) (failed int, err error) {
 	var mu sync.Mutex
 	var ended atomic.Bool
 	failed = count
-	each := pool.New().WithMaxGoroutines(waiting)
+	each := pool.New().WithMaxGoroutines(maxConcurrentWaits)
 	for i := range count {
 		if ended.Load() {
 			break

@@ -12,7 +12,7 @@ import (
 
 func TestOneProcessorMoreIsKept(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
-	defer func() { runtime.GOMAXPROCS(before); kept.Store(0) }()
+	defer func() { runtime.GOMAXPROCS(before); reservedProcessors.Store(0) }()
 	assert.That(t, Goroutines() == before, "%d goroutines on %d processors", Goroutines(), before)
 	for range 2 {
 		KeepProcessor()
@@ -27,17 +27,17 @@ func TestOneProcessorMoreIsKept(t *testing.T) {
 func TestWaitingIsForSeveralAtOnce(t *testing.T) {
 	arrived := make(chan struct{})
 	var here atomic.Int32
-	failed, err := WaitForEach(waiting, func(int) error {
-		if here.Add(1) == waiting {
+	failed, err := WaitForEach(maxConcurrentWaits, func(int) error {
+		if here.Add(1) == maxConcurrentWaits {
 			close(arrived)
 		}
 		<-arrived
 		return nil
 	})
 	assert.NoError(t, err)
-	assert.Equal(t, failed, waiting)
+	assert.Equal(t, failed, maxConcurrentWaits)
 	var begun atomic.Int32
-	failed, err = WaitForEach(10*waiting, func(i int) error {
+	failed, err = WaitForEach(10*maxConcurrentWaits, func(i int) error {
 		begun.Add(1)
 		if i >= 3 {
 			return fmt.Errorf("number %d", i)
@@ -46,7 +46,7 @@ func TestWaitingIsForSeveralAtOnce(t *testing.T) {
 	})
 	assert.Equal(t, fmt.Sprint(err), fmt.Sprintf("number %d", failed))
 	assert.That(t, failed >= 3, "number %d failed", failed)
-	assert.That(t, begun.Load() <= 3+2*waiting, "%d calls were begun", begun.Load())
+	assert.That(t, begun.Load() <= 3+2*maxConcurrentWaits, "%d calls were begun", begun.Load())
 	failed, err = WaitForEach(0, func(int) error { return errors.New("called") })
 	assert.NoError(t, err)
 	assert.Equal(t, failed, 0)

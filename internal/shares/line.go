@@ -9,64 +9,64 @@ import (
 	"time"
 )
 
-// Line bounds what is done at once, and lets those who wait go on fairly: the next place is for the payer with the fewest
-// places, among those for the one that has had places for the shortest time lately, then for its caller by the same, and
-// then for who waits longest. So a newcomer goes before everybody who has had some. It is safe for concurrent use.
+// Line limits how much is done at once, and serves waiting callers fairly. The next place goes to the payer with the
+// fewest places; among equals, to the one that recently had places for the shortest time; then to its caller by the
+// same rules; then to who has waited longest. So a newcomer goes first. It is safe for concurrent use.
 type Line struct {
 	size int
-	// isOneEach says that a payer has one place at most.
-	isOneEach bool
+	// onePerPayer limits each payer to one place.
+	onePerPayer bool
 
 	mu      sync.Mutex
 	inUse   int
 	payers  parties
-	callers parties   // by their payers and names
-	waiting []*waiter // in the order in which they came
+	callers parties   // by caller name, which includes the payer
+	waiting []*waiter // in order of arrival
 }
 
-// parties are those that have a place or wait, or had one lately.
+// parties are the payers or callers that have a place, wait for one, or had one recently.
 type parties struct {
-	first    string // that had a place
-	begun    bool
-	areMany  bool // there was a second one
-	accounts map[string]*account
+	first      string // the first party that ever waited
+	begun      bool
+	hasSeveral bool // there was a second party
+	accounts   map[string]*account
 }
 
-// account is what is known about one party.
+// account is the use of one party.
 type account struct {
 	running, waiting int
-	began            []time.Time   // of the places that it has, the oldest first
-	had              time.Duration // how long it had places lately, as of at
+	began            []time.Time   // when its current places began, the oldest first
+	had              time.Duration // how long it recently had places, decayed up to the time at
 	at               time.Time
 }
 
 type waiter struct {
 	payer, caller string
-	ready         chan struct{} // closed when it has its place
+	ready         chan struct{} // closed when the waiter has a place
 }
 
 const (
-	// halfOfTime is the time in which half of what somebody had is forgotten.
-	halfOfTime = 10 * time.Second
-	// forgotten is how little of it is as good as nothing.
-	forgotten = time.Millisecond
+	// halfLife is the time after which half of a party's earlier use is forgotten.
+	halfLife = 10 * time.Second
+	// negligible is the recent use below which a party counts as a newcomer.
+	negligible = time.Millisecond
 )
 
-// NewLine returns a line for so many at once. Where there are several payers, the last place is left to one that has none;
-// where there is one with several callers, to one of those.
+// NewLine returns a line with size places. If there are several payers, the last place is reserved for one that has
+// none; if there is one payer with several callers, for a caller that has none.
 func NewLine(size int) *Line {
 	return &Line{size: size, payers: newParties(), callers: newParties()}
 }
 
-// NewQueues returns a line for so many at once, each of another payer: what one payer does is done one after the other.
+// NewQueues returns a line with size places, at most one for each payer: what one payer does is done sequentially.
 func NewQueues(size int) *Line {
-	return &Line{size: size, isOneEach: true, payers: newParties(), callers: newParties()}
+	return &Line{size: size, onePerPayer: true, payers: newParties(), callers: newParties()}
 }
 
 func newParties() parties { return parties{accounts: map[string]*account{}} }
 
-// Acquire waits until there is a place for a caller, which pays as [Agent] says. It reports whether it waited. The error is
-// that of ctx; nothing is to be released then.
+// Acquire waits until there is a place for the caller, which pays as [Agent] defines. It reports whether it waited.
+// The error is that of ctx; then there is nothing to release.
 func (s *Line) Acquire(ctx context.Context, caller string) (waited bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -89,7 +89,7 @@ func (s *Line) Acquire(ctx context.Context, caller string) (waited bool, err err
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.Index(s.waiting, mine)
-	if i < 0 { // it got its place at the same moment
+	if i < 0 { // it got its place at the same moment as ctx ended
 		s.release(caller)
 		return waited, ctx.Err()
 	}
@@ -100,7 +100,7 @@ func (s *Line) Acquire(ctx context.Context, caller string) (waited bool, err err
 	return waited, ctx.Err()
 }
 
-// Release gives back a place that [Line.Acquire] has given.
+// Release returns a place that [Line.Acquire] acquired.
 func (s *Line) Release(caller string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,14 +116,14 @@ func (s *Line) release(caller string) {
 	s.forget(now)
 }
 
-// grant gives places while there are some.
+// grant assigns free places to waiters.
 func (s *Line) grant() {
 	now := time.Now()
 	for s.inUse < s.size {
 		at := -1
 		var next *waiter
 		for i, w := range s.waiting {
-			if s.mayHave(w) && (next == nil || s.isBefore(w, next, now)) {
+			if s.mayStart(w) && (next == nil || s.isBefore(w, next, now)) {
 				at = i
 				next = w
 			}
@@ -139,87 +139,89 @@ func (s *Line) grant() {
 	}
 }
 
-// mayHave reports whether who waits may have a place: the last one is kept for a party that has none, as long as there is
-// more than one.
-func (s *Line) mayHave(w *waiter) bool {
+// mayStart reports whether a waiter may have a place now. The last place is reserved for a party that has none, as
+// long as there are several parties.
+func (s *Line) mayStart(w *waiter) bool {
 	party := s.payers.of(w.payer)
-	if s.isOneEach {
+	if s.onePerPayer {
 		return party.running == 0
 	}
-	if !s.payers.areMany {
+	if !s.payers.hasSeveral {
 		party = s.callers.of(w.caller)
 	}
-	isAlone := !s.payers.areMany && !s.callers.areMany
+	isAlone := !s.payers.hasSeveral && !s.callers.hasSeveral
 	isWithinShare := party.running < max(1, s.size-1) && s.inUse < s.size-1
 	return isAlone || party.running == 0 || isWithinShare
 }
 
-// isBefore reports whether one who waits gets a place before another.
-func (s *Line) isBefore(one, other *waiter, now time.Time) bool {
+// isBefore reports whether waiter a gets a place before waiter b.
+func (s *Line) isBefore(a, b *waiter, now time.Time) bool {
 	return 0 > cmp.Or(
-		s.payers.of(one.payer).compare(s.payers.of(other.payer), now),
-		s.callers.of(one.caller).compare(s.callers.of(other.caller), now),
+		s.payers.of(a.payer).compare(s.payers.of(b.payer), now),
+		s.callers.of(a.caller).compare(s.callers.of(b.caller), now),
 	)
 }
 
-// forget drops accounts of parties that have no place, do not wait, and have had as good as nothing lately.
+// forget drops the accounts of parties that have no place, do not wait, and have negligible recent use.
 func (s *Line) forget(now time.Time) {
 	s.payers.forget(now)
 	s.callers.forget(now)
 }
 
 func (p *parties) of(name string) *account {
-	known := p.accounts[name]
-	if known == nil {
-		known = &account{}
-		p.accounts[name] = known
+	entry := p.accounts[name]
+	if entry == nil {
+		entry = &account{}
+		p.accounts[name] = entry
 	}
-	return known
+	return entry
 }
 
-// enter notes that a party waits.
+// enter counts a party as waiting.
 func (p *parties) enter(name string) {
 	if !p.begun {
 		p.begun = true
 		p.first = name
 	}
-	p.areMany = p.areMany || name != p.first
+	p.hasSeveral = p.hasSeveral || name != p.first
 	p.of(name).waiting++
 }
 
 func (p *parties) forget(now time.Time) {
-	for name, known := range p.accounts {
-		if known.running == 0 && known.waiting == 0 && known.lately(now) < forgotten {
+	for name, entry := range p.accounts {
+		if entry.running == 0 && entry.waiting == 0 && entry.recentUse(now) < negligible {
 			delete(p.accounts, name)
 		}
 	}
 }
 
-// begin notes that a party which waited has a place, and end that it gives one back.
+// begin records that a waiting party got a place.
 func (a *account) begin(now time.Time) {
 	a.waiting--
 	a.running++
 	a.began = append(a.began, now)
 }
 
+// end records that a party returned its oldest place.
 func (a *account) end(now time.Time) {
-	a.had = a.lately(now) + now.Sub(a.began[0])
+	a.had = a.recentUse(now) + now.Sub(a.began[0])
 	a.at = now
 	a.began = a.began[1:]
 	a.running--
 }
 
-// lately returns how long a party has had places lately, without those that it has.
-func (a *account) lately(now time.Time) time.Duration {
+// recentUse returns for how long a party recently had places, decayed by half per [halfLife]. Current places are not
+// included.
+func (a *account) recentUse(now time.Time) time.Duration {
 	if a.had == 0 {
 		return 0
 	}
-	return time.Duration(float64(a.had) * math.Exp2(-float64(now.Sub(a.at))/float64(halfOfTime)))
+	return time.Duration(float64(a.had) * math.Exp2(-float64(now.Sub(a.at))/float64(halfLife)))
 }
 
-// compare returns what is negative if a party goes before another one.
+// compare returns a negative number if the party a goes before other.
 func (a *account) compare(other *account, now time.Time) int {
-	return cmp.Or(a.running-other.running, cmp.Compare(a.lately(now), other.lately(now)))
+	return cmp.Or(a.running-other.running, cmp.Compare(a.recentUse(now), other.recentUse(now)))
 }
 
 // Running returns how many places are taken.

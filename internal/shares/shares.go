@@ -1,9 +1,10 @@
-// Package shares divides what there is of something in one process among those who use it: memory for messages, open
-// questions, sessions, places in a line. Each place that gives something out charges a [Pool].
+// Package shares divides a resource of one process among those who use it: memory for messages, pending approvals,
+// sessions, places in a line. Whatever hands out a part of it charges a [Pool].
 //
-// There is one rule. Nobody can have more than a part of what the others leave, so that a newcomer always gets a share:
-// of three, the first has half, the second half of the rest, and so on. Who somebody is does not depend on what they say
-// of themselves: an agent over all its sessions (see [Agent]), or the address of a stranger (see [Network]).
+// There is one rule: nobody can have more than a fraction of what the others leave, so that a newcomer always gets a
+// share. Of three payers, the first can have half, the second half of the rest, and so on. The identity of a payer
+// does not depend on its own claims: it is the agent, over all its sessions (see [Agent]), or the address of an
+// unauthenticated client (see [Network]).
 package shares
 
 import (
@@ -15,10 +16,11 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// Payer is somebody who has a share. The zero Payer is everybody without a name, as one.
+// Payer is who is charged for a share. The zero Payer stands for all that have no name, together.
 type Payer string
 
-// Agent returns the payer of a caller: its agent, and where it has none the token over HTTP, or the caller itself.
+// Agent returns the payer for a caller: its agent if it has one, otherwise the HTTP token, otherwise the caller
+// itself.
 func Agent(caller string) Payer {
 	if agent := ownerfiles.AgentOf(caller); agent != "" {
 		return Payer("agent " + agent)
@@ -31,11 +33,12 @@ func Agent(caller string) Payer {
 	return Payer("caller " + caller)
 }
 
-// networkBits is how much of an IPv6 address tells a stranger from others: whoever has one address of a network has all.
+// networkBits is the length of the IPv6 prefix that identifies a client: whoever has one address of a /64 network
+// has all.
 const networkBits = 64
 
-// Network returns the payer of a request without credentials by the address that it comes from: that of IPv4, or the /64
-// network of IPv6. host may be anything else, too, such as the name of a pipe.
+// Network returns the payer for a request without credentials, by its source address: the IPv4 address, or the /64
+// network of an IPv6 address. Any other host, such as the name of a pipe, is used as it is.
 func Network(host string) Payer {
 	address, err := netip.ParseAddr(host)
 	if err != nil {
@@ -51,34 +54,34 @@ func Network(host string) Payer {
 
 type unverifiedKey struct{}
 
-// WithUnverified returns the context of a request whose credentials are not known yet, with who pays for it until they are.
+// WithUnverified returns the context of a request whose credentials are not verified yet. who pays for it until then.
 func WithUnverified(ctx context.Context, who Payer) context.Context {
 	return context.WithValue(ctx, unverifiedKey{}, who)
 }
 
-// UnverifiedOf returns who pays for a request whose credentials are not known yet, "" if nobody was named.
+// UnverifiedOf returns who pays for a request whose credentials are not verified yet, "" if nobody was named.
 func UnverifiedOf(ctx context.Context) Payer {
 	who, _ := ctx.Value(unverifiedKey{}).(Payer)
 	return who
 }
 
-// Part is which part of what the others leave one payer can have.
+// Part is the fraction Of/Parts of what the others leave that one payer can have.
 type Part struct {
 	Of, Parts int64
 	Most      int64 // that one payer can have, whatever the others leave; 0 for no such bound
 }
 
-// Half is the part for what is given out in many pieces.
+// Half is the part for resources that are handed out in many pieces.
 var Half = Part{Of: 1, Parts: 2}
 
-// Allows reports whether a payer that has own of limit may have n more, where the others have the rest of used.
+// Allows reports whether a payer that has own of the limit may have n more, if used is what all payers have together.
 func (p Part) Allows(limit, used, own, n int64) bool {
 	left := limit - (used - own)
 	isBeyond := p.Most > 0 && own+n > p.Most
 	return !isBeyond && used+n <= limit && (own+n)*p.Parts <= left*p.Of
 }
 
-// Pool is what there is of something. It is safe for concurrent use.
+// Pool is a limited resource. It is safe for concurrent use.
 type Pool struct {
 	limit int64
 	part  Part
@@ -93,7 +96,7 @@ func NewPool(limit int64, part Part) *Pool {
 	return &Pool{limit: limit, part: part, own: map[Payer]int64{}}
 }
 
-// Take takes n for a payer, or nothing: then ok is false. What was taken is to be given back.
+// Take takes n for a payer, or nothing; ok reports which. What was taken must be returned with Give.
 func (p *Pool) Take(who Payer, n int64) (ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -105,7 +108,7 @@ func (p *Pool) Take(who Payer, n int64) (ok bool) {
 	return true
 }
 
-// Give gives back n that a payer has taken.
+// Give returns n that a payer has taken.
 func (p *Pool) Give(who Payer, n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,7 +118,7 @@ func (p *Pool) Give(who Payer, n int64) {
 	}
 }
 
-// Largest returns the payer that has most, "" if nobody has anything. Of several it is the first by name.
+// Largest returns the payer that has the most, "" if none has anything. Among equals it is the first by name.
 func (p *Pool) Largest() (who Payer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
