@@ -109,10 +109,12 @@ func (a *Controller) calls(caller string, n int, tally tally) error {
 	if a.limits.Calls <= 0 {
 		return nil
 	}
-	if a.callers[caller] == nil && len(a.callers) >= maxCallers { // those whose burst is complete are as new ones
+	isTracked := a.callers[caller] != nil
+	if !isTracked && len(a.callers) >= maxCallers {
+		// A limiter with a full burst is like a new one, so it need not be kept.
 		maps.DeleteFunc(a.callers, func(_ string, l *rate.Limiter) bool { return l.Tokens() >= float64(l.Burst()) })
 	}
-	if a.callers[caller] == nil && len(a.callers) >= maxCallers {
+	if !isTracked && len(a.callers) >= maxCallers {
 		caller = overflowCaller
 	}
 	if a.callers[caller] == nil {
@@ -218,14 +220,14 @@ func check(n int, quotas ...quota) error {
 
 // reservation is what was taken from limiters at one time.
 type reservation struct {
-	at    time.Time
-	taken []*rate.Reservation
+	at       time.Time
+	reserved []*rate.Reservation
 }
 
 // cancel returns what was taken.
 func (r reservation) cancel() {
-	for _, taken := range r.taken {
-		taken.CancelAt(r.at)
+	for _, reserved := range r.reserved {
+		reserved.CancelAt(r.at)
 	}
 }
 
@@ -245,7 +247,7 @@ func reserve(n int, quotas []quota) (reservation, error) {
 			)
 		}
 		reserved := q.limiter.ReserveN(r.at, n)
-		r.taken = append(r.taken, reserved)
+		r.reserved = append(r.reserved, reserved)
 		wait := reserved.DelayFrom(r.at)
 		if wait > 0 {
 			wait = wait.Truncate(time.Second) + time.Second

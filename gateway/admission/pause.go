@@ -67,23 +67,31 @@ func pauseFileExists(pauseFile string) (bool, error) {
 // statOrNil is like [os.Lstat], but returns nil, nil for a file that does not exist. The error contains no path.
 func statOrNil(name string) (fs.FileInfo, error) {
 	info, err := os.Lstat(name)
-	if runtime.GOOS == "windows" && errors.Is(err, fs.ErrNotExist) { // which it also says of a path below a file
-		for path, parent := name, filepath.Dir(name); parent != path; path, parent = parent, filepath.Dir(parent) {
-			if info, err := os.Stat(parent); err == nil {
-				if !info.IsDir() {
-					return nil, errNotDirectory
-				}
-				break
-			}
-		}
+	if runtime.GOOS == "windows" && errors.Is(err, fs.ErrNotExist) && isBelowFile(name) {
+		return nil, errNotDirectory
 	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	case err != nil:
+	}
+	if err != nil {
 		return nil, errors.Unwrap(err)
 	}
 	return info, nil
+}
+
+// isBelowFile reports whether the nearest existing parent of a path is not a folder. Of such a path Windows
+// reports only that it does not exist.
+func isBelowFile(name string) bool {
+	for {
+		parent := filepath.Dir(name)
+		if parent == name {
+			return false
+		}
+		if info, err := os.Stat(parent); err == nil {
+			return !info.IsDir()
+		}
+		name = parent
+	}
 }
 
 // errNotDirectory has the text of ENOTDIR, the error of Unix for a path below a file.
@@ -140,12 +148,15 @@ const renewedSize = 64
 // RenewAgent begins a new generation of the credentials of an agent, and ends its revocation. Whatever the agent held
 // under the previous one (grants, pending approvals, cursors, keys) becomes void.
 func RenewAgent(state, agent string) error {
-	err := replaceMark(agentRevokedFile(state, agent), fmt.Sprintf("%-*s\n", renewedSize-1, "renewed "+rand.Text()))
-	known, looked := StandingOf(state, agent)
-	if err == nil && known.Revoked {
+	text := fmt.Sprintf("%-*s\n", renewedSize-1, "renewed "+rand.Text())
+	if err := replaceMark(agentRevokedFile(state, agent), text); err != nil {
+		return err
+	}
+	standing, err := StandingOf(state, agent)
+	if err == nil && standing.Revoked { // the mark is incomplete
 		err = errors.New("the disk is full")
 	}
-	return errors.Join(err, looked)
+	return err
 }
 
 // replaceMark atomically creates or replaces a file. Write errors are ignored: only its name and size matter, and a
@@ -158,7 +169,8 @@ func replaceMark(name, text string) error {
 	defer os.Remove(file.Name())
 	_, _ = file.WriteString(text)
 	_ = file.Sync()
-	return errors.Join(file.Close(), os.Rename(file.Name(), name))
+	err = file.Close()
+	return errors.Join(err, os.Rename(file.Name(), name)) // renamed in any case: an incomplete mark must revoke
 }
 
 // Standing is what the user has decided about the credentials of an agent.
@@ -229,11 +241,12 @@ func isSameMark(before, now fs.FileInfo) bool {
 // AgentState reports whether an agent is paused, and whether it is revoked. The error says why that could not be
 // determined; it contains no path.
 func AgentState(state, agent string) (paused, revoked bool, err error) {
-	known, err := StandingOf(state, agent)
-	if err == nil {
-		paused, err = pauseFileExists(agentPauseFile(state, agent))
+	standing, err := StandingOf(state, agent)
+	if err != nil {
+		return false, standing.Revoked, err
 	}
-	return paused, known.Revoked, err
+	paused, err = pauseFileExists(agentPauseFile(state, agent))
+	return paused, standing.Revoked, err
 }
 
 // checkAgent returns an error if the agent is paused or revoked.
@@ -242,18 +255,14 @@ func (a *Controller) checkAgent() error {
 		return nil
 	}
 	standing, err := a.standings.Of(a.agent)
-	paused := false
-	if err == nil {
-		paused, err = pauseFileExists(agentPauseFile(a.state, a.agent))
+	if err != nil {
+		return a.unknownAgentState(err)
 	}
-	if err == nil && !standing.Revoked {
-		a.enterGeneration(standing.Generation)
+	paused, err := pauseFileExists(agentPauseFile(a.state, a.agent))
+	if err != nil {
+		return a.unknownAgentState(err)
 	}
-	switch {
-	case err != nil:
-		return failure.New(failure.CodeState, "the user can make the state folder one of their own, with mode 0700",
-			"cannot tell whether the agent is paused: state folder: %s", excerpt.Reason(err))
-	case standing.Revoked:
+	if standing.Revoked {
 		return failure.New(
 			failure.CodeAgent,
 			`the user can give it a new token with "vaultwicket agent rotate"`,
@@ -261,7 +270,9 @@ func (a *Controller) checkAgent() error {
 			a.agent,
 			policy.Revoked,
 		)
-	case paused:
+	}
+	a.enterGeneration(standing.Generation)
+	if paused {
 		return failure.New(
 			failure.CodePaused,
 			`the user can resume this agent with "vaultwicket resume"`,
@@ -270,6 +281,16 @@ func (a *Controller) checkAgent() error {
 		)
 	}
 	return nil
+}
+
+// unknownAgentState returns the error for an agent of which the state folder does not tell whether it is paused.
+func (a *Controller) unknownAgentState(err error) error {
+	return failure.New(
+		failure.CodeState,
+		"the user can make the state folder one of their own, with mode 0700",
+		"cannot tell whether the agent is paused: state folder: %s",
+		excerpt.Reason(err),
+	)
 }
 
 // IsRevoked reports whether the agent that makes the calls is revoked. It also returns true if that cannot be
@@ -324,16 +345,17 @@ func (a *Controller) Follow(
 	if standing, err := a.standings.Of(a.agent); err == nil && !standing.Revoked {
 		a.enterGeneration(standing.Generation) // or the call would get an outdated generation, and be cancelled at once
 	}
-	call := &stop
+	key := &stop // its address identifies the call
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.followed[call] = (followedCall{a.Generation(), ended}); !a.checkScheduled { // one timer for all calls: each new one wakes a thread
+	a.followed[key] = followedCall{a.Generation(), ended}
+	if !a.checkScheduled { // one timer for all calls, because each timer wakes a thread
 		a.checkScheduled = true
 		time.AfterFunc(checkInterval, a.checkFollowed)
 	}
 	return ctx, func() {
 		a.mu.Lock()
-		delete(a.followed, call)
+		delete(a.followed, key)
 		a.mu.Unlock()
 		stop()
 	}
@@ -350,7 +372,8 @@ func (a *Controller) checkFollowed() {
 			(*stop)()
 		}
 	}
-	if a.checkScheduled = len(a.followed) > 0; a.checkScheduled {
+	a.checkScheduled = len(a.followed) > 0
+	if a.checkScheduled {
 		time.AfterFunc(checkInterval, a.checkFollowed)
 	}
 }

@@ -125,14 +125,20 @@ func Of(err error) *Error {
 	var c CodedError
 	if !errors.As(err, &c) && excerpt.IsOfOwner(err) {
 		return &Error{
-			Code: CodeState, Message: Sentence(excerpt.Reason(err)), Hint: `the user can see more with "vaultwicket doctor"`,
+			Code:    CodeState,
+			Message: Sentence(excerpt.Reason(err)),
+			Hint:    `the user can see more with "vaultwicket doctor"`,
 		}
 	}
 	if c == nil {
 		return &Error{Code: CodeInternal, Message: "internal error", Hint: "please report it; the log has the details"}
 	}
 	e := &Error{
-		Code: c.Code(), Message: Sentence(c.Error()), Hint: Sentence(c.Hint()), Field: fieldOf(err), Rule: RuleOf(err),
+		Code:    c.Code(),
+		Message: Sentence(c.Error()),
+		Hint:    Sentence(c.Hint()),
+		Field:   fieldOf(err),
+		Rule:    RuleOf(err),
 	}
 	if waits, ok := errors.AsType[*RequestError](err); ok && waits.approval != nil {
 		approval := *waits.approval
@@ -223,11 +229,8 @@ var codes = []Code{
 	{"cli_not_found", Surroundings}, {"cli_unsuitable", Surroundings}, {"cli_too_old", Surroundings},
 	{"cli_disabled", Surroundings}, {"cli_crashed", Surroundings}, {"app_not_running", Surroundings},
 	{"vault_not_found", Surroundings}, {"vault_starting", Surroundings},
-	{
-		"unsupported_platform",
-		Surroundings,
-	}, {"needs_app", Surroundings}, {"state_unavailable", Surroundings}, {"vault_unwritable", Surroundings},
-	{"vault_unreadable", Surroundings},
+	{"unsupported_platform", Surroundings}, {"needs_app", Surroundings}, {"state_unavailable", Surroundings},
+	{"vault_unwritable", Surroundings}, {"vault_unreadable", Surroundings},
 
 	{"not_found", Answered}, {"already_exists", Answered}, {"ambiguous", Answered},
 	{"conflict", Answered}, {"not_configured", Answered}, {"empty_output", Answered},

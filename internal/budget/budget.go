@@ -51,8 +51,10 @@ type Budget struct {
 // New returns an unused budget.
 func New(limits Limits) *Budget {
 	limits = Limits{
-		Alive: cmp.Or(limits.Alive, Default.Alive), Put: cmp.Or(limits.Put, Default.Put),
-		Steps: cmp.Or(limits.Steps, Default.Steps), Match: cmp.Or(limits.Match, Default.Match),
+		Alive: cmp.Or(limits.Alive, Default.Alive),
+		Put:   cmp.Or(limits.Put, Default.Put),
+		Steps: cmp.Or(limits.Steps, Default.Steps),
+		Match: cmp.Or(limits.Match, Default.Match),
 	}
 	return &Budget{limits: limits, ctx: context.Background(), ceiling: processCeiling}
 }
@@ -236,17 +238,7 @@ var processCeiling = &ceiling{common: make(chan struct{}, commonShare/commonStep
 func (b *Budget) share(alive int64) error {
 	for !b.reserved && alive > ownShare+b.shared {
 		if b.shared == 0 {
-			context.AfterFunc(b.ctx, func() {
-				b.mu.Lock()
-				defer b.mu.Unlock()
-				for ; b.shared > 0; b.shared -= commonStep {
-					<-b.ceiling.common
-				}
-				if b.reserved {
-					b.reserved = false
-					<-b.ceiling.reserve
-				}
-			})
+			context.AfterFunc(b.ctx, b.releaseShare)
 		}
 		select {
 		case b.ceiling.common <- struct{}{}:
@@ -254,22 +246,40 @@ func (b *Budget) share(alive int64) error {
 			continue
 		default:
 		}
-		patience := time.NewTimer(maxWait)
-		select {
-		case b.ceiling.reserve <- struct{}{}:
-			b.reserved = true
-		case <-b.ctx.Done():
-		case <-patience.C:
-			_ = b.end(
-				protocol.CodeTimeout,
-				"try again in a moment, or ask for less",
-				"other calls use the memory that there is for all of them",
-			)
-		}
-		patience.Stop()
-		if err := b.Err(); err != nil {
+		if err := b.awaitReserve(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// awaitReserve waits up to maxWait until the call has the reserve. The caller holds b.mu.
+func (b *Budget) awaitReserve() error {
+	timer := time.NewTimer(maxWait)
+	defer timer.Stop()
+	select {
+	case b.ceiling.reserve <- struct{}{}:
+		b.reserved = true
+	case <-b.ctx.Done():
+	case <-timer.C:
+		_ = b.end(
+			protocol.CodeTimeout,
+			"try again in a moment, or ask for less",
+			"other calls use the memory that there is for all of them",
+		)
+	}
+	return b.Err()
+}
+
+// releaseShare releases the call's part of the ceiling.
+func (b *Budget) releaseShare() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for ; b.shared > 0; b.shared -= commonStep {
+		<-b.ceiling.common
+	}
+	if b.reserved {
+		b.reserved = false
+		<-b.ceiling.reserve
+	}
 }
