@@ -20,8 +20,8 @@ import (
 func TestWhatIsWantedIsInTheRequest(t *testing.T) {
 	ctx := CompactJSON(UnlessState(t.Context(), "0123456789abcdef"))
 	q := protocol.Request{Command: "tags", Want: protocol.Want{Facts: true}}
-	assert.Equal(t, wanted(t.Context(), q).Want, q.Want, "nothing")
-	assert.Equal(t, wanted(ctx, q).Want, (protocol.Want{Facts: true, Compact: true, Unless: "0123456789abcdef"}), "all")
+	assert.Equal(t, withWants(t.Context(), q).Want, q.Want, "nothing")
+	assert.Equal(t, withWants(ctx, q).Want, (protocol.Want{Facts: true, Compact: true, Unless: "0123456789abcdef"}), "all")
 }
 
 // What would change is worked out by the embedded program alone, and by nothing that

@@ -15,33 +15,33 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// maxSentence is the longest answer that can be an error or a remark of the
-// client: the longest recorded one is two lines.
+// maxSentence is the longest answer, in bytes, that can be an error or a message of the Obsidian CLI. The longest
+// recorded one has two lines.
 const maxSentence = 4 << 10
 
-// question is what judge needs to know about a call to understand its answer.
+// question describes a call as far as judge needs it to understand the answer.
 type question struct {
 	name      string
 	reply     allowlist.Reply
-	values    []string // what an error may repeat
-	fallsBack bool
-	note      bool   // the answer is the text of a whole note
-	probes    bool   // the answer is a version
-	printed   bool   // the answer is the text of the file that the call names
-	draws     bool   // it is the text of a random note
-	acts      bool   // it does something: to notes, to the app, to what is published or shown
-	changes   bool   // it changes more than what is shown
-	ofNotes   bool   // that is files of the vault
-	versions  bool   // it is about a history of the app, of which nothing was recorded
-	version   string // the number that it names, "" for none
-	embedded  bool
+	values    []string // the parameter values that an error may repeat
+	fallsBack bool     // the call uses the open note if it names none
+	note      bool     // the answer is the text of a whole note
+	probes    bool     // the answer is a version
+	printed   bool     // the answer is the content of the file that the call names
+	draws     bool     // the call picks a random note
+	acts      bool     // the call has an effect on notes, the app, or what is published or shown
+	changes   bool     // the call changes more than what is shown
+	ofNotes   bool     // the call changes files of the vault
+	versions  bool     // the call is about a version history of the app, of which no answer was recorded
+	version   string   // the version number that the call names, "" if none
+	embedded  bool     // the embedded program answers
 	windows   bool
 }
 
-// repeated are the parameters whose values the client repeats in an error.
+// repeated are the parameters whose values the Obsidian CLI repeats in an error.
 var repeated = [...]string{"path", "file", "name", "template", "view", "folder", "to", "ref", "id"}
 
-func questionOf(permit policy.Grant, p Program) question {
+func newQuestion(permit policy.Grant, p Program) question {
 	call := permit.Call()
 	q := question{
 		name: call.Name(), reply: call.Reply(), fallsBack: call.UsesOpenNote(),
@@ -52,7 +52,7 @@ func questionOf(permit policy.Grant, p Program) question {
 		embedded: p.backend == embeddedBackend, windows: runtime.GOOS == "windows",
 	}
 	for _, key := range repeated {
-		if value, given := call.Param(key); given {
+		if value, ok := call.Param(key); ok {
 			q.values = append(q.values, value)
 		}
 	}
@@ -60,33 +60,34 @@ func questionOf(permit policy.Grant, p Program) question {
 }
 
 type answer struct {
+	// stdout and stderr are what was kept of the streams.
 	stdout, stderr string
-	cut            bool
-	gap            int
-	exit           int
-	reported       protocol.Failure // by the embedded program
-	explained      bool             // it reported why the answer is empty
+	cut            bool             // stdout lacks its middle
+	gap            int              // the offset in stdout at which the middle was dropped
+	exit           int              // exit status
+	reported       protocol.Failure // the failure that the embedded program reported
+	explained      bool             // the embedded program reported why the answer is empty
 }
 
-// verdict is the meaning of an answer: success unless one of failure, unavailable and cold is set.
+// verdict is the meaning of an answer. The call succeeded unless failure, unavailable or cold is set.
 type verdict struct {
 	answer
 	notices     []string
 	failure     *Failure
 	unavailable *Unavailable
-	// cold says that the Obsidian CLI did not know the command at all, or gave another
-	// answer than a version: its vault may still be opening. Nothing was run.
+	// cold means that the Obsidian CLI did not know the command at all, or answered a probe with something other than
+	// a version: its vault may still be opening. Nothing was run.
 	cold bool
-	// headed says that the answer was the text of a version after a line that names it.
+	// headed means that the answer was the text of a version after a line that names the version.
 	headed bool
 }
 
-// judge classifies an answer. It is a pure function, and it removes nothing from the text of a
-// note but noise and, on Windows, an empty line before it.
+// judge classifies an answer. It is a pure function. From the text of a note it removes only noise lines and, on
+// Windows, an empty first line.
 func (q question) judge(a answer) verdict {
 	v := verdict{answer: a}
 	if q.embedded {
-		// Its exit status is reliable, and it reports the code of a failure. Its texts are for people.
+		// Its exit status is reliable, and it reports the code of a failure. Its error texts are for people only.
 		switch {
 		case a.exit == 0:
 			q.settle(&v, v.sentence())
@@ -116,7 +117,7 @@ func (q question) judge(a answer) verdict {
 		v.gap = max(v.gap-(len(a.stdout)-len(v.stdout)), 0)
 	}
 	text := v.sentence()
-	if v.unavailable = q.surroundings(text, v); v.unavailable != nil {
+	if v.unavailable = q.environmentProblem(text, v); v.unavailable != nil {
 		return v
 	}
 	if head.line != "" {
@@ -129,7 +130,7 @@ func (q question) judge(a answer) verdict {
 		}
 		return v // all of the rest is the text of a note
 	}
-	v.cold = q.unknownCommand(text)
+	v.cold = q.isUnknownCommand(text)
 	if q.probes && v.stdout != "" && v.exit == 0 { // while it starts it may answer something else (recorded on 1.12.7)
 		_, isVersion := parseRelease(text)
 		v.cold = v.cold || !isVersion
@@ -143,7 +144,7 @@ func (q question) judge(a answer) verdict {
 			text = trimmed(v.stderr)
 		}
 		v.failure = q.refusal(text, v.exit)
-	case text != "" && !confirms(q.reply, text) && q.isErrorReply(text):
+	case text != "" && !isConfirmation(q.reply, text) && q.isErrorReply(text):
 		v.failure = q.refusal(text, 0)
 	default:
 		q.settle(&v, text)
@@ -151,7 +152,7 @@ func (q question) judge(a answer) verdict {
 	return v
 }
 
-// sentence is the answer when it is short enough to be a remark of the client.
+// sentence returns the answer if it is short enough to be a message of the Obsidian CLI, otherwise "".
 func (a answer) sentence() string {
 	if a.cut || len(a.stdout) > maxSentence {
 		return ""
@@ -159,9 +160,9 @@ func (a answer) sentence() string {
 	return trimmed(a.stdout)
 }
 
-// surroundings recognises answers about the app instead of the call. On standard error the text
-// counts anywhere, because notes are not printed there.
-func (q question) surroundings(text string, v verdict) *Unavailable {
+// environmentProblem recognises answers that are about the app instead of the call. On standard error such a text
+// may be on any line, because notes are never printed there.
+func (q question) environmentProblem(text string, v verdict) *Unavailable {
 	strict := q.reply.Kind == allowlist.Content && v.exit == 0
 	switch {
 	case text == textNotRunning,
@@ -188,44 +189,45 @@ func hasLine(text, prefix string) bool {
 	return strings.HasPrefix(text, prefix) || strings.Contains(text, "\n"+prefix)
 }
 
-// unknownCommand recognises the complete answer of a vault that does not have the command (yet).
-func (q question) unknownCommand(text string) bool {
-	tail, found := strings.CutPrefix(text, fmt.Sprintf("Error: Command %q not found.", q.name))
-	if !found || !isLine(tail) {
+// isUnknownCommand reports whether text is the complete answer of a vault that does not have the command (yet).
+func (q question) isUnknownCommand(text string) bool {
+	tail, ok := strings.CutPrefix(text, fmt.Sprintf("Error: Command %q not found.", q.name))
+	if !ok || !isLine(tail) {
 		return false
 	}
 	return tail == "" || tail == tailPlugin || strings.HasPrefix(tail, prefixSuggestions)
 }
 
-// isErrorReply reports whether the answer of a call that ended with status 0 is an error.
-// Entries of a listing may look like one, such as a file "Error: retry.md": there an error is
-// the only line, or the first of two of which the second explains it.
+// isErrorReply reports whether the answer of a call that ended with status 0 is an error. Entries of a listing may
+// look like one, such as a file "Error: retry.md". So in a listing an error must be the only line, or be followed by
+// a single line that explains it.
 func (q question) isErrorReply(text string) bool {
 	isError := strings.HasPrefix(text, prefixError)
 	switch q.reply.Kind {
 	case allowlist.Content:
 		return q.isErrorInContent(text)
 	case allowlist.Paths, allowlist.Lines:
-		looksLikeError := isError || exception(text)
-		isWhole := isLine(text) || usage(text, q.name) || explained(text)
+		looksLikeError := isError || isException(text)
+		isWhole := isLine(text) || isUsageError(text, q.name) || isExplainedError(text)
 		if !looksLikeError || !isWhole {
 			return false
 		}
-		known := isError && shapeOf(text) != nil
-		return known || q.reply.Kind == allowlist.Lines || !looksLikePath(firstLine(text))
+		isKnownError := isError && shapeOf(text) != nil
+		return isKnownError || q.reply.Kind == allowlist.Lines || !looksLikePath(firstLine(text))
 	}
-	return isError || exception(text)
+	return isError || isException(text)
 }
 
-// isErrorInContent is for text of notes, which may be anything. A line that looks like an error of the app is taken
-// for one: it is the text only if that is shown, see [Failure.Text]. Where a whole note is printed only a complete
-// answer that repeats what this very call asked for is an error: the note itself shows what another line is.
+// isErrorInContent is for answers with text of notes, which may look like anything. A line that looks like an error
+// of the app counts as one: the text is shown only if that is requested, see [Failure.Text]. If a whole note is
+// printed, only a complete answer that repeats what this call asked for is an error: any other line is shown by the
+// note itself.
 func (q question) isErrorInContent(text string) bool {
-	if usage(text, q.name+" ") {
+	if isUsageError(text, q.name+" ") {
 		return true
 	}
 	isMatch := q.reply.Form == allowlist.Matches && hasForm(q.reply.Form, text)
-	looksLikeError := strings.HasPrefix(text, prefixError) || exception(text)
+	looksLikeError := strings.HasPrefix(text, prefixError) || isException(text)
 	if !q.note {
 		return looksLikeError && isLine(text) && !isMatch
 	}
@@ -234,43 +236,44 @@ func (q question) isErrorInContent(text string) bool {
 
 // repeatsCall reports whether text is an error about something that this very call named.
 func (q question) repeatsCall(text string) bool {
-	rest, found := strings.CutPrefix(text, prefixError)
+	rest, isError := strings.CutPrefix(text, prefixError)
 	what, rest, quoted := strings.Cut(rest, ` "`)
-	if !found || !quoted || !isWord(what) {
+	if !isError || !quoted || !isWord(what) {
 		return false
 	}
 	for _, value := range q.values {
-		if tail, found := strings.CutPrefix(rest, value+`" not found.`); found && isLine(tail) {
+		if tail, ok := strings.CutPrefix(rest, value+`" not found.`); ok && isLine(tail) {
 			return true // the tail may suggest other notes
 		}
 	}
 	return false
 }
 
-// refusal is the failure that an error of the app stands for. An error that does not say why is none that nothing was
+// refusal returns the failure for an error of the app. An error that does not say why does not prove that nothing was
 // changed.
 func (q question) refusal(text string, exit int) *Failure {
-	mayBe := ""
+	possibleText := ""
 	if q.reply.Kind == allowlist.Content && exit == 0 && isLine(text) {
-		mayBe = text + "\n"
+		possibleText = text + "\n"
 	}
 	if s := shapeOf(text); s != nil {
-		return &Failure{fact{code: s.code, reason: plainly(firstLine(text)), hint: s.hint}, mayBe}
+		return &Failure{fact{code: s.code, reason: plainly(firstLine(text)), hint: s.hint}, possibleText}
 	}
 	answered := "the Obsidian CLI answered " + excerpt.Quoted(firstLine(text))
 	switch {
 	case q.changes && text == "":
-		return q.unproven(endedWithStatus(exit).reason)
+		return q.outcomeUnknown(endedWithStatus(exit).reason)
 	case q.changes:
-		return q.unproven(answered)
+		return q.outcomeUnknown(answered)
 	case text == "":
 		return endedWithStatus(exit)
 	}
-	return &Failure{fact{code: CodeCLIError, reason: answered}, mayBe}
+	return &Failure{fact{code: CodeCLIError, reason: answered}, possibleText}
 }
 
-// unproven is the failure of a call that did something, or did not: the answer does not say which.
-func (q question) unproven(reason string) *Failure {
+// outcomeUnknown returns the failure of a call that may or may not have done something: the answer does not say
+// which.
+func (q question) outcomeUnknown(reason string) *Failure {
 	hint := "the user can see in the app whether it was done, before it is asked for again"
 	if q.ofNotes {
 		hint = hintReadBack
@@ -278,7 +281,7 @@ func (q question) unproven(reason string) *Failure {
 	return &Failure{fact: fact{code: CodeOutcomeUnknown, reason: reason, hint: hint}}
 }
 
-// endedWithStatus is the failure of a program that did not report a reason.
+// endedWithStatus returns the failure of a program that reported no reason.
 func endedWithStatus(exit int) *Failure {
 	return &Failure{fact: fact{code: CodeCLIError, reason: fmt.Sprintf("the Obsidian CLI ended with status %d", exit),
 		hint: "what it printed on standard error is in the result"}}
@@ -286,10 +289,10 @@ func endedWithStatus(exit int) *Failure {
 
 const hintReadBack = "read the note to see whether it changed before asking again"
 
-// settle completes an answer that is not an error: empty results, missing answers, unconfirmed changes, unknown
-// forms.
+// settle completes a verdict whose answer is not an error: it handles empty results, missing answers, unconfirmed
+// changes and unknown forms.
 func (q question) settle(v *verdict, text string) {
-	// A file such as an image or a PDF. A note may contain a NUL after a crash of the system that wrote it.
+	// isBinary is true for a file such as an image or a PDF. A note may contain a NUL after a system crash.
 	isMarkdown := func(name string) bool { return path.Ext(name) == ".md" || path.Ext(name) == "" }
 	isBinary := q.printed &&
 		(strings.Contains(v.stdout[:min(len(v.stdout), 8000)], "\x00") || strings.HasPrefix(v.stdout, "%PDF-"))
@@ -303,7 +306,7 @@ func (q question) settle(v *verdict, text string) {
 				hint:   "attachment:read shows an image, attachment:text the text of a PDF; of other files attachment:read tells type and size",
 			},
 		}
-	case q.drawsNothing(text): // the app does not say that a folder is missing
+	case q.hasNothingToDraw(text): // the app does not report that a folder is missing
 		v.stdout = ""
 		v.failure = &Failure{
 			fact: fact{
@@ -312,7 +315,7 @@ func (q question) settle(v *verdict, text string) {
 				hint:   protocol.HintNotFound,
 			},
 		}
-	case q.saysNothing(text):
+	case q.isEmptyAnswer(text):
 		if !v.explained {
 			v.notices = append(v.notices, text)
 		}
@@ -322,15 +325,15 @@ func (q question) settle(v *verdict, text string) {
 		}
 	case q.embedded:
 	case v.stdout == "" && q.acts:
-		v.failure = q.unproven(printedNothing)
+		v.failure = q.outcomeUnknown(printedNothing)
 	case v.stdout == "" && !q.reply.Silent:
 		v.failure = &Failure{fact: fact{code: CodeEmptyOutput, reason: printedNothing,
 			hint: "the vault may still be opening, the app may have crashed, or on Windows Obsidian.exe was called in place of Obsidian.com"}}
-	case q.acts && !confirms(q.reply, text):
-		v.failure = q.unproven("the Obsidian CLI did not confirm it but answered " + excerpt.Quoted(firstLine(v.stdout)))
-	case q.changes && !q.ofNotes && !q.confirmsWhatWasAsked(text):
-		v.failure = q.unproven("the Obsidian CLI confirmed something else: it answered " + excerpt.Quoted(text))
-	case q.versions && isLine(text) && nothingFound(text):
+	case q.acts && !isConfirmation(q.reply, text):
+		v.failure = q.outcomeUnknown("the Obsidian CLI did not confirm it but answered " + excerpt.Quoted(firstLine(v.stdout)))
+	case q.changes && !q.ofNotes && !q.confirmsNamedTarget(text):
+		v.failure = q.outcomeUnknown("the Obsidian CLI confirmed something else: it answered " + excerpt.Quoted(text))
+	case q.versions && isLine(text) && isNothingFound(text):
 		v.failure = &Failure{fact: fact{code: CodeNoSuchNote, reason: plainly(text), hint: protocol.HintNotFound}}
 	case q.reply.JSON && !v.cut && !json.Valid([]byte(v.stdout)):
 		v.failure = &Failure{fact: fact{code: CodeCLIError, hint: "repeat the call, or leave out format=json",
@@ -346,8 +349,9 @@ func (q question) settle(v *verdict, text string) {
 
 const printedNothing = "the Obsidian CLI printed nothing at all"
 
-// drawsNothing reports whether the app says that there is no note to choose from, where the call names some.
-func (q question) drawsNothing(text string) bool {
+// hasNothingToDraw reports whether the app answered a call that limits the choice of notes with the message that
+// there are none to choose from.
+func (q question) hasNothingToDraw(text string) bool {
 	if !q.draws || q.embedded {
 		return false
 	}
@@ -355,23 +359,23 @@ func (q question) drawsNothing(text string) bool {
 	return isNarrowed && text == q.reply.Empty
 }
 
-// saysNothing reports whether text is the sentence by which the app says that there is nothing. In the text of a note
-// only the exact sentence counts.
-func (q question) saysNothing(text string) bool {
+// isEmptyAnswer reports whether text is the message of the app that there are no results. For commands that print
+// the text of notes only the exact message counts.
+func (q question) isEmptyAnswer(text string) bool {
 	if text == "" || q.reply.Empty == "" {
 		return false
 	}
 	if text == q.reply.Empty {
 		return true
 	}
-	return q.reply.Kind != allowlist.Content && nothingFound(text)
+	return q.reply.Kind != allowlist.Content && isNothingFound(text)
 }
 
-// confirmsWhatWasAsked reports whether a confirmation names what the call names. Of a change of notes the notes say
-// more.
-func (q question) confirmsWhatWasAsked(text string) bool {
+// confirmsNamedTarget reports whether a confirmation names what the call named. Changes of notes are checked on the
+// notes themselves.
+func (q question) confirmsNamedTarget(text string) bool {
 	for _, prefix := range q.reply.Confirms {
-		if rest, found := strings.CutPrefix(text, prefix); found {
+		if rest, ok := strings.CutPrefix(text, prefix); ok {
 			named := strings.TrimSpace(rest)
 			isNamed := func(value string) bool { return named == value || named == path.Base(value) }
 			return slices.ContainsFunc(q.values, isNamed)
@@ -380,8 +384,8 @@ func (q question) confirmsWhatWasAsked(text string) bool {
 	return false
 }
 
-// confirms reports whether an answer is one line that says that the call was carried out.
-func confirms(reply allowlist.Reply, text string) bool {
+// isConfirmation reports whether an answer is a single line that confirms that the call was carried out.
+func isConfirmation(reply allowlist.Reply, text string) bool {
 	return isLine(text) &&
 		slices.ContainsFunc(reply.Confirms, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
 }

@@ -19,7 +19,7 @@ import (
 func asked(t testing.TB, name string, given params) question {
 	t.Helper()
 	call := require.Value(allowlist.Parse(name, wordsOf(given)))(t)
-	return questionOf(require.Value(everything.Decide(call, policy.ClearFacts(time.Now())).Permit())(t), Program{backend: appBackend})
+	return newQuestion(require.Value(everything.Decide(call, policy.ClearFacts(time.Now())).Permit())(t), Program{backend: appBackend})
 }
 
 func wordsOf(given params) allowlist.Params {
@@ -277,7 +277,7 @@ func TestUnknownAnswersAreNoSuccess(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		q := questionOf(permit, Program{backend: appBackend})
+		q := newQuestion(permit, Program{backend: appBackend})
 		isText := slices.Contains(anyText, command.Name) || command.Name == "task" && !call.Effect().Mutates()
 		acts := call.Effect() != tiers.Reads
 		for _, answered := range []struct {
@@ -411,7 +411,7 @@ func FuzzClassify(f *testing.F) {
 			continue // it needs parameters; its kind is played by others
 		}
 		if permit, err := everything.Decide(call, policy.ClearFacts(time.Now())).Permit(); err == nil {
-			questions = append(questions, questionOf(permit, Program{backend: appBackend}), questionOf(permit, Program{backend: embeddedBackend}))
+			questions = append(questions, newQuestion(permit, Program{backend: appBackend}), newQuestion(permit, Program{backend: embeddedBackend}))
 		}
 	}
 	f.Fuzz(func(t *testing.T, stdout, stderr string, exit int, cut bool) {

@@ -7,7 +7,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
-// The codes of an [Unavailable]: the surroundings are not right.
+// The codes of an [Unavailable]: something is wrong with the environment.
 const (
 	CodeNotFound      = "cli_not_found"
 	CodeUnsuitable    = "cli_unsuitable"
@@ -20,7 +20,7 @@ const (
 	CodePlatform      = "unsupported_platform"
 )
 
-// The codes of a [Failure]: the client has answered, and the answer is no.
+// The codes of a [Failure]: the program has answered with an error.
 const (
 	CodeNoSuchNote     = protocol.CodeNotFound
 	CodeAlreadyExists  = protocol.CodeAlreadyExists
@@ -41,21 +41,20 @@ const (
 	CodeOutputLimit    = "output_limit"
 )
 
-// Using the zero Permit or Program is a mistake in this program,
-// not in a request. Nothing is started.
+// A zero Permit or Program is a bug in this program, not a wrong request. Nothing is started.
 var (
 	ErrNoPermit  = errors.New("no permit: nothing is run that no policy has granted")
 	ErrNoProgram = errors.New("no program: the zero Program runs nothing")
 )
 
-// Unavailable says what is wrong with the environment of a call: the program, the app or the
-// vault. The same call succeeds once that is fixed.
+// Unavailable is the error for an environment in which the call cannot run: the program, the app or the vault. The
+// same call succeeds once the problem is fixed.
 type Unavailable struct {
 	code, program, reason, hint string
 	cause                       error
 }
 
-// Code returns one of the codes of surroundings.
+// Code returns one of the codes of an [Unavailable].
 func (u *Unavailable) Code() string { return u.code }
 
 // Hint says what the user can do.
@@ -68,34 +67,34 @@ func (u *Unavailable) Error() string {
 	return fmt.Sprintf("program %q: %s", u.program, u.reason)
 }
 
-// Unwrap returns the error of the system, if there was one.
+// Unwrap returns the error of the operating system, nil if there was none.
 func (u *Unavailable) Unwrap() error { return u.cause }
 
-// fact is an error: a code, the sentence, and what to do next.
+// fact is an error: a code, a sentence, and advice on what to do next.
 type fact struct{ code, reason, hint string }
 
-// Code returns one of the codes above.
+// Code returns one of the codes of a [Failure] or a [Stopped].
 func (f *fact) Code() string { return f.code }
 
-// Hint says what to do next, "" when the reason says it all.
+// Hint says what to do next, "" if the reason is enough.
 func (f *fact) Hint() string { return f.hint }
 
 func (f *fact) Error() string { return f.reason }
 
-// Stopped says why a call was ended before its answer was complete.
+// Stopped is the error of a call that was ended before its answer was complete.
 type Stopped struct{ fact }
 
-// Failure is an answer of the client that is not the one asked for.
+// Failure is an answer of the program that reports an error instead of the requested data.
 type Failure struct {
 	fact
 	text string
 }
 
-// Text returns the answer where it could be the text that was asked for, which looks like an error of the app; "" where
-// it could not. Unless that is shown it is for nobody: it may name hidden notes.
+// Text returns the answer if it could be the requested text, which only looks like an error of the app; otherwise
+// "". It must not be shown unless the caller checks it first: it may name hidden notes.
 func (f *Failure) Text() string { return f.text }
 
-// IsNotFound reports whether nothing was found and no name is suggested.
+// IsNotFound reports whether nothing was found and no similar name was suggested.
 func (f *Failure) IsNotFound() bool {
 	return f.code == protocol.CodeNotFound && f.hint == protocol.HintNotFound
 }
@@ -105,7 +104,7 @@ func (f *Failure) WithHint(hint string) *Failure {
 	return &Failure{fact{f.code, f.reason, hint}, f.text}
 }
 
-// AppDoesLess reports whether the change was refused because the app would make only a part of it.
+// AppDoesLess reports whether the change was refused because the app would make only part of it.
 func (f *Failure) AppDoesLess() bool { return f.hint == protocol.HintAppDoesLess }
 
 func vaultNotFound() *Unavailable {

@@ -12,46 +12,47 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
-// exchange is a call in flight on a worker. The goroutine that reads from the worker owns it
-// until done is closed, then the call.
+// exchange is a call in flight on a worker. Until done is closed it is owned by the goroutine that reads from the
+// worker, then by the call.
 type exchange struct {
-	heard
+	receiver
 	id        uint32
-	sent      int64         // of the output
-	more      chan struct{} // has one when the worker has sent all that it may
-	allowed   int64         // how much it may send; under the lock of the worker
-	lost      string        // how the worker ended, if it did before the call
+	sent      int64         // bytes of output received so far
+	more      chan struct{} // receives a value when the worker has sent all that it was allowed
+	allowed   int64         // bytes of output that the worker may send; guarded by worker.mu
+	lost      string        // how the worker ended, if it did so before the call
 	done      chan struct{}
-	writes    bool // it may begin to change files
-	changing  bool // files, so that it is not cancelled any more; under the lock of the worker
-	files     int  // how many it changes
-	cancelled bool // the worker has confirmed that it is; under the lock of the worker
+	writes    bool // the call may begin to change files
+	changing  bool // the call has begun to change files and is no longer cancelled; guarded by worker.mu
+	files     int  // how many files it changes
+	cancelled bool // the worker has confirmed the cancellation; guarded by worker.mu
 
-	hearing sync.Mutex // while a frame is taken
-	left    bool       // done is closed: what still comes is dropped; under hearing
+	frameMu sync.Mutex // held while a frame is processed
+	left    bool       // done is closed, and further frames are dropped; guarded by frameMu
 }
 
-// ask has the worker answer one command. It returns at most half a second after ctx has ended; a call that has not ended
-// by then goes on alone for a while, see lateLimit. A call that has begun to change files is waited for, see
-// [workerLimits.commitOf]: it is not cut. With unrun set nothing was begun, and another worker may be asked.
+// ask sends one command to the worker and waits for its answer. It returns at most half a second after ctx has
+// ended. A call that has not ended by then continues for a while without a caller, see lateLimit. A call that has
+// begun to change files is waited for, see [workerLimits.commitOf]: it is not interrupted. If unrun is true nothing
+// was started, and another worker may be asked.
 func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, reply protocol.Reply, unrun bool) {
-	e = w.pool.nothing()
+	e = w.pool.notSent()
 	if unrun, e.Kind, e.Cause = w.ready(ctx); unrun || e.Kind != process.Exited {
 		return e, reply, unrun
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	x := &exchange{
-		heard:   heard{stdout: e.Stdout, tell: protocol.ProgressOf(ctx)},
-		more:    make(chan struct{}, 1),
-		allowed: protocol.Window,
-		done:    make(chan struct{}),
+		receiver: receiver{stdout: e.Stdout, tell: protocol.ProgressOf(ctx)},
+		more:     make(chan struct{}, 1),
+		allowed:  protocol.Window,
+		done:     make(chan struct{}),
 
 		writes: command.request.Write.Allowed,
 	}
 	x.stdout.Flood = func() { stop(process.ErrFlood) }
 	w.mu.Lock()
-	if w.open == nil { // it has ended, and its slots are not counted any more
+	if w.open == nil { // the worker has ended, and its slots no longer count
 		w.mu.Unlock()
 		return e, reply, true
 	}
@@ -65,15 +66,15 @@ func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, re
 	w.await(ctx, x, command)
 	e.Took = time.Since(begun)
 	e.Started = started
-	if x.lost == "" || x.lost == causeUnfinishedCall { // then all is heard that the worker said
+	if x.lost == "" || x.lost == causeUnfinishedCall { // then everything that the worker sent has arrived
 		w.mu.Lock()
 		e.Started = x.changing
 		w.mu.Unlock()
 	}
 	w.mu.Lock()
-	isMade := x.changing && x.lost == ""
+	isCommitted := x.changing && x.lost == ""
 	w.mu.Unlock()
-	stopped := !inTime() && !isMade
+	stopped := !inTime() && !isCommitted
 	switch {
 	case x.lost != "":
 		e.Kind = process.Lost
@@ -92,7 +93,7 @@ func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, re
 	return e, x.reply, unrun && !stopped
 }
 
-// await returns when the call has ended. It waits for memory before accepting more of a response.
+// await returns when the call has ended. It waits for memory before it lets the worker send more of a large answer.
 func (w *worker) await(ctx context.Context, x *exchange, command Command) {
 	call := callHash(command.request)
 	isLarge := false
@@ -103,7 +104,7 @@ func (w *worker) await(ctx context.Context, x *exchange, command Command) {
 				w.sizes.keep(call, x.stdout.Total)
 			}
 			return
-		case <-x.more: // nothing is written to its stream before the worker may go on
+		case <-x.more: // its stream is not written to until the worker is allowed to continue
 		}
 		isLarge = true
 		expected := w.sizes.of(call)
@@ -117,14 +118,14 @@ func (w *worker) await(ctx context.Context, x *exchange, command Command) {
 		credit := allowed - x.allowed
 		x.allowed = allowed
 		w.mu.Unlock()
-		_, _ = w.write(x, func(b []byte) ([]byte, bool) { // if it cannot be sent, the worker ends
+		_, _ = w.write(x, func(b []byte) ([]byte, bool) { // if this fails, the worker ends
 			return protocol.AppendMore(b, x.id, credit), true
 		})
 	}
 }
 
-// ready waits until the worker accepts requests. A worker that does not start within the limit
-// of a call is stopped; calls that waited with it may use another one.
+// ready waits until the worker accepts requests. A worker that does not start within the time limit of a call is
+// stopped; calls that waited for it too may use another one.
 func (w *worker) ready(ctx context.Context) (unrun bool, kind process.Kind, cause error) {
 	select {
 	case <-w.begun:
@@ -146,7 +147,7 @@ func (w *worker) ready(ctx context.Context) (unrun bool, kind process.Kind, caus
 		return w.cause != "", process.NotStarted, w.failed
 	}
 	select {
-	case w.slots <- struct{}{}: // until the worker has answered
+	case w.slots <- struct{}{}: // released when the worker has answered
 		return false, process.Exited, nil
 	case <-w.gone:
 		return true, process.Lost, nil
@@ -155,8 +156,8 @@ func (w *worker) ready(ctx context.Context) (unrun bool, kind process.Kind, caus
 	}
 }
 
-// send writes the request and its input. The error says that the command does not fit into a
-// request. If the worker does not read any more, its end ends the call.
+// send sends the request and its input. The error means that the command does not fit into a request. If the worker
+// no longer reads, the call ends when the worker does.
 func (w *worker) send(ctx context.Context, x *exchange, command Command) (started bool, err error) {
 	input := command.Stdin
 	started, err = w.write(x, func(b []byte) ([]byte, bool) {
@@ -174,7 +175,7 @@ func (w *worker) send(ctx context.Context, x *exchange, command Command) (starte
 		return started, err
 	}
 	for more := len(input) > 0; more && err == nil && ctx.Err() == nil; {
-		more = len(input) > 0 // the piece after the last one is empty and ends the input
+		more = len(input) > 0 // an empty piece after the last one ends the input
 		_, err = w.write(x, func(b []byte) ([]byte, bool) {
 			n := min(len(input), protocol.MaxChunk)
 			b = protocol.Append(b, protocol.Frame{Kind: protocol.KindInput, ID: x.id, Payload: []byte(input[:n])})
@@ -185,7 +186,8 @@ func (w *worker) send(ctx context.Context, x *exchange, command Command) (starte
 	return started, err
 }
 
-// write sends the frames that fill appends, in one write.
+// write sends the frames that fill appends, in a single write. fits is false, and the call is removed, if they do
+// not fit.
 func (w *worker) write(x *exchange, fill func([]byte) ([]byte, bool)) (started bool, err error) {
 	w.writing.Lock()
 	defer w.writing.Unlock()
@@ -210,11 +212,11 @@ func (w *worker) write(x *exchange, fill func([]byte) ([]byte, bool)) (started b
 	return n > 0, nil
 }
 
-// causeUnfinishedCall is why a worker was stopped that did not end a call in time.
+// causeUnfinishedCall is the reason for stopping a worker that did not end a call in time.
 const causeUnfinishedCall = "was stopped because a call did not end"
 
-// cancelCall cancels a call without waiting for its end: the call returns when the worker has
-// ended it, or has ended itself.
+// cancelCall cancels a call. It returns when the worker has ended the call, when the worker itself has ended, or
+// when the call was abandoned after the grace period.
 func (w *worker) cancelCall(x *exchange) {
 	select {
 	case <-x.done:
@@ -222,14 +224,14 @@ func (w *worker) cancelCall(x *exchange) {
 	default:
 	}
 	late := time.AfterFunc(cancelGrace, func() {
-		if !w.leaveAlone(x) {
+		if !w.abandonConfirmed(x) {
 			time.AfterFunc(confirmGrace, func() {
 				switch {
-				case w.leaveAlone(x):
+				case w.abandonConfirmed(x):
 				case w.mayWrite(x):
-					w.leave(x)
+					w.stopOverdue(x)
 				default:
-					w.leaveUnheard(x)
+					w.abandonUnconfirmed(x)
 				}
 			})
 		}
@@ -241,16 +243,17 @@ func (w *worker) cancelCall(x *exchange) {
 	<-x.done
 }
 
-// How long a call may take to change files: that, and the second one for each of them.
+// The time that a call may take to change files: commitLimit, plus commitPerFile for each file.
 const (
 	commitLimit   = 30 * time.Second
 	commitPerFile = 20 * time.Millisecond
 )
 
-// leaveAlone ends the waiting for a call that the worker has confirmed to be cancelled, and has not ended in time: on a busy machine
-// that is no fault. The worker goes on with the other calls. If the call does not end at all, the worker takes no more, and is
-// stopped once the others are done.
-func (w *worker) leaveAlone(x *exchange) bool {
+// abandonConfirmed stops waiting for a call whose cancellation the worker has confirmed but which has not ended in
+// time. On a busy machine that is no error. It reports whether the call was abandoned. The worker continues with its
+// other calls. If the call does not end at all, the worker gets no new calls, and is stopped once the others are
+// done.
+func (w *worker) abandonConfirmed(x *exchange) bool {
 	w.mu.Lock()
 	isAlone := w.open[x.id] == x && x.cancelled
 	w.mu.Unlock()
@@ -265,35 +268,35 @@ func (w *worker) leaveAlone(x *exchange) bool {
 			w.pool.retire(w)
 		}
 	})
-	x.hearing.Lock()
-	defer x.hearing.Unlock()
-	x.endWith("")
+	x.frameMu.Lock()
+	defer x.frameMu.Unlock()
+	x.finishWithout("")
 	return true
 }
 
-// mayWrite reports whether a call changes files, or may begin to.
+// mayWrite reports whether a call changes files or may begin to.
 func (w *worker) mayWrite(x *exchange) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return x.writes || x.changing
 }
 
-// leaveUnheard ends the waiting for a call that only reads, and of which the worker has not even confirmed in time that it is
-// cancelled: on a busy machine it may not have been given a processor yet. Only a worker that stays silent is stopped.
-func (w *worker) leaveUnheard(x *exchange) {
-	x.hearing.Lock()
-	x.endWith("")
-	x.hearing.Unlock()
+// abandonUnconfirmed stops waiting for a read-only call whose cancellation the worker has not even confirmed in
+// time. On a busy machine it may not have been given a processor yet. The worker is stopped only if it stays silent.
+func (w *worker) abandonUnconfirmed(x *exchange) {
+	x.frameMu.Lock()
+	x.finishWithout("")
+	x.frameMu.Unlock()
 	time.AfterFunc(w.pool.limits.unheard, func() {
-		if !w.leaveAlone(x) {
-			w.leave(x)
+		if !w.abandonConfirmed(x) {
+			w.stopOverdue(x)
 		}
 	})
 }
 
-// leave ends a call that the worker did not end in time, nor confirmed to be cancelled, and the worker with it: at once, or
-// after the calls in flight that write. One that writes itself is given the time for that.
-func (w *worker) leave(x *exchange) {
+// stopOverdue ends a call that the worker neither ended nor confirmed as cancelled in time, and the worker with it:
+// at once, or after the calls in flight that write. A call that writes itself gets the time for that.
+func (w *worker) stopOverdue(x *exchange) {
 	w.mu.Lock()
 	if w.open[x.id] != x {
 		w.mu.Unlock()
@@ -319,13 +322,14 @@ func (w *worker) leave(x *exchange) {
 	w.mu.Unlock()
 	w.pool.retire(w)
 	time.AfterFunc(w.pool.limits.commitOf(files), func() { w.stop(causeUnfinishedCall) })
-	x.hearing.Lock()
-	defer x.hearing.Unlock()
-	x.endWith(causeUnfinishedCall)
+	x.frameMu.Lock()
+	defer x.frameMu.Unlock()
+	x.finishWithout(causeUnfinishedCall)
 }
 
-// endWith ends a call without an answer, unless it has ended. It is called with hearing held.
-func (x *exchange) endWith(how string) {
+// finishWithout ends a call without an answer, unless it has ended. how says how the worker ended, "" if it did not.
+// The caller holds x.frameMu.
+func (x *exchange) finishWithout(how string) {
 	if !x.left {
 		x.left = true
 		x.lost = how
@@ -333,7 +337,7 @@ func (x *exchange) endWith(how string) {
 	}
 }
 
-// writes reports whether open calls change files, and how many. It is called under the lock.
+// writes reports whether open calls change files, and how many. The caller holds w.mu.
 func (w *worker) writes() (files int, writes bool) {
 	for _, x := range w.open {
 		if x.changing {

@@ -1,14 +1,14 @@
-// Package exec runs permitted calls. Only exec/process below it starts processes, and it imports
-// policy so that nothing runs without a decision: it runs what a [policy.Permit] says, and our own
-// question for the version of the client needs a permit as well.
+// Package exec runs permitted calls. Processes are started only by its subpackage exec/process. It imports policy so
+// that nothing runs without a decision: it runs what a [policy.Permit] allows, and even the version probe needs a
+// permit.
 //
-// It uses no shell, does not look for programs in the working folder or in a vault, and does not
-// pass on the environment: a child gets only the variables named in program.go. Every call ends within
-// its limit plus a short grace, with bounded memory. It never kills the Obsidian app: only the
-// small client process is stopped, and a whole process group only if it is our own program.
+// It uses no shell, does not search for programs in the working folder or in a vault, and does not pass on the
+// environment: a child gets only the variables named in program.go. Every call ends within its limit plus a short
+// grace, with bounded memory. It never kills the Obsidian app: it stops only the small Obsidian CLI process, and
+// kills a whole process group only for the embedded program.
 //
-// An answer is classified by the texts recorded from the client (texts.go, classify.go) and not
-// by its exit status, which is 0 for nearly every error (1.12.7 and 1.13.7).
+// An answer is classified by texts recorded from the Obsidian CLI (texts.go, classify.go) and not by its exit status,
+// which is 0 for nearly every error (1.12.7 and 1.13.7).
 package exec
 
 import (
@@ -28,42 +28,42 @@ import (
 )
 
 const (
-	defaultCLI     = "obsidian"       // the name under which the app registers its client
-	defaultTimeout = 15 * time.Second // a call takes well under a second; a dialog in the app blocks one
+	defaultCLI     = "obsidian"       // the name under which the app registers its CLI
+	defaultTimeout = 15 * time.Second // a call takes well under a second, unless a dialog in the app blocks it
 	defaultKept    = 16 << 20         // more than any note; an agent reads a fraction of it
-	minKept        = 1 << 10          // error texts and facts must stay whole
+	minKept        = 1 << 10          // error texts and facts must be complete
 )
 
 // Config configures a [Runner]: what it may start, and its limits.
 type Config struct {
-	// CLI is the name or the absolute path of the official CLI, "" for "obsidian". A name is
-	// searched in PATH and in the folders of the app, a path is used as it is.
+	// CLI is the name or the absolute path of the official CLI, "" for "obsidian". A name is looked up in PATH and in
+	// the folders of the app; a path is used as it is.
 	CLI        string
 	Self       string          // the absolute path of this binary, for the embedded program
-	Timeout    time.Duration   // the limit of one call, with the time in the queue; 0 means 15 seconds
-	MaxKept    int             // the maximum bytes kept of each stream, without its middle; 0 means 16 MiB
-	Vaults     func() []string // returns the folders in which no program may be, at each inspection of one; nil means none
-	Resident   bool            // keeps one process of the embedded program a vault. The caller then calls Close.
+	Timeout    time.Duration   // time limit of one call, including its time in the queue; 0 means 15 seconds
+	MaxKept    int             // maximum bytes kept of each stream; the middle of longer ones is dropped; 0 means 16 MiB
+	Vaults     func() []string // returns the folders that must not contain a program, each time one is inspected; nil means none
+	Resident   bool            // keeps one resident process of the embedded program per vault; the caller must then call Close
 	Session    string          // the session that changes notes, for the journal
 	DayStart   int             // the hour at which a day begins for the embedded program, 0 for midnight
 	Embeddings Embeddings
-	SecretsKey func() []byte       // returns the key of the marks of secrets; nil draws one for the process
+	SecretsKey func() []byte       // returns the key for the marks of secrets; nil means a random one for this process
 	Watch      Watcher             // nil for none
 	Getenv     func(string) string // os.Getenv when nil
 }
 
-// Runner starts programs. It is safe for concurrent use; calls to the app are in one queue,
-// because the app was seen to swap the answers of concurrent calls.
+// Runner starts programs. It is safe for concurrent use. Calls to the app run one at a time, because the app was
+// seen to swap the answers of concurrent calls.
 type Runner struct {
 	config Config
 	client client
-	// marker and strict replace secrets by marks, see [Runner.Marker].
+	// marker and strict return what replaces secrets by marks, see [Runner.Marker].
 	marker, strict func() *guard.Marker
-	queue          chan struct{} // semaphore of the app
-	middle, large  *shares.Line  // of answers, see Hold
+	queue          chan struct{} // semaphore for the app
+	middle, large  *shares.Line  // for answers of that size, see Hold
 	env            func(backend) []string
-	pool           *pool // of resident workers
-	standing       standing
+	pool           *pool         // resident workers
+	narrowed       narrowedCache // answers to protocol.AskNarrowed
 
 	processes, queued atomic.Int64 // see Children
 }
@@ -83,12 +83,12 @@ func New(c Config) *Runner {
 	if c.Getenv == nil {
 		c.Getenv = os.Getenv
 	}
-	r := &Runner{config: c, standing: standing{getenv: c.Getenv}, queue: make(chan struct{}, 1), middle: shares.NewLine(middleAnswers), large: shares.NewLine(1), pool: &pool{
+	r := &Runner{config: c, narrowed: narrowedCache{getenv: c.Getenv}, queue: make(chan struct{}, 1), middle: shares.NewLine(maxMediumAnswers), large: shares.NewLine(1), pool: &pool{
 		keep: c.MaxKept,
 		limits: workerLimits{
 			idle:        maxIdle,
-			checkHealth: checkInterval,
-			full:        memoryRetire,
+			checkHealth: healthInterval,
+			retireAbove: memoryRetire,
 			stopAbove:   memoryStop,
 			commit:      commitLimit,
 			perFile:     commitPerFile,
@@ -99,7 +99,7 @@ func New(c Config) *Runner {
 	// The environment of each kind of program is computed once, at its first use.
 	app := sync.OnceValue(func() []string {
 		env := pick(c.Getenv, sharedVariables, appVariables)
-		// Launchers that are scripts look for their tools here.
+		// Launchers that are scripts search PATH for their tools.
 		if path := absoluteEntries(c.Getenv("PATH")); len(path) > 0 {
 			env = append(env, "PATH="+strings.Join(path, string(os.PathListSeparator)))
 		}
@@ -132,18 +132,19 @@ func New(c Config) *Runner {
 	return r
 }
 
-// Embeddings is a server that makes vectors of texts for the embedded program. The zero Embeddings is none.
+// Embeddings is a server that computes embedding vectors of texts for the embedded program. The zero value means
+// none.
 type Embeddings struct {
 	Server    string // its address, a space, and the name of a model
-	KeyFile   string // of a key for it, "" for none
+	KeyFile   string // file with its API key, "" for none
 	Elsewhere bool   // it is on another machine: only calls that may send texts there use it
 }
 
 // Timeout returns the limit of one call.
 func (r *Runner) Timeout() time.Duration { return r.config.Timeout }
 
-// Close ends resident programs and returns when they are gone. A call in flight ends with an
-// error, and so does every later one of a resident program. It may be called more than once.
+// Close ends resident programs and returns when they are gone. Calls in flight on them fail, and so do all later
+// ones. It may be called more than once.
 func (r *Runner) Close() {
 	r.pool.mu.Lock()
 	r.pool.closed = true
@@ -154,51 +155,51 @@ func (r *Runner) Close() {
 		w.retire()
 	}
 	r.pool.mu.Unlock()
-	r.standing.close()
+	r.narrowed.close()
 	r.pool.lives.Wait()
 }
 
-// Outcome is the result of a permitted call. With a nil error the call succeeded if Failure is nil,
-// otherwise Failure is the answer of the client. With an error it has what was collected until then.
+// Outcome is the result of a permitted call. If the error beside it is nil, the call succeeded if Failure is nil;
+// otherwise Failure is the error that the program answered with. Beside an error it has what was collected until
+// then.
 type Outcome struct {
-	Stdout, Stderr string // and Stderr are the output without noise, not necessarily valid UTF-8
-	// ExitCode is the exit status, 128 and the number of the signal for a
-	// program that died by one, and -1 when no process ran.
+	Stdout, Stderr string // the output without noise lines, not necessarily valid UTF-8
+	// ExitCode is the exit status. It is 128 plus the signal number for a program that a signal ended, and -1 if no
+	// process ran.
 	ExitCode int
-	Duration time.Duration // the time that the program ran, the sum when it was asked again
-	// Total is the length of Stdout before anything was dropped. With Cut its middle was
-	// dropped, at the offset CutAt.
+	Duration time.Duration // how long the program ran, in total if it was asked twice
+	// Total is the length of the complete Stdout in bytes. If Cut is true, its middle was dropped at offset CutAt.
 	Total   int64
 	Cut     bool
 	CutAt   int
-	Notices []string // remarks for people: noise, the sentence of an empty answer, an outdated installer
-	// Path, Hash and Before are the note, the hash of its content and the hash before, as the embedded program
-	// reports them; the app reports none. Change is the entry of the journal that can undo the change.
+	Notices []string // messages for people: noise lines, why an answer is empty, an outdated installer
+	// Path, Hash and Before are the path of the note, the hash of its content, and the hash before the change, as the
+	// embedded program reports them; the app reports none. Change is the journal entry with which to undo the change.
 	Path, Hash, Before, Change string
-	// Part is the hash of the section, block or line that was printed, "" for other answers.
+	// Part is the hash of the printed section, block or line, "" for other answers.
 	Part string
-	// Added and Removed count the lines of all changed notes; Destructive says that so much was
-	// removed that the change requires approval.
+	// Added and Removed count the lines of all changed notes. Destructive means that so much was removed that the
+	// change requires approval.
 	Added, Removed int
 	Destructive    bool
 	// Image is the media type of an image, whose bytes are the last line of Stdout in
 	// base64; "" for other answers.
 	Image string
-	// State identifies the data that the embedded program answered from, "" if unknown.
-	// Unchanged says that it equals the state of [UnlessState], and nothing was answered.
+	// State identifies the data that the embedded program answered from, "" if unknown. Unchanged means that it
+	// equals the state given to [UnlessState], so the answer was left out.
 	State     string
 	Unchanged bool
-	Closed    string   // tells which notes were hidden by their own texts, "" for none
-	Rows      int      // of a listing of the embedded program; 0 if it has none, or is no listing
+	Closed    string   // identifies which notes were hidden by their own properties, "" if none
+	Rows      int      // rows of a listing by the embedded program, 0 for other answers
 	Unread    int      // notes and folders that could not be read for the answer
-	Ambiguous bool     // the name of the note is that of other files, too, which a notice of the embedded program names
-	Headed    bool     // the app printed a line before the text of a version that names it; it is not in Stdout
-	Nothing   bool     // the call was to change what is so already: no byte was changed
-	Planned   int      // operations of the batch that are planned so far, see [Program.InBatch]
-	Stale     bool     // nothing of the batch was made: its operations are to be worked out anew
+	Ambiguous bool     // other files have the name of the note, too; a notice of the embedded program lists them
+	Headed    bool     // the app printed a line that names a version before its text; the line is not in Stdout
+	Nothing   bool     // the requested change had been made already: no byte was changed
+	Planned   int      // operations of the batch planned so far, see [Program.InBatch]
+	Stale     bool     // no operation of the batch was made: they have to be planned again
 	Failure   *Failure // nil when the call succeeded
-	// Partly are the files of a change that the embedded program could neither complete nor take back, with that Failure; nil for
-	// others.
+	// Partly is set with Failure if the embedded program could neither complete nor undo a change. It has the files
+	// of that change.
 	Partly *protocol.Partly
 }
 
@@ -206,13 +207,13 @@ func notRun() Outcome { return Outcome{ExitCode: process.NoExit} }
 
 // Children are counts of running processes.
 type Children struct {
-	Processes    int   // started for one call each
-	Workers      int   // resident programs, including those that begin or end
-	WorkerMemory int64 // resident memory of all workers in bytes; 0 where it is unknown, as on all systems but Linux
-	Waiting      int   // calls in the queue of the app
+	Processes    int   // processes that were started for one call each
+	Workers      int   // resident processes, including those that are starting or ending
+	WorkerMemory int64 // resident memory of all workers in bytes; 0 if unknown, as on all systems but Linux
+	Waiting      int   // calls in the queue for the app
 }
 
-// Children counts the running processes. It may be called at any time, and waits for no call.
+// Children counts the running processes. It may be called at any time and does not wait for calls.
 func (r *Runner) Children() Children {
 	c := Children{Processes: int(r.processes.Load()), Waiting: int(r.queued.Load())}
 	r.pool.mu.Lock()
@@ -222,12 +223,12 @@ func (r *Runner) Children() Children {
 		select {
 		case <-w.begun:
 			c.WorkerMemory += process.MemoryOf(w.pid)
-		default: // it takes no requests yet
+		default: // it does not accept requests yet
 		}
 	}
 	return c
 }
 
-// ReapOrphans reaps orphaned children of the Obsidian CLI until ctx ends. Only the first
-// process of a Linux container gets any; in another it returns at once.
+// ReapOrphans reaps orphaned children of the Obsidian CLI until ctx ends. Only the first process of a Linux container
+// inherits orphans; in any other process it returns at once.
 func ReapOrphans(ctx context.Context) { process.ReapOrphans(ctx) }

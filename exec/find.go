@@ -16,22 +16,22 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// searchAgain is how long a failed search is cached: a user who installs the client need not
-// restart the gateway, and not every call of a session without one searches the disk.
-const searchAgain = 5 * time.Second
+// searchCacheTime is how long a failed search is cached. A user who installs the CLI need not restart the gateway,
+// and calls of a session without a CLI do not search the disk every time.
+const searchCacheTime = 5 * time.Second
 
-// client is the cached official CLI. It is searched once; then only the identity of the file is checked.
+// client is the cached official CLI. It is searched for once; after that only the identity of the file is checked.
 type client struct {
-	mu       sync.Mutex
-	program  Program
-	missing  error
-	missedAt time.Time
-	checked  fs.FileInfo // the file at the last check, nil when there was none
-	release  *release    // what it answered to the probe, nil when not asked
+	mu           sync.Mutex
+	program      Program
+	missing      error // the error of the last search, nil if it succeeded
+	missingSince time.Time
+	checked      fs.FileInfo // the file at the last check, nil if there was none
+	release      *release    // its version, nil if unknown
 }
 
-// App finds the official CLI. The error is an [*Unavailable]: CodeNotFound when there is none,
-// CodeUnsuitable when there is only something that must not be started.
+// App finds the official CLI. The error is an [*Unavailable]: with CodeNotFound if there is none, with
+// CodeUnsuitable if everything found must not be started.
 func (r *Runner) App() (Program, error) {
 	c := &r.client
 	c.mu.Lock()
@@ -39,19 +39,19 @@ func (r *Runner) App() (Program, error) {
 	if c.program.backend == appBackend {
 		return c.program, nil
 	}
-	if c.missing != nil && time.Since(c.missedAt) < searchAgain {
+	if c.missing != nil && time.Since(c.missingSince) < searchCacheTime {
 		return Program{}, c.missing
 	}
 	err := r.search()
 	if err != nil {
 		c.missing = err
-		c.missedAt = time.Now()
+		c.missingSince = time.Now()
 	}
 	return c.program, err
 }
 
-// HasApp reports whether there is an official CLI. A failed search is not cached: a call that
-// needs the CLI searches for itself.
+// HasApp reports whether there is an official CLI. It does not cache a failed search: a call that needs the CLI
+// searches again.
 func (r *Runner) HasApp() bool {
 	c := &r.client
 	c.mu.Lock()
@@ -59,13 +59,13 @@ func (r *Runner) HasApp() bool {
 	return c.program.backend == appBackend || r.search() == nil
 }
 
-// search caches the first suitable candidate, otherwise it returns the error of the first one
-// that exists. It is called with the lock of the client.
+// search caches the first suitable candidate. If there is none, it returns the error of the first candidate that
+// exists. The caller holds r.client.mu.
 func (r *Runner) search() error {
 	name := r.config.CLI
 	var known, candidates []string
 	if name == defaultCLI {
-		known = wellKnown(r.config.Getenv) // where the app puts its client
+		known = wellKnown(r.config.Getenv) // where the app installs its CLI
 	}
 	switch {
 	case filepath.IsAbs(name):
@@ -107,61 +107,63 @@ func (r *Runner) search() error {
 	return err
 }
 
+// inspect resolves the links of a candidate and checks that it may be started.
 func (r *Runner) inspect(candidate string) (path string, file fs.FileInfo, err error) {
 	path, err = filepath.EvalSymlinks(candidate)
 	if err != nil {
-		return "", nil, cannotLookAt(candidate, err)
+		return "", nil, inspectionError(candidate, err)
 	}
 	file, err = lstat(path)
 	if err != nil {
-		return "", nil, cannotLookAt(candidate, err)
+		return "", nil, inspectionError(candidate, err)
 	}
-	if err := r.suitable(path, file); err != nil {
+	if err := r.checkSuitable(path, file); err != nil {
 		return path, file, err
 	}
-	return path, file, checkWay(candidate)
+	return path, file, checkPath(candidate)
 }
 
-func unsuitable(path string, found ownerfiles.Objection) *Unavailable {
+func unsuitable(path string, objection ownerfiles.Objection) *Unavailable {
 	hint := hintNative
-	if found.Remedy != "" {
-		hint = "the user can run: " + found.Remedy
+	if objection.Remedy != "" {
+		hint = "the user can run: " + objection.Remedy
 	}
-	return &Unavailable{code: CodeUnsuitable, program: path, reason: found.Reason, hint: hint}
+	return &Unavailable{code: CodeUnsuitable, program: path, reason: objection.Reason, hint: hint}
 }
 
 const hintNative = "the user can set cli to the full path of the native client (obsidian-cli, on Windows Obsidian.com), which installers from 1.12.7 on bring"
 
-// checkWay refuses a path that another user can redirect to another program.
-func checkWay(path string) error {
-	found, err := ownerfiles.CheckProgramPath(path)
+// checkPath returns an error if another user could redirect the path to another program.
+func checkPath(path string) error {
+	objection, err := ownerfiles.CheckProgramPath(path)
 	switch {
 	case err != nil:
-		return cannotLookAt(path, err)
-	case found != (ownerfiles.Objection{}):
-		return unsuitable(path, found)
+		return inspectionError(path, err)
+	case objection != (ownerfiles.Objection{}):
+		return unsuitable(path, objection)
 	}
 	return nil
 }
 
-func cannotLookAt(path string, err error) *Unavailable {
+func inspectionError(path string, err error) *Unavailable {
 	code := CodeUnsuitable
 	if errors.Is(err, fs.ErrNotExist) {
 		code = CodeNotFound
 	}
-	return &Unavailable{code: code, program: path, reason: "cannot be inspected: " + reasonOf(err), cause: err,
+	return &Unavailable{code: code, program: path, reason: "cannot be inspected: " + withoutPath(err), cause: err,
 		hint: "the user can set cli to the full path of the Obsidian CLI"}
 }
 
-// reasonOf is the part of a file error that does not repeat the path.
-func reasonOf(err error) string {
+// withoutPath returns the message of a file error without the path.
+func withoutPath(err error) string {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err.Error()
 	}
 	return err.Error()
 }
 
-// lstat is os.Lstat for os.SameFile, which on Windows would open the file later by its name (TOCTOU).
+// lstat is like [os.Lstat], but makes [os.SameFile] safe on Windows, where it would otherwise open the file later by
+// its name (TOCTOU).
 func lstat(name string) (fs.FileInfo, error) {
 	info, err := os.Lstat(name)
 	if err == nil {
@@ -170,15 +172,15 @@ func lstat(name string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// isUnchanged reports whether two looks at a file saw the same one, of the same size, time and mode.
-func isUnchanged(before, now fs.FileInfo) bool {
+// isSameFile reports whether before and now describe the same file, with the same size, time and mode.
+func isSameFile(before, now fs.FileInfo) bool {
 	isSameState := now.Size() == before.Size() && now.ModTime().Equal(before.ModTime()) && now.Mode() == before.Mode()
 	return isSameState && os.SameFile(now, before)
 }
 
-// recheck inspects the program again before it is started. A replaced file is checked and asked
-// for its version like a new one.
-func (r *Runner) recheck(p Program) error {
+// checkAgain inspects the program before it is started. A file that was replaced is checked like a new one, and its
+// version is asked again.
+func (r *Runner) checkAgain(p Program) error {
 	c := &r.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -187,13 +189,13 @@ func (r *Runner) recheck(p Program) error {
 		c.program = Program{}
 		c.checked = nil
 		c.release = nil
-		return cannotLookAt(p.path, err)
+		return inspectionError(p.path, err)
 	}
-	if p.path == c.program.path && c.checked != nil && isUnchanged(c.checked, file) {
+	if p.path == c.program.path && c.checked != nil && isSameFile(c.checked, file) {
 		return nil
 	}
-	if err = r.suitable(p.path, file); err == nil {
-		err = checkWay(p.path)
+	if err = r.checkSuitable(p.path, file); err == nil {
+		err = checkPath(p.path)
 	}
 	if err != nil {
 		c.program = Program{}
@@ -207,8 +209,8 @@ func (r *Runner) recheck(p Program) error {
 	return nil
 }
 
-// Embedded returns this binary as the vault CLI of a folder. The error is an
-// [*Unavailable] with CodeVaultNotFound when folder is no directory.
+// Embedded returns this binary as the CLI of the vault in a folder. The error is an [*Unavailable], with
+// CodeVaultNotFound if folder is not a directory.
 func (r *Runner) Embedded(folder string) (Program, error) {
 	if !filepath.IsAbs(r.config.Self) {
 		return Program{}, selfNotAbsolute(r.config.Self)
@@ -219,7 +221,7 @@ func (r *Runner) Embedded(folder string) (Program, error) {
 	}
 	info, err := os.Stat(abs)
 	if err != nil {
-		return Program{}, unseenVault(runtime.GOOS, folder, err)
+		return Program{}, inaccessibleVault(runtime.GOOS, folder, err)
 	}
 	if !info.IsDir() {
 		return Program{}, invalidVault(folder, "is not a folder", nil)
@@ -228,41 +230,42 @@ func (r *Runner) Embedded(folder string) (Program, error) {
 }
 
 const (
-	nativeName = "obsidian-cli" // the native client in the app's own folder
-	shimName   = "Obsidian.com" // the native client on Windows
-	// maxClientSize tells the client, which has 18 to 70 KB, from an Electron
-	// executable with well over 90 MB. Stand-ins written in Go have 10 to 40.
+	nativeName = "obsidian-cli" // the native CLI in the folder of the app
+	shimName   = "Obsidian.com" // the native CLI on Windows
+	// maxClientSize separates the native CLI, of 18 to 70 KB, from an Electron executable of well over 90 MB.
+	// Stand-ins written in Go have 10 to 40 MB.
 	maxClientSize = 64 << 20
-	scriptHead    = 4 << 10 // a launcher names what it starts in its first lines
+	scriptHead    = 4 << 10 // bytes; a launcher names what it starts in its first lines
 )
 
-// suitable refuses a file that must not be started. The path is absolute and without links.
-func (r *Runner) suitable(path string, file fs.FileInfo) error {
-	var found ownerfiles.Objection
+// checkSuitable returns an error if a file must not be started. The path is absolute and without links.
+func (r *Runner) checkSuitable(path string, file fs.FileInfo) error {
+	var objection ownerfiles.Objection
 	if file.Mode().IsRegular() {
-		found.Reason = notClient(path, file)
+		objection.Reason = whyNotCLI(path, file)
 	}
-	if found.Reason == "" {
-		found = ownerfiles.CheckProgramFile(
+	if objection.Reason == "" {
+		objection = ownerfiles.CheckProgramFile(
 			path,
 			file,
 			ownerfiles.Surroundings{Vaults: r.config.Vaults, Home: ownerfiles.Home(runtime.GOOS, r.config.Getenv)},
 		)
 	}
-	if found.Reason != "" {
-		return unsuitable(path, found)
+	if objection.Reason != "" {
+		return unsuitable(path, objection)
 	}
 	return nil
 }
 
-// notClient says why a file is not the command line client, in words that follow its name, "" if it may
-// be. The app itself would open a window, may become the user's app, and stopping it could kill that.
-func notClient(path string, file fs.FileInfo) string {
+// whyNotCLI returns why a file is not the Obsidian CLI, in words that follow its name, or "" if it may be. The app
+// itself must not be started: it would open a window and might become the user's app, and stopping it could kill
+// that.
+func whyNotCLI(path string, file fs.FileInfo) string {
 	const theApp = "is the Obsidian app itself and not its command line client"
 	base := strings.ToLower(filepath.Base(path))
 	dir := filepath.Dir(path)
 	switch filepath.Ext(base) {
-	case ".bat", ".cmd", ".ps1": // run by an interpreter, for which no quoting is always right
+	case ".bat", ".cmd", ".ps1": // interpreters, for which no way of quoting is always right
 		return "is a batch file, whose arguments cannot be quoted safely"
 	}
 	isNamedLikeApp := base == "obsidian.exe" || path == "/opt/Obsidian/obsidian"
@@ -285,7 +288,7 @@ func notClient(path string, file fs.FileInfo) string {
 	}
 	defer f.Close()
 	head := make([]byte, scriptHead)
-	n, _ := io.ReadFull(f, head) // a short file is no error here
+	n, _ := io.ReadFull(f, head) // the file may be shorter
 	head = bytes.ToLower(head[:n])
 	if bytes.HasPrefix(head, []byte("#!")) &&
 		(bytes.Contains(head, []byte("electron")) || bytes.Contains(head, []byte(".asar"))) {

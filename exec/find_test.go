@@ -280,7 +280,7 @@ func TestAVaultThatCannotBeLookedAt(t *testing.T) {
 		"missing":               {"darwin", &fs.PathError{Op: "stat", Path: "v", Err: syscall.ENOENT}, "not found", "existing vault"},
 		"a disk that is broken": {"darwin", &fs.PathError{Op: "stat", Path: "v", Err: syscall.EIO}, "cannot be looked at", "disk of the vault"},
 	} {
-		found := unseenVault(test.goos, "v", test.err)
+		found := inaccessibleVault(test.goos, "v", test.err)
 		assert.Contains(t, found.reason, test.said, "%s", name)
 		assert.Contains(t, found.hint, test.hint, "%s", name)
 	}

@@ -7,6 +7,7 @@ import (
 	"runtime"
 )
 
+// fileNames returns the names of the files that a bare name may mean.
 func fileNames(name string) []string {
 	if name == defaultCLI {
 		return []string{name, nativeName}
@@ -14,18 +15,19 @@ func fileNames(name string) []string {
 	return []string{name}
 }
 
+// wellKnown returns the paths at which the app installs its CLI.
 func wellKnown(getenv func(string) string) []string {
-	var all []string
+	var paths []string
 	home := getenv("HOME")
 	if filepath.IsAbs(home) {
-		all = append(all, filepath.Join(home, ".local", "bin", defaultCLI))
+		paths = append(paths, filepath.Join(home, ".local", "bin", defaultCLI))
 	}
 	if runtime.GOOS == "darwin" {
-		all = append(all, "/Applications/Obsidian.app/Contents/MacOS/"+nativeName, "/usr/local/bin/"+defaultCLI)
+		paths = append(paths, "/Applications/Obsidian.app/Contents/MacOS/"+nativeName, "/usr/local/bin/"+defaultCLI)
 		if filepath.IsAbs(home) {
-			all = append(all, filepath.Join(home, "Applications", "Obsidian.app", "Contents", "MacOS", nativeName))
+			paths = append(paths, filepath.Join(home, "Applications", "Obsidian.app", "Contents", "MacOS", nativeName))
 		}
-		return all
+		return paths
 	}
-	return append(all, "/opt/Obsidian/"+nativeName)
+	return append(paths, "/opt/Obsidian/"+nativeName)
 }

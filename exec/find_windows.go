@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 )
 
-// fileNames are the files that a bare name can mean. ".exe" is never added:
-// Obsidian.exe is the app, which answers a captured call with nothing.
+// fileNames returns the names of the files that a bare name may mean. ".exe" is never added: Obsidian.exe is the
+// app, which prints nothing when its output is captured.
 func fileNames(name string) []string {
 	if name == defaultCLI {
 		return []string{shimName, nativeName + ".com"}
@@ -16,15 +16,16 @@ func fileNames(name string) []string {
 	return []string{name + ".com"}
 }
 
+// wellKnown returns the paths at which the app installs its CLI.
 func wellKnown(getenv func(string) string) []string {
-	var all []string
+	var paths []string
 	for _, place := range []struct{ variable, folder string }{
 		{"LOCALAPPDATA", `Programs\Obsidian`}, {"LOCALAPPDATA", "Obsidian"},
 		{"ProgramFiles", "Obsidian"}, {"ProgramFiles(x86)", "Obsidian"},
 	} {
 		if base := getenv(place.variable); filepath.IsAbs(base) {
-			all = append(all, filepath.Join(base, place.folder, shimName))
+			paths = append(paths, filepath.Join(base, place.folder, shimName))
 		}
 	}
-	return all
+	return paths
 }

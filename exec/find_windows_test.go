@@ -90,5 +90,5 @@ func TestAProgramThatOthersCanChangeSince(t *testing.T) {
 	p := require.Value(r.App())(t)
 	testenv.AllowRights(t, program, "(A;;FA;;;WD)")
 	require.NoError(t, os.WriteFile(program, []byte("MZ2"), 0o600))
-	assert.Equal(t, codeOf(r.recheck(p)), CodeUnsuitable)
+	assert.Equal(t, codeOf(r.checkAgain(p)), CodeUnsuitable)
 }

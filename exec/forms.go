@@ -7,8 +7,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 )
 
-// hasForm reports whether an answer that is no error and not empty looks like one of this command. Text of notes may
-// look like anything.
+// hasForm reports whether an answer that is neither an error nor empty looks like one of this command. Text of notes
+// may look like anything.
 func (q question) hasForm(stdout string) bool {
 	first := firstLine(stdout)
 	if q.reply.Kind == allowlist.Paths && !q.reply.JSON {
@@ -17,7 +17,7 @@ func (q question) hasForm(stdout string) bool {
 	return hasForm(q.reply.Form, first)
 }
 
-// hasForm reports whether the first line of an answer has a form.
+// hasForm reports whether the first line of an answer has the given form.
 func hasForm(form allowlist.Form, first string) bool {
 	name, _, isField := strings.Cut(first, "\t")
 	switch form {
@@ -44,18 +44,21 @@ func hasForm(form allowlist.Form, first string) bool {
 	return true
 }
 
-// isSentence reports whether a line is words with a full stop, which is not how a path ends.
+// isSentence reports whether a line consists of words with a full stop at the end, which no path does.
 func isSentence(line string) bool {
 	return strings.Contains(line, " ") && strings.HasSuffix(line, ".")
 }
 
-// versionHead is what the app prints before the text of a version: a line with the path of the note, the number of the
-// version and its time, and a rule. It was described, and not recorded: an answer without it is the text.
+// versionHead is what the app prints before the text of a version: a line with the path of the note, the version
+// number and its time, and then a rule. This is documented but was never recorded, so an answer without it is the
+// text alone.
 type versionHead struct {
-	line         string // without the rule, "" for none
+	line         string // the line without the rule, "" if there is none
 	path, number string
 }
 
+// cutVersionHead splits the output into the head and the text of a version. Without a head it returns stdout
+// unchanged.
 func cutVersionHead(stdout string) (text string, head versionHead) {
 	line, rest, _ := strings.Cut(stdout, "\n")
 	line = strings.TrimSuffix(line, "\r")
@@ -70,7 +73,7 @@ func cutVersionHead(stdout string) (text string, head versionHead) {
 	return text, versionHead{line: line, path: line[:at], number: number}
 }
 
-// names reports whether a head is that of the version that the call asks for.
+// names reports whether head names the version that the call asks for.
 func (q question) names(head versionHead) bool {
 	return slices.Contains(q.values, head.path) && (q.version == "" || q.version == head.number)
 }

@@ -14,40 +14,40 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
-// Hold is the right of one call to have an answer in memory that is more than a few pages. A [Runner] lets a few calls have
-// one of up to middleAnswer, and one call a larger one: a few answers of megabytes could fill the memory of a machine. A
-// program with such an answer waits for it, up to the time limit of its call, in the line of its caller: who has had little
-// lately goes first, and nobody's answer of some pages waits for a large one.
+// Hold is the right of one call to keep an answer of more than a few pages in memory. A [Runner] lets a few calls
+// keep an answer of up to mediumAnswer, and one call a larger one: several answers of megabytes could exhaust the
+// memory of a machine. A program with such an answer waits for the right, up to the time limit of its call, in a
+// fair queue: callers that had little recently go first, and a medium answer never waits for a large one.
 //
 // A caller that keeps the text of an [Outcome] after Run puts a Hold into the context, and
-// releases it with the text.
+// releases it together with the text.
 type Hold struct {
 	caller        string
 	middle, large *shares.Line // of the Runner
 
 	mu   sync.Mutex
-	held *shares.Line // in which it has a place, nil for none
+	held *shares.Line // the line in which the Hold has a place, nil if none
 }
 
 const (
-	middleAnswer  = 1 << 20 // bytes
-	middleAnswers = 4       // at once
+	mediumAnswer     = 1 << 20 // bytes
+	maxMediumAnswers = 4       // at once
 )
 
-// Hold returns a Hold of a caller that is not held yet.
+// Hold returns a Hold for a caller. It is not acquired yet.
 func (r *Runner) Hold(caller string) *Hold {
 	return &Hold{caller: caller, middle: r.middle, large: r.large}
 }
 
 type holdKey struct{}
 
-// WithHold has the programs of a call keep their large answer under h, one program at a time;
-// the text of the one before must be dropped.
+// WithHold makes the programs of a call keep their large answers under h, one program at a time. The text of the
+// previous one must be dropped first.
 func WithHold(ctx context.Context, h *Hold) context.Context {
 	return context.WithValue(ctx, holdKey{}, h)
 }
 
-// Release returns the right, if it is held.
+// Release releases the right if it was acquired.
 func (h *Hold) Release() {
 	if h == nil {
 		return
@@ -64,25 +64,25 @@ func (h *Hold) release() {
 	}
 }
 
-// take waits as long as ctx lasts for the right to an answer that has so many bytes, or will have. It returns how many it may
-// have then, which may be fewer.
+// take waits, until ctx ends, for the right to an answer of size bytes. It returns how many bytes the answer may
+// have, which may be fewer.
 func (h *Hold) take(ctx context.Context, size int64) (allowed int64) {
 	if h == nil {
 		return math.MaxInt64 // a program that answers no call, such as a probe
 	}
-	h.mu.Lock() // the other stream of the program may be waiting
+	h.mu.Lock() // the other stream of the program may be waiting too
 	defer h.mu.Unlock()
 	switch {
 	case h.held == h.large:
 		return math.MaxInt64
-	case size <= middleAnswer && h.held == h.middle:
-		return middleAnswer
-	case size <= middleAnswer:
+	case size <= mediumAnswer && h.held == h.middle:
+		return mediumAnswer
+	case size <= mediumAnswer:
 		if _, err := h.middle.Acquire(ctx, h.caller); err != nil {
 			return 0
 		}
 		h.held = h.middle
-		return middleAnswer
+		return mediumAnswer
 	}
 	_, err := h.large.Acquire(ctx, h.caller)
 	if err == nil {
@@ -91,14 +91,14 @@ func (h *Hold) take(ctx context.Context, size int64) (allowed int64) {
 		return math.MaxInt64
 	}
 	if h.held == h.middle {
-		return middleAnswer
+		return mediumAnswer
 	}
 	return 0
 }
 
-// holding runs a program under the Hold of its call, or a new one. The answer of an earlier
+// underHold returns a context with the Hold of the call, or with a new one if it has none. The answer of an earlier
 // program of the same call is released first, so that no call waits while it blocks others.
-func (r *Runner) holding(ctx context.Context) (held context.Context, end func()) {
+func (r *Runner) underHold(ctx context.Context) (held context.Context, end func()) {
 	if h := holdOf(ctx); h != nil {
 		h.Release()
 		return ctx, func() {}
@@ -112,20 +112,20 @@ func holdOf(ctx context.Context) *Hold {
 	return h
 }
 
-// withhold removes everything from an answer of the app that could name a hidden note. The app
-// does not know the rules: its errors suggest other notes, and anything can be on its standard
-// error. The requested data and sentences that only repeat the call stay.
+// withhold removes everything from an answer of the app that could name a hidden note. The app does not know the
+// access rules: its errors suggest other notes, and its standard error may contain anything. Requested data, and
+// messages that only repeat the call, stay.
 func (a *attempt) withhold(permit policy.Grant) {
-	q := questionOf(permit, Program{backend: appBackend})
+	q := newQuestion(permit, Program{backend: appBackend})
 	v := &a.verdict
-	saysNothing := v.stdout == "" && v.stderr == ""
+	wasSilent := v.stdout == "" && v.stderr == ""
 	v.stderr = ""
 	v.notices = slices.DeleteFunc(v.notices, func(notice string) bool { return notice != q.reply.Empty })
 	switch {
 	case a.Kind != process.Exited, v.unavailable != nil:
 		v.stdout = ""
 		v.cut = false
-	case v.failure != nil && !saysNothing && !q.isKnownRefusal(trimmed(v.stdout)):
+	case v.failure != nil && !wasSilent && !q.repeatsOnlyCall(trimmed(v.stdout)):
 		v.stdout = ""
 		v.cut = false
 		v.failure = &Failure{
@@ -141,11 +141,11 @@ func (a *attempt) withhold(permit policy.Grant) {
 	}
 }
 
-// Missing is the answer of the app to a call on a note that does not exist, for a hidden note.
-// Its ExitCode is -1 and the rest zero for a call that names none.
+// Missing returns the answer that the app would give to a call on a note that does not exist. It is used for hidden
+// notes. For a call that names no note it returns an Outcome that is zero but for an ExitCode of -1.
 func Missing(call allowlist.Call) Outcome {
-	for _, s := range call.NamedPaths() {
-		text := fmt.Sprintf("Error: File \"%s\" not found.", s.Path)
+	for _, named := range call.NamedPaths() {
+		text := fmt.Sprintf("Error: File \"%s\" not found.", named.Path)
 		return Outcome{
 			Stdout:  text + "\n",
 			Total:   int64(len(text)) + 1,
@@ -155,8 +155,8 @@ func Missing(call allowlist.Call) Outcome {
 	return notRun()
 }
 
-// isKnownRefusal reports whether text is an error that repeats nothing but what the call itself names.
-func (q question) isKnownRefusal(text string) bool {
+// repeatsOnlyCall reports whether text is an error that names nothing but what the call itself names.
+func (q question) repeatsOnlyCall(text string) bool {
 	switch text {
 	case textNoActiveFile,
 		textNoTemplates,
@@ -175,7 +175,8 @@ func (q question) isKnownRefusal(text string) bool {
 	})
 }
 
-// knownConfirmation returns a confirmation with names from the call only, of another its first words.
+// knownConfirmation returns the first line of a confirmation if all names in it are from the call. Otherwise it
+// returns only the fixed words at its start, "" if it has none.
 func (q question) knownConfirmation(line string) string {
 	for _, prefix := range q.reply.Confirms {
 		rest, ok := strings.CutPrefix(line, prefix)

@@ -51,19 +51,19 @@ func TestACallHoldsOneAnswer(t *testing.T) {
 		require.Equal(t, h.take(ctx, floodSize), math.MaxInt64, "not taken once")
 		require.Equal(t, r.large.Running(), 1, "not taken once")
 	}
-	if _, end := r.holding(ctx); r.large.Running() != 0 {
+	if _, end := r.underHold(ctx); r.large.Running() != 0 {
 		t.Error("still held when the next program begins")
 	} else {
 		end()
 	}
-	embedded, end := r.holding(t.Context())
+	embedded, end := r.underHold(t.Context())
 	require.That(t, holdOf(embedded).take(embedded, floodSize) == math.MaxInt64, "not taken")
 	end()
 	assert.That(t, r.large.Running()+r.middle.Running() == 0, "a program without a Hold around it keeps what it took")
 }
 
 // TestAnAnswerOfSomePagesWaitsForNoLargeOne: whoever has a large answer, and whoever waits for one, another caller gets one of
-// up to middleAnswer at once, and the next large one before those that had some.
+// up to mediumAnswer at once, and the next large one before those that had some.
 func TestAnAnswerOfSomePagesWaitsForNoLargeOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := New(Config{})
@@ -72,7 +72,7 @@ func TestAnAnswerOfSomePagesWaitsForNoLargeOne(t *testing.T) {
 			h := r.Hold("bad/session-1")
 			go func() {
 				h.take(t.Context(), protocol.Window+1)
-				h.take(t.Context(), middleAnswer+1)
+				h.take(t.Context(), mediumAnswer+1)
 				time.Sleep(time.Second)
 				order <- "bad"
 				h.Release()
@@ -81,9 +81,9 @@ func TestAnAnswerOfSomePagesWaitsForNoLargeOne(t *testing.T) {
 		}
 		h := r.Hold("quiet/session-1")
 		begun := time.Now()
-		assert.Equal(t, h.take(t.Context(), protocol.Window+1), int64(middleAnswer), "room for some pages")
+		assert.Equal(t, h.take(t.Context(), protocol.Window+1), int64(mediumAnswer), "room for some pages")
 		assert.Equal(t, time.Since(begun), 0, "time that they waited")
-		assert.Equal(t, h.take(t.Context(), middleAnswer+1), int64(math.MaxInt64), "room for a large answer")
+		assert.Equal(t, h.take(t.Context(), mediumAnswer+1), int64(math.MaxInt64), "room for a large answer")
 		assert.Equal(t, len(order), 1, "large answers of the other one before it")
 		h.Release()
 		time.Sleep(time.Minute)

@@ -13,16 +13,16 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/watch"
 )
 
-// Which notes of a vault narrow access to themselves is needed before every call to the app that may reach any note. The
-// answer stays the same as long as nothing in the folder changes. This process watches the folder itself, so that it can be
-// sure of that without asking the embedded program.
+// Before every call to the app that may reach any note, the gateway must know which notes of the vault restrict
+// access to themselves. That does not change as long as nothing in the folder changes. This process watches the
+// folder, so that it can be sure of that without asking the embedded program.
 
-// maxStanding is how long an answer is used: a write through a mapped file, or through another name of the file, is not
-// reported.
-const maxStanding = 30 * time.Second
+// maxReuse is how long an answer is reused. Writes through a memory mapping, or through another name of the file,
+// are not reported by the watcher.
+const maxReuse = 30 * time.Second
 
-// standing has the answers that can be used again, the last one for each folder. It is safe for concurrent use.
-type standing struct {
+// narrowedCache has the reusable answers, the last one for each folder. It is safe for concurrent use.
+type narrowedCache struct {
 	getenv func(string) string
 
 	mu      sync.Mutex
@@ -34,26 +34,27 @@ type standing struct {
 // watchedFolder has the last answer for one folder.
 type watchedFolder struct {
 	path  string
-	place string // a folder for the file by which reports are awaited
+	place string // the folder for the file that Settle writes
 
-	mu      sync.Mutex     // not held while anything is asked
-	watcher *watch.Watcher // nil until the folder is watched, and where it cannot be
-	root    fs.FileInfo    // of the folder that is watched
-	changes uint64         // how often something was reported
+	mu      sync.Mutex     // not held while the embedded program is asked
+	watcher *watch.Watcher // nil until the folder is watched, or if it cannot be
+	root    fs.FileInfo    // the folder that is watched
+	changes uint64         // how many changes were reported
 	lines   []string
-	key     workerKey // what the lines are the answer for
-	known   bool
-	at      time.Time
+	key     workerKey // the worker whose answer lines are
+	known   bool      // lines is valid
+	at      time.Time // when lines was stored
 }
 
-// pendingAnswer is a question that is being asked, with how many changes had been reported before it.
-type pendingAnswer struct {
-	folder  *watchedFolder // nil for an answer that is not kept
+// pendingEntry is a question that is being asked. changes is how many changes had been reported before it.
+type pendingEntry struct {
+	folder  *watchedFolder // nil if the answer is not stored
 	changes uint64
 }
 
-// of returns the folder at a path, which is watched from the first call on, and nil where no answer is kept.
-func (s *standing) of(path string) *watchedFolder {
+// folder returns the entry for the folder at path, which is watched from the first call on. It returns nil if
+// answers are not stored.
+func (s *narrowedCache) folder(path string) *watchedFolder {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || path == "" {
@@ -71,8 +72,8 @@ func (s *standing) of(path string) *watchedFolder {
 	return f
 }
 
-// close ends all watches. Later answers are not kept.
-func (s *standing) close() {
+// close ends all watches. Later answers are not stored.
+func (s *narrowedCache) close() {
 	s.mu.Lock()
 	s.closed = true
 	folders := s.folders
@@ -85,7 +86,7 @@ func (s *standing) close() {
 	}
 }
 
-// watch begins to watch the folder, which takes as long as to list all folders in it.
+// watch starts watching the folder, which takes as long as listing all folders in it.
 func (f *watchedFolder) watch() {
 	if f.place == "" {
 		return
@@ -104,7 +105,7 @@ func (f *watchedFolder) watch() {
 	f.root = root
 }
 
-// drop ends the watch, with f.mu held.
+// drop ends the watch. The caller holds f.mu.
 func (f *watchedFolder) drop() {
 	f.known = false
 	if f.watcher != nil {
@@ -113,32 +114,32 @@ func (f *watchedFolder) drop() {
 	}
 }
 
-// answer returns the answer to the question of a key if it can be used again. Otherwise next keeps the new one.
-func (f *watchedFolder) answer(key workerKey, now time.Time) (lines []string, stands bool, next pendingAnswer) {
+// answer returns the stored answer for a key if it can be reused. Otherwise the new answer is to be stored with next.
+func (f *watchedFolder) answer(key workerKey, now time.Time) (lines []string, ok bool, next pendingEntry) {
 	if f == nil || f.hasPatterns() {
-		return nil, false, pendingAnswer{}
+		return nil, false, pendingEntry{}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.watcher == nil {
-		return nil, false, pendingAnswer{}
+		return nil, false, pendingEntry{}
 	}
 	if root, err := os.Stat(f.path); err != nil || !os.SameFile(root, f.root) {
 		f.drop() // another folder is at the path
-		return nil, false, pendingAnswer{}
+		return nil, false, pendingEntry{}
 	}
 	if !f.watcher.Settle(f.place) || !f.watcher.Take().None() {
 		f.changes++
 		f.known = false
 	}
-	if f.known && f.key == key && now.Sub(f.at) < maxStanding {
-		return f.lines, true, pendingAnswer{}
+	if f.known && f.key == key && now.Sub(f.at) < maxReuse {
+		return f.lines, true, pendingEntry{}
 	}
-	return nil, false, pendingAnswer{folder: f, changes: f.changes}
+	return nil, false, pendingEntry{folder: f, changes: f.changes}
 }
 
-// keep keeps an answer for later calls, unless a change was reported while it was asked for.
-func (a pendingAnswer) keep(key workerKey, lines []string, now time.Time) {
+// keep stores an answer for later calls, unless a change was reported in the meantime.
+func (a pendingEntry) keep(key workerKey, lines []string, now time.Time) {
 	if a.folder == nil {
 		return
 	}
@@ -152,7 +153,7 @@ func (a pendingAnswer) keep(key workerKey, lines []string, now time.Time) {
 	}
 }
 
-// hasPatterns reports whether the vault has an ignore file, which is not watched and decides what is seen.
+// hasPatterns reports whether the vault has an ignore file. It decides what is visible and is not watched.
 func (f *watchedFolder) hasPatterns() bool {
 	_, err := os.Lstat(filepath.Join(f.path, access.IgnoreFile))
 	return !errors.Is(err, fs.ErrNotExist)

@@ -26,7 +26,7 @@ func TestAnAnswerStandsUntilTheFolderChanges(t *testing.T) {
 	require.NoError(t, err)
 	w.Close()
 
-	all := standing{getenv: func(name string) string {
+	all := narrowedCache{getenv: func(name string) string {
 		if name == "XDG_CACHE_HOME" {
 			return cache
 		}
@@ -35,8 +35,8 @@ func TestAnAnswerStandsUntilTheFolderChanges(t *testing.T) {
 	defer all.close()
 	now := time.Now()
 	key := workerKey{folder: vault}
-	ask := func() (lines string, stands bool, next pendingAnswer) {
-		found, stands, next := all.of(vault).answer(key, now)
+	ask := func() (lines string, stands bool, next pendingEntry) {
+		found, stands, next := all.folder(vault).answer(key, now)
 		return strings.Join(found, ","), stands, next
 	}
 	_, stands, _ := ask()
@@ -71,7 +71,7 @@ func TestAnAnswerStandsUntilTheFolderChanges(t *testing.T) {
 
 	key.redact = "others"
 	give("for another question")
-	now = now.Add(maxStanding)
+	now = now.Add(maxReuse)
 	give("after its time")
 
 	write("a.md")

@@ -14,27 +14,27 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
-// onceSwitch starts the embedded program for one call: it takes one request, as a worker takes many.
+// onceSwitch starts the embedded program for a single request. A worker accepts many.
 const onceSwitch = "--once"
 
-// goCrash is the exit status of a program in Go that dies by a panic, or for want of memory.
+// goCrash is the exit status of a Go program that ends by a panic or runs out of memory.
 const goCrash = 2
 
-// heard is what has arrived of an answer of the embedded program. One goroutine uses it at a time.
-type heard struct {
+// receiver is the part of an answer of the embedded program that has arrived. It is used by one goroutine at a time.
+type receiver struct {
 	stdout *process.Stream
-	tell   func(protocol.Progress)
+	tell   func(protocol.Progress) // reports progress
 	reply  protocol.Reply
 	ended  bool // the reply has arrived
-	// changes is called when the call begins to change files, with how many; nil for nobody to be told.
+	// changes is called with the number of files when the call begins to change files. It may be nil.
 	changes func(files int)
 }
 
-// take takes a frame of the answer.
-func (h *heard) take(f protocol.Frame) (err error) {
+// process handles a frame of the answer.
+func (h *receiver) process(f protocol.Frame) (err error) {
 	switch f.Kind {
 	case protocol.KindOutput:
-		_, _ = h.stdout.Write(f.Payload) // it keeps what it can
+		_, _ = h.stdout.Write(f.Payload) // it drops what exceeds its limit
 		return nil
 	case protocol.KindProgress:
 		progress, err := protocol.ParseProgress(f)
@@ -56,7 +56,7 @@ func (h *heard) take(f protocol.Frame) (err error) {
 	return protocol.Malformedf("sent a frame of kind %d", f.Kind)
 }
 
-// once has a process of its own answer one command.
+// once runs one command in a process of its own.
 func (r *Runner) once(
 	ctx context.Context,
 	c process.Child,
@@ -65,35 +65,35 @@ func (r *Runner) once(
 ) (process.Ending, protocol.Reply) {
 	r.processes.Add(1)
 	defer r.processes.Add(-1)
-	sent, fits := onlyRequest(command)
+	sent, fits := singleRequest(command)
 	if !fits {
-		e := r.pool.nothing()
+		e := r.pool.notSent()
 		e.End(process.NotStarted, fmt.Errorf("send the command: %w", syscall.E2BIG))
 		return e, protocol.Reply{}
 	}
-	ctx, commit, end := uncut(ctx, r.pool.limits)
+	ctx, commit, end := uninterrupted(ctx, r.pool.limits)
 	defer end()
-	said := heard{tell: protocol.ProgressOf(ctx), changes: commit}
+	received := receiver{tell: protocol.ProgressOf(ctx), changes: commit}
 	var failed error
 	c.Args = []string{"vault", folder, onceSwitch}
 	c.Stdin = sent
 	c.Hear = func(out io.Reader, kept *process.Stream) {
-		said.stdout = kept
-		failed = said.hear(out, c.Path, folder)
-		_, _ = io.Copy(io.Discard, out) // another process may have it open
+		received.stdout = kept
+		failed = received.read(out, c.Path, folder)
+		_, _ = io.Copy(io.Discard, out) // another process may have the pipe open
 	}
 	e := c.Run(ctx)
-	isAnswered := said.ended && failed == nil
-	isOver := e.Kind == process.Stopped && errors.Is(e.Cause, context.DeadlineExceeded)
+	isAnswered := received.ended && failed == nil
+	isTimeUp := e.Kind == process.Stopped && errors.Is(e.Cause, context.DeadlineExceeded)
 	switch {
-	case isAnswered && isOver: // it was stopped while it kept what it had read for the next call
+	case isAnswered && isTimeUp: // it was stopped while it saved what it had read for the next call
 		e.End(process.Exited, nil)
-		e.Exit = int(said.reply.Status)
+		e.Exit = int(received.reply.Status)
 	case e.Kind != process.Exited:
 	case failed != nil:
 		e.End(process.NotStarted, failed)
-	case said.ended:
-		e.Exit = int(said.reply.Status)
+	case received.ended:
+		e.Exit = int(received.reply.Status)
 	case e.Exit == goCrash:
 		e.Kind = process.Crashed
 		e.How = "a panic"
@@ -101,12 +101,12 @@ func (r *Runner) once(
 		e.Kind = process.Lost
 		e.How = fmt.Sprintf("ended with status %d", e.Exit)
 	}
-	return e, said.reply
+	return e, received.reply
 }
 
-// uncut returns a context that ends with ctx, but not in the middle of a change: after commit it outlives ctx for the time that
-// the change of so many files may take. end must be called.
-func uncut(ctx context.Context, limits workerLimits) (own context.Context, commit func(files int), end func()) {
+// uninterrupted returns a context that ends with ctx, but not in the middle of a change. Once commit was called it
+// outlives ctx by the time that the change of files may take. The caller must call end.
+func uninterrupted(ctx context.Context, limits workerLimits) (own context.Context, commit func(files int), end func()) {
 	own, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	var mu sync.Mutex
 	limit := time.Duration(0)
@@ -131,32 +131,32 @@ func uncut(ctx context.Context, limits workerLimits) (own context.Context, commi
 	}
 }
 
-// onlyRequest returns all that a process for one command is sent.
-func onlyRequest(command Command) (sent string, fits bool) {
+// singleRequest returns the input of a process that runs one command.
+func singleRequest(command Command) (sent string, fits bool) {
 	b, _ := protocol.AppendHello(nil, protocol.Hello{Version: protocol.Version})
 	b, fits = protocol.AppendRequest(b, 1, command.request)
 	if command.StdinParam == "" {
 		return string(b), fits
 	}
-	var all strings.Builder
-	all.Write(b)
+	var input strings.Builder
+	input.Write(b)
 	for rest := command.Stdin; ; {
 		n := min(len(rest), protocol.MaxChunk)
-		all.Write(protocol.Append(b[:0], protocol.Frame{Kind: protocol.KindInput, ID: 1, Payload: []byte(rest[:n])}))
+		input.Write(protocol.Append(b[:0], protocol.Frame{Kind: protocol.KindInput, ID: 1, Payload: []byte(rest[:n])}))
 		if n == 0 {
-			return all.String(), fits
+			return input.String(), fits
 		}
 		rest = rest[n:]
 	}
 }
 
-// hear reads the answer of a process for one command. The error says that the process is not
-// the embedded program; what else is wrong with the answer leaves it without an end.
-func (h *heard) hear(out io.Reader, path, folder string) error {
+// read reads the answer of a process that runs one command. The error means that the process is not the embedded
+// program; after any other problem the answer is incomplete, and ended stays false.
+func (h *receiver) read(out io.Reader, path, folder string) error {
 	in := protocol.NewReader(out)
 	first, err := in.Next()
 	if err == io.EOF {
-		return nil // how the process has ended says more
+		return nil // how the process ended tells more
 	}
 	var theirs protocol.Hello
 	if err == nil {
@@ -165,20 +165,20 @@ func (h *heard) hear(out io.Reader, path, folder string) error {
 	if err != nil {
 		return unsuitableWorker(path, "is not a worker: it "+err.Error())
 	}
-	if reason := unlike(theirs, folder); reason != "" {
+	if reason := mismatch(theirs, folder); reason != "" {
 		return unsuitableWorker(path, reason)
 	}
 	for err == nil && !h.ended {
 		var f protocol.Frame
 		if f, err = in.Next(); err == nil {
-			err = h.take(f)
+			err = h.process(f)
 		}
 	}
 	return nil
 }
 
-// unlike says in what a greeting differs from that of a worker for a folder, "" if in nothing.
-func unlike(theirs protocol.Hello, folder string) string {
+// mismatch returns in what a greeting differs from that of a worker for the folder, "" if it does not.
+func mismatch(theirs protocol.Hello, folder string) string {
 	switch {
 	case theirs.Version != protocol.Version:
 		return fmt.Sprintf("speaks version %d of the worker's protocol, not %d", theirs.Version, protocol.Version)

@@ -11,11 +11,11 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// ready makes sure that the app may run the call: the file is the one that was checked, and its
-// version is new enough. The version is asked for before the first call of a program and again
-// after an error of the app. The remarks are about a fresh answer.
+// ready makes sure that the app may run the call: the program file is the one that was checked, and its version is
+// new enough. The version is asked before the first call of a program, and again after an error of the app. The
+// remarks are those on a version that was just asked.
 func (r *Runner) ready(ctx context.Context, permit policy.Permit, p Program) (remarks []string, err error) {
-	if err := r.recheck(p); err != nil {
+	if err := r.checkAgain(p); err != nil {
 		return nil, err
 	}
 	if permit.Call().IsProbe() {
@@ -30,8 +30,8 @@ func (r *Runner) ready(ctx context.Context, permit policy.Permit, p Program) (re
 		if err != nil {
 			return nil, err
 		}
-		// An old installer is not an error: the client that was found is not the Electron executable.
-		native := tiers.DefaultMinimum // the first one with the native client
+		// An old installer is not an error: the CLI that was found is not the Electron executable.
+		native := tiers.DefaultMinimum // the first version with the native CLI
 		if known.installer != (tiers.Version{}) && known.installer.Before(native) {
 			remarks = []string{
 				fmt.Sprintf("the Obsidian installer is %s; installers from %s on bring a faster client, "+
@@ -40,20 +40,20 @@ func (r *Runner) ready(ctx context.Context, permit policy.Permit, p Program) (re
 		}
 	}
 	if minimum := permit.MinVersion(); known.app.Before(minimum) {
-		r.learnRelease(nil) // the app may be updated without a change to the client
+		r.learnRelease(nil) // the app may be updated while the CLI stays the same
 		return nil, &Unavailable{
 			code: CodeTooOld, program: p.path,
 			reason: fmt.Sprintf("belongs to Obsidian %s, and the call needs %s", known.app, minimum),
 			hint:   "the user can update Obsidian to " + minimum.String() + " or newer",
 		}
 	}
-	if fresh { // another call may have forgotten the one that was known
+	if fresh { // another call may have dropped the cached version
 		r.learnRelease(known)
 	}
 	return remarks, nil
 }
 
-// probe asks the client for its version. If it fails, nothing of the call has run.
+// probe asks the Obsidian CLI for its version. If it fails, no part of the call has run.
 func (r *Runner) probe(ctx context.Context, whole policy.Permit, p Program) (*release, error) {
 	permit := whole.Probe()
 	if !permit.Valid() {
@@ -64,8 +64,8 @@ func (r *Runner) probe(ctx context.Context, whole policy.Permit, p Program) (*re
 		return nil, err
 	}
 	out, err := r.runWithRetry(ctx, permit, p, command, nil)
-	// Another program has the name of the CLI if it answered twice with neither a version nor an
-	// error of the app.
+	// If it answered twice with neither a version nor an error of the app, it is another program with the name of the
+	// CLI.
 	unavailable := (*Unavailable)(nil)
 	isStarting := errors.As(err, &unavailable) && unavailable.Code() == CodeVaultStarting
 	foreign := isStarting && out.Stdout != "" && !strings.HasPrefix(out.Stdout, prefixError)
@@ -90,22 +90,21 @@ func (r *Runner) probe(ctx context.Context, whole policy.Permit, p Program) (*re
 	}
 }
 
-// learnRelease keeps the answer of the client, nil to ask again.
+// learnRelease caches the version of the CLI; nil makes the next call ask again.
 func (r *Runner) learnRelease(known *release) {
 	r.client.mu.Lock()
 	defer r.client.mu.Unlock()
 	r.client.release = known
 }
 
-// release is what the client answered to the question for its version. The app
-// updates itself, the installer does not.
+// release is the answer of the CLI to the version probe. The app updates itself, the installer does not.
 type release struct {
 	app       tiers.Version
-	installer tiers.Version // zero when the answer did not name one
+	installer tiers.Version // zero if the answer does not name one
 }
 
-// parseRelease accepts only the forms "1.12.7" and "1.12.7 (installer 1.12.4)", with versions as [tiers.ParseVersion]
-// reads them.
+// parseRelease accepts only the forms "1.12.7" and "1.12.7 (installer 1.12.4)", with versions as in
+// [tiers.ParseVersion].
 func parseRelease(line string) (release, bool) {
 	app, installer, hasInstaller := strings.Cut(line, " (installer ")
 	first, err := tiers.ParseVersion(app)
@@ -120,11 +119,11 @@ func parseRelease(line string) (release, bool) {
 	return release{app: first, installer: second}, err == nil && closed
 }
 
-// Watcher is notified of every program that answers for a [Runner], for traces, without the call
-// or the answer. It must be safe for concurrent use and return immediately.
+// Watcher is notified of every program that a [Runner] runs, for traces. It gets neither the call nor the answer. It
+// must be safe for concurrent use and return immediately.
 type Watcher interface {
-	// BeginRun is called before a program is asked: "obsidian" or "embedded". The function it
-	// returns, unless nil, is called at the end with the exit status, -1 if nothing ran, and the
-	// code of the error or the failure, "" for none. ctx is the one of Run.
+	// BeginRun is called before a program is run. backend is "obsidian" or "embedded". The returned function, unless
+	// it is nil, is called at the end with the exit status, -1 if nothing ran, and the code of the error or the
+	// failure, "" if there is none. ctx is the context of Run.
 	BeginRun(ctx context.Context, backend string) (end func(exitCode int, code string))
 }

@@ -19,18 +19,18 @@ import (
 
 // Run runs the call of permit with p.
 //
-// The error is nil when the program answered, also when the answer is a [Failure]. It is an
-// [*Unavailable] for the environment, a [*Stopped] when the call was ended before its answer
-// was complete, a [*allowlist.ParseError] when the call cannot be passed to the program, and
-// [ErrNoPermit] or [ErrNoProgram]. The Outcome has what was collected in any case.
+// The error is nil if the program answered, even if the answer is a [Failure]. Otherwise it is an [*Unavailable] for
+// a problem of the environment, a [*Stopped] if the call was ended before its answer was complete, an
+// [*allowlist.ParseError] if the call cannot be passed to the program, or [ErrNoPermit] or [ErrNoProgram]. The
+// Outcome has what was collected in any case.
 //
-// Only one kind of call is repeated, once and at once: one that the Obsidian CLI did not know
-// because its vault was just being opened.
+// A call is repeated only if the Obsidian CLI did not know it because its vault was just being opened. It is
+// repeated once, immediately.
 func (r *Runner) Run(ctx context.Context, permit policy.Permit, p Program) (Outcome, error) {
-	permitted := permit.Valid() && (!permit.Confined() || p.backend == embeddedBackend)
-	return r.watched(ctx, p, permitted, permit, func(ctx context.Context, command Command) (Outcome, error) {
+	isPermitted := permit.Valid() && (!permit.Confined() || p.backend == embeddedBackend)
+	return r.watched(ctx, p, isPermitted, permit, func(ctx context.Context, command Command) (Outcome, error) {
 		if p.backend == embeddedBackend {
-			command.request = wanted(ctx, command.request)
+			command.request = withWants(ctx, command.request)
 			return r.attempt(ctx, permit, p, command, nil).result(r, permit)
 		}
 		turn := &turn{r: r}
@@ -51,21 +51,21 @@ func (r *Runner) Run(ctx context.Context, permit policy.Permit, p Program) (Outc
 	})
 }
 
-// Preview has p, which must be the embedded program with a task that makes nothing, see [protocol.Task.Makes], work out
-// what the call of preview would change. Nothing is changed. The results are those of Run.
+// Preview makes p work out what the call of preview would change, and changes nothing. p must be the embedded
+// program with a task that makes no changes, see [protocol.Task.Makes]. The results are those of Run.
 func (r *Runner) Preview(ctx context.Context, preview policy.Preview, p Program) (Outcome, error) {
-	permitted := preview.Valid() && p.backend == embeddedBackend && !p.options.Task.Makes()
-	return r.watched(ctx, p, permitted, preview, func(ctx context.Context, command Command) (Outcome, error) {
+	isPermitted := preview.Valid() && p.backend == embeddedBackend && !p.options.Task.Makes()
+	return r.watched(ctx, p, isPermitted, preview, func(ctx context.Context, command Command) (Outcome, error) {
 		return r.attempt(ctx, preview, p, command, nil).result(r, preview)
 	})
 }
 
-// watched runs a call with its time limit and its [Hold], and notifies the watcher. Nothing is
-// run unless the call is permitted.
+// watched runs a call with its time limit and its [Hold], and notifies the watcher. A call without a permit is not
+// run.
 func (r *Runner) watched(
 	ctx context.Context,
 	p Program,
-	permitted bool,
+	isPermitted bool,
 	permit policy.Grant,
 	run func(context.Context, Command) (Outcome, error),
 ) (out Outcome, err error) {
@@ -85,7 +85,7 @@ func (r *Runner) watched(
 			}()
 		}
 	}
-	if !permitted {
+	if !isPermitted {
 		return notRun(), ErrNoPermit
 	}
 	command, err := p.Command(permit.Call())
@@ -93,15 +93,15 @@ func (r *Runner) watched(
 		return notRun(), err
 	}
 	command.request.Want.Millis = int(r.config.Timeout.Milliseconds())
-	ctx, end := r.holding(ctx)
+	ctx, end := r.underHold(ctx)
 	defer end()
 	ctx, cancel := context.WithTimeout(ctx, r.config.Timeout)
 	defer cancel()
 	return run(ctx, command)
 }
 
-// runWithRetry repeats a call that the Obsidian CLI did not know: nothing was run, and a
-// vault that was just opened knows it the second time. turn ends with each process unless nil.
+// runWithRetry repeats a call that the Obsidian CLI did not know: nothing was run, and a vault that was just opened
+// knows it the second time. Unless turn is nil, it ends with each process.
 func (r *Runner) runWithRetry(
 	ctx context.Context,
 	permit policy.Permit,
@@ -122,7 +122,7 @@ func (r *Runner) runWithRetry(
 	v := &second.verdict
 	text := v.sentence()
 	switch {
-	case v.cold && call.IsProbe() && !(question{name: call.Name()}).unknownCommand(text):
+	case v.cold && call.IsProbe() && !(question{name: call.Name()}).isUnknownCommand(text):
 		v.unavailable = &Unavailable{
 			code: CodeVaultStarting,
 			reason: "the Obsidian CLI answered " + excerpt.Quoted(
@@ -138,23 +138,23 @@ func (r *Runner) runWithRetry(
 			reason: "the vault is being opened and does not know its commands yet",
 			hint:   "nothing was run; ask again in a few seconds",
 		}
-	case v.cold: // the same answer for a command of a plugin means that the plugin is off
+	case v.cold: // the same answer twice to a plugin's command means that the plugin is off
 		v.failure = &Failure{fact: fact{code: CodeCLIError, reason: "the Obsidian CLI answered " + excerpt.Quoted(firstLine(text)),
 			hint: "the user can switch on the core plugin that brings this command, in Obsidian under Settings > Core plugins"}}
 	}
 	return second.result(r, permit)
 }
 
-// attempt is one run of a process: how it ended and what its answer means.
+// attempt is one run of a process: how it ended, and what its answer means.
 type attempt struct {
 	process.Ending
 	path     string
-	embedded bool // whether it is the embedded program
+	embedded bool // the embedded program was run
 	verdict  verdict
-	reply    protocol.Reply // of the embedded program
+	reply    protocol.Reply // from the embedded program
 }
 
-// attempt runs the call once. turn ends with the process unless nil.
+// attempt runs the call once. Unless turn is nil, it ends with the process.
 func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, command Command, turn *turn) attempt {
 	c := process.Child{
 		Path: command.Path, Name: p.name, Args: command.Args, Env: r.env(p.backend),
@@ -176,10 +176,10 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 	}
 	at := r.workerKey(p.folder, permit, marker)
 	e, reply := r.pool.run(ctx, c, command, at)
-	for range otherWorkers {
-		isLostToOtherCall := e.Kind == process.Lost && e.How == causeUnfinishedCall
+	for range maxAttempts {
+		lostToOtherCall := e.Kind == process.Lost && e.How == causeUnfinishedCall
 		mayHaveChanged := e.Started && permit.Call().Effect().Mutates()
-		if !isLostToOtherCall || mayHaveChanged {
+		if !lostToOtherCall || mayHaveChanged {
 			break
 		}
 		e, reply = r.pool.run(ctx, c, command, at)
@@ -187,6 +187,7 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 	return classifyEnding(e, reply, permit, p, marker)
 }
 
+// workerKey returns the key of the worker that answers calls under a permit.
 func (r *Runner) workerKey(folder string, permit policy.Grant, marker *guard.Marker) workerKey {
 	return workerKey{
 		folder,
@@ -196,7 +197,7 @@ func (r *Runner) workerKey(folder string, permit policy.Grant, marker *guard.Mar
 	}
 }
 
-// withRules adds to an environment what the embedded program hides from a caller, and where it may send texts.
+// withRules adds to an environment what the embedded program must hide, and where it may send texts.
 func (r *Runner) withRules(env []string, permit policy.Grant, marker *guard.Marker) []string {
 	env = slices.Grow(slices.Clip(env), 5)
 	if e := r.config.Embeddings; e.Server != "" && (!e.Elsewhere || permit.Sends()) {
@@ -214,9 +215,9 @@ func (r *Runner) withRules(env []string, permit policy.Grant, marker *guard.Mark
 	return env
 }
 
-// Ask asks p, which must be the embedded program, a question about notes, and returns the lines of the
-// answer; an error means that it is not known. After [protocol.AskNarrowed] with paths each line has a level, a tab
-// and a path; after [protocol.AskMarked] with tags, written with "#", it has a path.
+// Ask sends a question about notes to p, which must be the embedded program, and returns the lines of its answer. An
+// error means that the answer is unknown. For [protocol.AskNarrowed] words are paths, and each line has a level, a
+// tab and a path. For [protocol.AskMarked] words are tags with their "#", and each line is a path.
 func (r *Runner) Ask(
 	ctx context.Context,
 	q policy.Question,
@@ -231,10 +232,10 @@ func (r *Runner) Ask(
 	defer cancel()
 	marker := r.Marker(q.Secrets())
 	key := r.workerKey(p.folder, &q, marker)
-	var next pendingAnswer
+	var next pendingEntry
 	if r.config.Resident && question == protocol.AskNarrowed && len(words) == 0 {
-		var stands bool
-		if lines, stands, next = r.standing.of(p.folder).answer(key, time.Now()); stands {
+		var ok bool
+		if lines, ok, next = r.narrowed.folder(p.folder).answer(key, time.Now()); ok {
 			return lines, nil
 		}
 	}
@@ -266,7 +267,7 @@ func (r *Runner) Ask(
 	return lines, nil
 }
 
-// Marker returns what replaces secrets by marks under a policy, nil where they are allowed.
+// Marker returns what replaces secrets by marks under a policy, nil if secrets are allowed.
 func (r *Runner) Marker(s policy.Secrets) *guard.Marker {
 	switch s {
 	case policy.SecretsAllow:
@@ -277,6 +278,7 @@ func (r *Runner) Marker(s policy.Secrets) *guard.Marker {
 	return r.marker()
 }
 
+// classifyEnding determines what the answer of a process means.
 func classifyEnding(
 	e process.Ending,
 	reply protocol.Reply,
@@ -297,12 +299,12 @@ func classifyEnding(
 		a.Kind = process.Crashed
 		a.How = "a panic"
 	}
-	if !a.embedded { // which has read no secrets
+	if !a.embedded { // the embedded program redacts secrets itself
 		got.stdout, got.stderr = string(marker.Redact([]byte(got.stdout))), string(marker.Redact([]byte(got.stderr)))
 	}
 	a.verdict = verdict{answer: got}
 	if a.Kind == process.Exited {
-		a.verdict = questionOf(permit, p).judge(got)
+		a.verdict = newQuestion(permit, p).judge(got)
 	}
 	if name := permit.Call().PrintedProperty(); name != "" && !a.embedded {
 		a.verdict.stdout = marker.RedactProperty(name, a.verdict.stdout)
@@ -310,6 +312,7 @@ func classifyEnding(
 	return a
 }
 
+// result converts an attempt into the results of [Runner.Run].
 func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 	if permit.Guarded() && !a.embedded {
 		a.withhold(permit)
@@ -364,11 +367,11 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 			stopped.mayHaveChanged()
 		}
 		if a.embedded {
-			stopped.ofEmbedded(r.config.Timeout)
+			stopped.describeEmbedded(r.config.Timeout)
 		}
 		return out, stopped
 	case process.Crashed:
-		if permit.Call().Apart() { // it reached its limit, see the row of the command
+		if permit.Call().Apart() { // it reached its memory limit, see the row of the command
 			out.Failure = &Failure{
 				fact: fact{
 					code:   CodeOutputLimit,
@@ -404,7 +407,7 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 	return out, nil
 }
 
-// stoppedBy says why a call with a time limit was ended.
+// stoppedBy returns the error for a call that was ended by cause.
 func stoppedBy(cause error, timeout time.Duration) *Stopped {
 	s := &Stopped{
 		fact{
@@ -429,15 +432,15 @@ func stoppedBy(cause error, timeout time.Duration) *Stopped {
 	return s
 }
 
-// mayHaveChanged has the error say that the call had begun, and that its outcome is unknown.
+// mayHaveChanged changes the error to say that the call had begun and that its outcome is unknown.
 func (s *Stopped) mayHaveChanged() {
 	s.code = CodeOutcomeUnknown
 	s.hint = "the app may have made the change, or may still make it; " + hintReadBack
 }
 
-// ofEmbedded has the sentences speak of the embedded CLI: it shows no dialog, and what a call of it may have changed is settled
-// by the next one.
-func (s *Stopped) ofEmbedded(timeout time.Duration) {
+// describeEmbedded changes the texts to be about the embedded program: it shows no dialog, and the next call
+// completes or undoes what a call may have changed.
+func (s *Stopped) describeEmbedded(timeout time.Duration) {
 	switch s.code {
 	case CodeTimeout:
 		s.reason = fmt.Sprintf("the embedded CLI did not answer within %v", timeout)
@@ -462,7 +465,7 @@ func cannotStart(path string, err error) *Unavailable {
 	if known, ok := errors.AsType[*Unavailable](err); ok {
 		return known
 	}
-	u := &Unavailable{code: CodeUnsuitable, program: path, reason: "cannot be started: " + reasonOf(err), cause: err,
+	u := &Unavailable{code: CodeUnsuitable, program: path, reason: "cannot be started: " + withoutPath(err), cause: err,
 		hint: "the user can check whether this program can be started at all"}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -26,14 +26,14 @@ const (
 	beginsTailCommand = ` Use "commands" to list available command IDs.`
 )
 
-// shape is one family of error answers. It is held against the first line with everything between
-// quotation marks taken out, so that what a caller asked for cannot choose the family.
+// shape is one family of error messages. It is compared with the first line after everything in quotation marks was
+// removed, so that the content of a request cannot select the family.
 type shape struct {
 	prefix, part, suffix string
 	code, hint           string
 }
 
-// shapes are asked in this order; the first that fits is the answer.
+// shapes are tried in this order; the first match counts.
 var shapes = [...]shape{
 	{prefix: prefixMissing, code: CodeCLIError,
 		hint: "the installed Obsidian CLI takes other parameters than vaultwicket knows; the user can update the older one"},
@@ -60,7 +60,7 @@ var shapes = [...]shape{
 
 const hintTarget = "name the note with path= or file="
 
-// shapeOf returns the family of an error answer, nil when it fits none.
+// shapeOf returns the family of an error message, nil if it matches none.
 func shapeOf(text string) *shape {
 	parts := strings.Split(firstLine(text), `"`)
 	for i := 1; i < len(parts); i += 2 {
@@ -76,35 +76,36 @@ func shapeOf(text string) *shape {
 	return nil
 }
 
-// maxReason is how long an error line is at most to be a reason as it is: one names a text, a place and what would be right.
+// maxReason is the maximum length in bytes of an error line that becomes a reason unchanged. A reason names a text,
+// a place and what would be right.
 const maxReason = 1000
 
-// plainly turns an error line into a reason: "Error: File "a.md" not found."
-// becomes "file "a.md" not found". Odd characters stay visible.
+// plainly turns an error line into a reason: "Error: File "a.md" not found." becomes "file "a.md" not found". A line
+// with unprintable characters is quoted.
 func plainly(line string) string {
 	text := strings.TrimRight(strings.TrimPrefix(line, prefixError), ".!")
 	first, size := utf8.DecodeRuneInString(text)
-	isShown := func(r rune) bool { return unicode.IsPrint(r) || unicode.Is(unicode.Zs, r) }
-	if len(text) > maxReason || strings.ContainsFunc(text, func(r rune) bool { return !isShown(r) }) ||
+	isVisible := func(r rune) bool { return unicode.IsPrint(r) || unicode.Is(unicode.Zs, r) }
+	if len(text) > maxReason || strings.ContainsFunc(text, func(r rune) bool { return !isVisible(r) }) ||
 		!utf8.ValidString(text) {
 		return "the Obsidian CLI answered " + excerpt.Quoted(line)
 	}
 	return string(unicode.ToLower(first)) + text[size:]
 }
 
-// LooksLikeRemark reports whether a line may be a sentence of the app, where its form was never recorded: an error, one
-// that says that there is nothing, or another one.
+// LooksLikeRemark reports whether a line may be a message of the app, for answers whose form was never recorded: an
+// error, a message that there are no results, or any other sentence.
 func LooksLikeRemark(line string) bool {
-	if strings.HasPrefix(line, strings.TrimSpace(prefixError)) || exception(line) {
+	if strings.HasPrefix(line, strings.TrimSpace(prefixError)) || isException(line) {
 		return true
 	}
 	isAbsence := strings.HasPrefix(line, "No ") && strings.HasSuffix(line, ".")
-	return isAbsence || nothingFound(line) || isSentence(line)
+	return isAbsence || isNothingFound(line) || isSentence(line)
 }
 
-// exception reports whether text is an uncaught error of the app,
-// such as "TypeError: Cannot read properties of undefined".
-func exception(text string) bool {
+// isException reports whether text is an uncaught error of the app, such as
+// "TypeError: Cannot read properties of undefined".
+func isException(text string) bool {
 	name, _, found := strings.Cut(firstLine(text), "Error: ")
 	if !found || !isWord(name) {
 		return false
@@ -112,16 +113,16 @@ func exception(text string) bool {
 	return 'A' <= name[0] && name[0] <= 'Z'
 }
 
-// usage reports whether text consists of the two lines that tell of a missing parameter.
-func usage(text, command string) bool {
+// isUsageError reports whether text consists of the two lines that report a missing parameter.
+func isUsageError(text, command string) bool {
 	first, second, two := strings.Cut(text, "\n")
 	return two && strings.HasPrefix(first, prefixMissing) &&
 		strings.HasPrefix(second, prefixUsage+command) && isLine(second)
 }
 
-// explained reports whether text is an error line with one more line that lists
-// what would be right, as for a missing view.
-func explained(text string) bool {
+// isExplainedError reports whether text is an error line with one more line that lists the valid choices, as for a
+// missing view.
+func isExplainedError(text string) bool {
 	_, second, two := strings.Cut(text, "\n")
 	label, _, found := strings.Cut(second, ": ")
 	if !two || !found || !isLine(second) {
@@ -130,9 +131,9 @@ func explained(text string) bool {
 	return isWord(strings.ReplaceAll(label, " ", ""))
 }
 
-// nothingFound reports whether text is a sentence such as "No tags found.". The
-// wording differs between releases for some commands.
-func nothingFound(text string) bool {
+// isNothingFound reports whether text is a message such as "No tags found.". For some commands its wording differs
+// between releases.
+func isNothingFound(text string) bool {
 	rest, found := strings.CutPrefix(text, "No ")
 	if !found || !isLine(text) || len(text) > len("No ")+60 {
 		return false
@@ -141,7 +142,7 @@ func nothingFound(text string) bool {
 	return found && isWord(strings.NewReplacer(" ", "", "-", "").Replace(what))
 }
 
-// looksLikePath reports whether a line ends like the name of a file: a dot and a short extension.
+// looksLikePath reports whether a line ends like a file name, with a dot and a short extension.
 func looksLikePath(line string) bool {
 	dot := strings.LastIndexByte(line, '.')
 	if dot < 0 {
@@ -166,35 +167,35 @@ func firstLine(s string) string {
 	return strings.TrimSuffix(line, "\r")
 }
 
-// trimmed is an answer without the line break at its end, with plain line
-// breaks: what the sentences above are compared with.
+// trimmed returns an answer without its final line break and with plain line breaks, for comparison with the
+// sentences above.
 func trimmed(s string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r"), "\r\n", "\n")
 }
 
-// maxNoise bounds the lines taken for noise: a client prints two or three.
+// maxNoise is the maximum number of lines treated as noise. The Obsidian CLI prints two or three.
 const maxNoise = 16
 
-// noiseSentences begin the lines that an app newer than its installer prints in front of every answer,
-// on either stream (recorded on 1.12.7, both streams by different people).
+// noiseSentences are the beginnings of lines that an app newer than its installer prints before every answer, on
+// either stream (recorded on 1.12.7).
 var noiseSentences = [...]string{
 	"Your Obsidian installer is out of date.",
 	"Please download the latest installer",
 	"Ignored: Error: ",
 }
 
-// packageVerbs and packageKinds make the other line: "Loading updated app
-// package <folder>/obsidian-1.12.7.asar".
+// packageVerbs and packageKinds form the other noise line: "Loading updated app package
+// <folder>/obsidian-1.12.7.asar".
 var (
 	packageVerbs = [...]string{"Loading ", "Loaded "}
 	packageKinds = [...]string{"updated app package", "main app package"}
 )
 
-// timeShape is the form of a leading "2026-05-04 13:56:24 ".
+// timeShape is the form of a leading time such as "2026-05-04 13:56:24 ", with 0 for each digit.
 const timeShape = "0000-00-00 00:00:00 "
 
-// cutNoise takes noise lines from the start of a stream and returns them. What
-// comes after the first other line is kept, whatever it looks like.
+// cutNoise removes noise lines from the start of text and returns them. Everything from the first other line on is
+// kept, whatever it looks like.
 func cutNoise(text string, isNoise func(string) bool) (rest string, noise []string) {
 	for rest = text; len(noise) < maxNoise; {
 		line, after, _ := strings.Cut(rest, "\n")
@@ -236,8 +237,8 @@ func isNoise(line string) bool {
 	return false
 }
 
-// isErrorNoise also knows the warnings of the runtime of the older client,
-// which are seen on standard error of machines without a display.
+// isErrorNoise reports whether a line of standard error is noise. It also recognises the warnings that the older
+// Electron client prints on machines without a display.
 func isErrorNoise(line string) bool {
 	if isNoise(line) || strings.HasPrefix(line, "(electron) ") || strings.HasPrefix(line, "(node:") {
 		return true
@@ -254,8 +255,8 @@ func isErrorNoise(line string) bool {
 	return false
 }
 
-// cutBlank takes one empty line from the start, unless nothing else is there:
-// recorded on Windows in front of several answers.
+// cutBlank removes one empty line from the start, unless nothing follows it. Such a line was recorded on Windows
+// before several answers.
 func cutBlank(text string) string {
 	for _, blank := range [...]string{"\r\n", "\n"} {
 		if rest, found := strings.CutPrefix(text, blank); found && rest != "" {

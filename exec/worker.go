@@ -11,59 +11,61 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
-// beginLimit is how long a worker may take to begin while no call waits for it.
+// beginLimit is how long a worker may take to start while no call waits for it.
 const beginLimit = 15 * time.Second
 
 const (
-	// cancelGrace is how long a call that timed out or was cancelled is waited for. Then it is left to itself, if the worker
-	// has confirmed that it is cancelled.
+	// cancelGrace is how long a cancelled or timed out call is waited for. Then, if the worker has confirmed the
+	// cancellation, the call is abandoned.
 	cancelGrace = 150 * time.Millisecond
-	// confirmGrace is how much longer a worker may take to confirm that. Then it is stopped in the steps of every child, which
-	// together keep a call within its limit and half a second; for a call that only reads it has unheardLimit more.
+	// confirmGrace is how much longer a worker may take to confirm a cancellation. Then it is stopped in the steps of
+	// every child; together they keep a call within its limit plus half a second. If the call only reads, the worker
+	// has unheardLimit more.
 	confirmGrace = 150 * time.Millisecond
-	// unheardLimit is how long a worker may be silent: longer than a busy machine leaves one without a processor.
+	// unheardLimit is how long a worker may stay silent. It is longer than a busy machine leaves a process without a
+	// processor.
 	unheardLimit = 3 * time.Second
-	// lateLimit is how long a call may go on that was left to itself: far longer than its budget lasts on any machine.
+	// lateLimit is how long an abandoned call may continue. It is far longer than its budget lasts on any machine.
 	lateLimit = 20 * time.Second
 )
 
-// worker is the resident embedded program of one vault. It is stopped after any error, and after a cancelled call that
-// does not end, because its state is unknown. The next call starts another one.
+// worker is the resident embedded program of one vault. It is stopped after any error, and after a cancelled call
+// that does not end, because its state is then unknown. The next call starts another worker.
 type worker struct {
 	pool *pool
 	at   workerKey
 	life context.Context
-	end  context.CancelFunc // stops the process in steps
+	end  context.CancelFunc // stops the process in steps, see [process.Process.Stop]
 
-	begun  chan struct{} // closed when the worker takes requests, and peer is set, or when it has failed: why is failed
+	begun  chan struct{} // closed when the worker accepts requests and peer is set, or when failed is set
 	peer   *process.Process
 	path   string // of the program
 	pid    int
-	failed error
-	gone   chan struct{} // closed when the process has ended and every call knows
-	slots  chan struct{} // as many as a worker has open at once
+	failed error         // why the worker could not start
+	gone   chan struct{} // closed when the process has ended and all its calls have been told
+	slots  chan struct{} // one element per open call, with the capacity of a worker
 
-	writing sync.Mutex // of peer.In
-	scratch []byte     // what is being written
+	writing sync.Mutex // guards peer.In and scratch
+	scratch []byte     // buffer for the frames to send
 
 	mu     sync.Mutex
-	open   map[uint32]*exchange // nil when there will be no more answers
-	last   uint32
-	cause  string // why we stopped it
-	doomed bool   // a call did not end: the worker ends when none that writes is open
+	open   map[uint32]*exchange // nil when no more answers will come
+	last   uint32               // id of the last call
+	cause  string               // why the worker was stopped
+	doomed bool                 // a call did not end: the worker is stopped once no call that writes is open
 
 	sizes sizes
 
-	// The rest belongs to the pool.
+	// The fields below are guarded by pool.mu.
 	inFlight     int
 	retired      bool
 	inputClosed  bool
 	idleSince    time.Time
 	healthTimer  *time.Timer // nil before the first check
-	checksPaused bool        // until the worker has been idle for the limit
+	checksPaused bool        // no check is scheduled until the worker has been idle for the limit
 }
 
-// live starts the process, reads its answers and returns when it has ended.
+// live starts the process, reads its answers, and returns when it has ended.
 func (w *worker) live(c process.Child) {
 	defer w.end()
 	peer, err := process.Start(w.life, c)
@@ -74,7 +76,7 @@ func (w *worker) live(c process.Child) {
 	}
 	w.peer = peer
 	w.path = c.Path
-	go func() { // close the pipes of a process that has ended while another one has them open
+	go func() { // closes the pipes of a process that has ended while another process has them open
 		<-peer.Done()
 		select {
 		case <-w.gone:
@@ -93,17 +95,17 @@ func (w *worker) live(c process.Child) {
 		for err == nil {
 			var f protocol.Frame
 			if f, err = in.Next(); err == nil {
-				err = w.take(f)
+				err = w.process(f)
 			}
 		}
 		if _, malformed := errors.AsType[*protocol.Malformed](err); !malformed {
-			err = nil // io.EOF, or its like on a pipe that we closed
+			err = nil // io.EOF, or the error of reading a pipe that we closed
 		}
 	}
 	w.terminate(w.finish(errors.Join(w.failed, err)))
 }
 
-// stopUnlessBegun ends a process that does not take requests.
+// stopUnlessBegun stops a process that does not accept requests yet.
 func (w *worker) stopUnlessBegun() {
 	select {
 	case <-w.begun:
@@ -112,8 +114,8 @@ func (w *worker) stopUnlessBegun() {
 	}
 }
 
-// finish returns how the process ended, when it is gone. A process whose output has ended
-// gets time to end by itself; after malformed frames it is stopped at once.
+// finish waits for the end of the process and returns how it ended. A process that closed its output gets time to
+// end by itself; after malformed frames it is stopped at once.
 func (w *worker) finish(err error) string {
 	if err == nil {
 		select {
@@ -138,6 +140,7 @@ func (w *worker) finish(err error) string {
 	return fmt.Sprintf("ended with status %d", end.Exit)
 }
 
+// terminate removes the worker from the pool and ends all its open calls.
 func (w *worker) terminate(how string) {
 	w.pool.mu.Lock()
 	w.retire()
@@ -148,9 +151,9 @@ func (w *worker) terminate(how string) {
 	w.open = nil
 	w.mu.Unlock()
 	for _, x := range open {
-		x.hearing.Lock()
-		x.endWith(how)
-		x.hearing.Unlock()
+		x.frameMu.Lock()
+		x.finishWithout(how)
+		x.frameMu.Unlock()
 	}
 	if w.failed != nil {
 		close(w.begun)
@@ -158,7 +161,7 @@ func (w *worker) terminate(how string) {
 	close(w.gone)
 }
 
-// stop ends the process in steps. The first reason is reported.
+// stop ends the process in steps. Only the first reason is reported.
 func (w *worker) stop(reason string) {
 	w.mu.Lock()
 	if w.cause == "" {
@@ -168,7 +171,7 @@ func (w *worker) stop(reason string) {
 	w.end()
 }
 
-// handshake exchanges greetings. The buffer of a pipe has room for a greeting.
+// handshake exchanges greetings. A greeting fits into the buffer of a pipe.
 func (w *worker) handshake(in *protocol.Reader) error {
 	hello, _ := protocol.AppendHello(nil, protocol.Hello{Version: protocol.Version})
 	if _, err := w.peer.In.Write(hello); err != nil {
@@ -182,7 +185,7 @@ func (w *worker) handshake(in *protocol.Reader) error {
 	if err != nil {
 		return unsuitableWorker(w.path, "is not a worker: it "+err.Error())
 	}
-	reason := unlike(theirs, w.at.folder)
+	reason := mismatch(theirs, w.at.folder)
 	if reason == "" && theirs.PID != uint32(w.peer.PID) {
 		reason = "is not the worker that was started"
 	}
@@ -193,7 +196,8 @@ func (w *worker) handshake(in *protocol.Reader) error {
 	return nil
 }
 
-func (w *worker) take(f protocol.Frame) error {
+// process handles one frame from the worker. An error ends the worker.
+func (w *worker) process(f protocol.Frame) error {
 	w.mu.Lock()
 	x := w.open[f.ID]
 	allowed := int64(0)
@@ -204,8 +208,8 @@ func (w *worker) take(f protocol.Frame) error {
 	if x == nil {
 		return protocol.Malformedf("answered request %d, which is not open", f.ID)
 	}
-	x.hearing.Lock()
-	defer x.hearing.Unlock()
+	x.frameMu.Lock()
+	defer x.frameMu.Unlock()
 	if x.left && f.Kind != protocol.KindReply {
 		return nil
 	}
@@ -216,11 +220,11 @@ func (w *worker) take(f protocol.Frame) error {
 		if x.sent > allowed {
 			return protocol.Malformedf("sent more of answer %d than it may", x.id)
 		}
-		if err := x.take(f); err != nil {
+		if err := x.process(f); err != nil {
 			return err
 		}
 		if before < allowed && x.sent == allowed {
-			x.more <- struct{}{} // taken before there is another one
+			x.more <- struct{}{} // it is empty: await has received the previous value
 		}
 		return nil
 	case protocol.KindChanging:
@@ -236,13 +240,13 @@ func (w *worker) take(f protocol.Frame) error {
 		w.mu.Unlock()
 		return nil
 	case protocol.KindReply:
-		return w.takeReply(x, f)
+		return w.processReply(x, f)
 	}
-	return x.take(f)
+	return x.process(f)
 }
 
-// takeReply takes the last frame of an answer. It is called with hearing held.
-func (w *worker) takeReply(x *exchange, f protocol.Frame) error {
+// processReply handles the last frame of an answer. The caller holds x.frameMu.
+func (w *worker) processReply(x *exchange, f protocol.Frame) error {
 	reply, err := protocol.ParseReply(f)
 	if err != nil {
 		return err

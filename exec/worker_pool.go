@@ -11,61 +11,61 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
-// The limits of workers.
+// Limits of workers.
 const (
-	maxIdle       = 10 * time.Minute // then a worker without calls ends: a session that is over leaves nothing in memory
-	checkInterval = time.Second      // between two looks at the memory of a worker; a call cannot fill a machine within it
-	memoryRetire  = 768 << 20        // replaced once no call waits for it; a vault of 100,000 notes needs 300 MiB
-	memoryStop    = 2 << 30          // stopped at once; a change of the longest note needs a quarter
-	otherWorkers  = 3                // asked for a call when they cannot begin: the folder of a vault is rarely replaced once
+	maxIdle        = 10 * time.Minute // a worker without calls then ends, so that a finished session leaves nothing in memory
+	healthInterval = time.Second      // between two memory checks; one call cannot exhaust a machine within it
+	memoryRetire   = 768 << 20        // above this a worker is replaced once it is idle; a vault of 100,000 notes needs 300 MiB
+	memoryStop     = 2 << 30          // above this it is stopped at once; a change of the longest note needs a quarter of it
+	maxAttempts    = 3                // workers tried for a call when they cannot start; the folder of a vault is rarely replaced even once
 )
 
-// workerLimits are the constants above; tests have others.
+// workerLimits are the constants above; tests use other values.
 type workerLimits struct {
-	idle, checkHealth time.Duration
-	full, stopAbove   int64
-	commit, perFile   time.Duration // see [workerLimits.commitOf]
-	late              time.Duration // how long a call may go on that was cancelled
-	unheard           time.Duration // how long a worker may leave it unconfirmed that a call is cancelled
+	idle, checkHealth      time.Duration
+	retireAbove, stopAbove int64
+	commit, perFile        time.Duration // see [workerLimits.commitOf]
+	late                   time.Duration // how long a cancelled call may continue
+	unheard                time.Duration // how long a worker may take to confirm a cancellation
 }
 
-// commitOf is how long a call may take to change so many files. It is far more than disks need: a program that takes
-// longer hangs.
+// commitOf returns how long a call may take to change that many files. It is far more than disks need: a program
+// that takes longer hangs.
 func (l workerLimits) commitOf(files int) time.Duration {
 	return l.commit + time.Duration(files)*l.perFile
 }
 
-// pool has at most one worker a vault that takes new calls, and retired ones until they end.
+// pool has at most one worker per key that accepts new calls, and retired workers until they end.
 type pool struct {
 	keep   int
 	limits workerLimits
 
-	mu     sync.Mutex
-	closed bool
-	taking map[workerKey]*worker
-	all    map[*worker]struct{}
-	lives  sync.WaitGroup
+	mu        sync.Mutex
+	closed    bool
+	accepting map[workerKey]*worker // workers that accept new calls
+	all       map[*worker]struct{}  // also those that are retired
+	lives     sync.WaitGroup        // one for each worker process
 }
 
-// workerKey is what a worker is for: the vault in a folder, under access rules, with or without
-// secrets, and with exceptions. sends says that it may send texts to another machine.
+// workerKey identifies the calls that a worker answers: those on the vault in a folder, under the given access rules
+// and the given handling of secrets with its exceptions. sends means that it may send texts to another machine.
 type workerKey struct {
 	folder, access, redact string
 	sends                  bool
 }
 
-// run has the worker of the vault of c answer one command. c starts the worker, so it has
-// nothing of the call.
+// run runs one command on the worker for the key at. c is used to start the worker, so it contains nothing of the
+// call.
 func (p *pool) run(
 	ctx context.Context,
 	c process.Child,
 	command Command,
 	at workerKey,
 ) (e process.Ending, reply protocol.Reply) {
-	for range otherWorkers {
+	for range maxAttempts {
 		w := p.acquire(c, at)
 		if w == nil {
-			e := p.nothing()
+			e := p.notSent()
 			e.End(process.Stopped, context.Canceled) // the gateway ends
 			return e, reply
 		}
@@ -75,14 +75,14 @@ func (p *pool) run(
 			return e, reply
 		}
 	}
-	e = p.nothing()
+	e = p.notSent()
 	e.Kind = process.Lost
 	e.How = "ended again and again"
 	return e, reply
 }
 
-// nothing is the ending of a call of which nothing was sent.
-func (p *pool) nothing() process.Ending {
+// notSent returns the ending of a call of which nothing was sent.
+func (p *pool) notSent() process.Ending {
 	return process.Ending{
 		Exit:   process.NoExit,
 		Stdout: process.NewStream(p.keep, nil, nil),
@@ -90,25 +90,25 @@ func (p *pool) nothing() process.Ending {
 	}
 }
 
-// acquire returns the worker that takes the calls for a vault, and starts it if there is none,
-// without waiting for it. The caller calls release. It returns nil if the pool is closed.
+// acquire returns the worker that accepts calls for a key. If there is none it starts one, without waiting for it.
+// The caller must call release. acquire returns nil if the pool is closed.
 func (p *pool) acquire(c process.Child, at workerKey) *worker {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return nil
 	}
-	w := p.taking[at]
+	w := p.accepting[at]
 	if w == nil {
 		w = &worker{
 			pool: p, at: at, begun: make(chan struct{}), gone: make(chan struct{}),
 			slots: make(chan struct{}, protocol.MaxOpen), open: map[uint32]*exchange{}, idleSince: time.Now(),
 		}
 		w.life, w.end = context.WithCancel(context.Background())
-		if p.taking == nil {
-			p.taking, p.all = map[workerKey]*worker{}, map[*worker]struct{}{}
+		if p.accepting == nil {
+			p.accepting, p.all = map[workerKey]*worker{}, map[*worker]struct{}{}
 		}
-		p.taking[at] = w
+		p.accepting[at] = w
 		p.all[w] = struct{}{}
 		c.Args = []string{"vault", at.folder, "--worker"}
 		p.lives.Go(func() { w.live(c) })
@@ -132,8 +132,8 @@ func (p *pool) retire(w *worker) {
 	w.retire()
 }
 
-// StopSending ends the resident programs that may send texts of notes to another machine, each once its calls are done: what
-// the user approved ends with them.
+// StopSending retires the workers that may send texts of notes to another machine. Each ends once its calls are
+// done. What the user approved ends with them.
 func (r *Runner) StopSending() {
 	r.pool.mu.Lock()
 	defer r.pool.mu.Unlock()
@@ -144,12 +144,12 @@ func (r *Runner) StopSending() {
 	}
 }
 
-// sizes is the length of the last large answer by call: the same listings are requested repeatedly, and a
-// buffer of the right size saves the copies of growth. Of two calls with the same slot the later one is known.
+// sizes has the length of the last large answer by call. The same listings are requested repeatedly, and a buffer of
+// the right size avoids copies while it grows. If two calls share a slot, only the later one is known.
 type sizes struct {
 	mu    sync.Mutex
 	known [32]struct {
-		call uint64 // its hash
+		call uint64 // hash of the call
 		size int64
 	}
 }
@@ -159,7 +159,7 @@ var sizesSeed = maphash.MakeSeed()
 func callHash(q protocol.Request) uint64 {
 	var h maphash.Hash
 	h.SetSeed(sizesSeed)
-	_, _ = h.WriteString(q.Command) // it takes everything
+	_, _ = h.WriteString(q.Command) // it never fails
 	for _, arg := range q.Args {
 		_ = h.WriteByte(0)
 		_, _ = h.WriteString(arg)
@@ -167,12 +167,12 @@ func callHash(q protocol.Request) uint64 {
 	return h.Sum64()
 }
 
-// of returns the length of the last answer to a call, 0 if it is unknown.
+// of returns the length of the last large answer to a call, 0 if it is unknown.
 func (s *sizes) of(call uint64) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if known := s.known[call%uint64(len(s.known))]; known.call == call {
-		return known.size
+	if entry := s.known[call%uint64(len(s.known))]; entry.call == call {
+		return entry.size
 	}
 	return 0
 }
@@ -180,15 +180,14 @@ func (s *sizes) of(call uint64) int64 {
 func (s *sizes) keep(call uint64, size int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known := &s.known[call%uint64(len(s.known))]
-	known.call = call
-	known.size = size
+	entry := &s.known[call%uint64(len(s.known))]
+	entry.call = call
+	entry.size = size
 }
 
-// The functions below end idle workers and those that use too much memory. They are called
-// under the lock of the pool.
+// The functions below end idle workers and those that use too much memory. Their callers hold pool.mu.
 
-// resumeChecks schedules the next check soon: the worker has a call.
+// resumeChecks schedules the next check soon, because the worker has a call.
 func (w *worker) resumeChecks() {
 	if w.checksPaused {
 		w.checksPaused = false
@@ -196,39 +195,40 @@ func (w *worker) resumeChecks() {
 	}
 }
 
-// checkHealth ends the worker if it is time, and schedules the next check. It takes the lock itself.
+// checkHealth retires or stops the worker if necessary, and schedules the next check. Unlike the others it acquires
+// pool.mu itself.
 func (w *worker) checkHealth() {
 	used := process.MemoryOf(w.pid)
 	p := w.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	rest := time.Since(w.idleSince)
+	idle := time.Since(w.idleSince)
 	switch {
 	case w.retired && w.inFlight == 0:
 		return
 	case used > p.limits.stopAbove:
 		w.stop("used too much memory")
 		return
-	case used > p.limits.full, w.inFlight == 0 && rest >= p.limits.idle:
+	case used > p.limits.retireAbove, w.inFlight == 0 && idle >= p.limits.idle:
 		w.retire()
 	}
-	w.checksPaused = w.inFlight == 0 && rest >= p.limits.checkHealth
+	w.checksPaused = w.inFlight == 0 && idle >= p.limits.checkHealth
 	next := p.limits.checkHealth
 	if w.checksPaused {
-		next = max(p.limits.idle-rest, p.limits.checkHealth)
+		next = max(p.limits.idle-idle, p.limits.checkHealth)
 	}
 	w.healthTimer.Reset(next)
 }
 
 func (w *worker) retire() {
 	w.retired = true
-	if w.pool.taking[w.at] == w {
-		delete(w.pool.taking, w.at)
+	if w.pool.accepting[w.at] == w {
+		delete(w.pool.accepting, w.at)
 	}
 	w.closeInputIfIdle()
 }
 
-// closeInputIfIdle ends the input of a retired worker without calls, and stops it if it does not end then.
+// closeInputIfIdle closes the input of a retired worker without calls, and stops the worker if it does not end then.
 func (w *worker) closeInputIfIdle() {
 	if !w.retired || w.inFlight > 0 || w.inputClosed {
 		return
@@ -246,8 +246,8 @@ func (w *worker) closeInputIfIdle() {
 	}
 }
 
-// turn is the right of one call to use the app, which answers one call at a time. It is
-// used by one goroutine. A nil turn is managed by the caller.
+// turn is the right of one call to use the app, which answers one call at a time. It is used by one goroutine. All
+// methods of a nil turn do nothing: then the caller manages the turn.
 type turn struct {
 	r    *Runner
 	held bool
@@ -281,7 +281,7 @@ func (t *turn) begin(ctx context.Context) error {
 	}
 }
 
-// end lets the next call use the app. It may be called again.
+// end lets the next call use the app. It may be called more than once.
 func (t *turn) end() {
 	if t != nil && t.held {
 		t.held = false

@@ -440,7 +440,7 @@ func TestWorkersAreReplaced(t *testing.T) {
 	t.Run("with much memory when no one waits", func(t *testing.T) {
 		r, p, _ := residentRunner(t, Config{}, "worker")
 		r.pool.limits.checkHealth = 10 * time.Millisecond
-		r.pool.limits.full = 90 << 20
+		r.pool.limits.retireAbove = 90 << 20
 		pid := 0
 		out, err := r.Run(t.Context(), reads("grow.md"), p)
 		require.NoError(t, err)
