@@ -44,12 +44,20 @@ var repeated = [...]string{"path", "file", "name", "template", "view", "folder",
 func newQuestion(permit policy.Grant, p Program) question {
 	call := permit.Call()
 	q := question{
-		name: call.Name(), reply: call.Reply(), fallsBack: call.UsesOpenNote(),
-		probes: call.IsProbe(), printed: call.PrintsNamed(), note: call.PrintsNote(),
-		draws: call.DrawsNote() || call.OpensRandom(),
-		acts:  call.Effect() != tiers.Reads, changes: call.Effect().Mutates(), ofNotes: call.Effect().ChangesNotes(),
-		versions: call.VersionsOf() != "", version: versionIn(call),
-		embedded: p.backend == embeddedBackend, windows: runtime.GOOS == "windows",
+		name:      call.Name(),
+		reply:     call.Reply(),
+		fallsBack: call.UsesOpenNote(),
+		probes:    call.IsProbe(),
+		printed:   call.PrintsNamed(),
+		note:      call.PrintsNote(),
+		draws:     call.DrawsNote() || call.OpensRandom(),
+		acts:      call.Effect() != tiers.Reads,
+		changes:   call.Effect().Mutates(),
+		ofNotes:   call.Effect().ChangesNotes(),
+		versions:  call.VersionsOf() != "",
+		version:   versionIn(call),
+		embedded:  p.backend == embeddedBackend,
+		windows:   runtime.GOOS == "windows",
 	}
 	for _, key := range repeated {
 		if value, ok := call.Param(key); ok {
@@ -85,27 +93,14 @@ type verdict struct {
 // judge classifies an answer. It is a pure function. From the text of a note it removes only noise lines and, on
 // Windows, an empty first line.
 func (q question) judge(a answer) verdict {
-	v := verdict{answer: a}
 	if q.embedded {
-		// Its exit status is reliable, and it reports the code of a failure. Its error texts are for people only.
-		switch {
-		case a.exit == 0:
-			q.settle(&v, v.sentence())
-		case a.reported.Code == CodeVaultNotFound:
-			v.unavailable = vaultNotFound()
-		case a.reported.Code != "":
-			v.failure = &Failure{
-				fact: fact{code: a.reported.Code, reason: plainly(a.reported.Reason), hint: a.reported.Hint},
-			}
-		default:
-			v.failure = endedWithStatus(a.exit)
-		}
-		return v
+		return q.judgeEmbedded(a)
 	}
-	var out, err []string
-	v.stdout, out = cutNoise(v.stdout, isNoise)
-	v.stderr, err = cutNoise(v.stderr, isErrorNoise)
-	v.notices = append(out, err...)
+	v := verdict{answer: a}
+	var noise, errorNoise []string
+	v.stdout, noise = cutNoise(v.stdout, isNoise)
+	v.stderr, errorNoise = cutNoise(v.stderr, isErrorNoise)
+	v.notices = append(noise, errorNoise...)
 	if q.reply.Kind != allowlist.Content || q.windows {
 		v.stdout = cutBlank(v.stdout)
 	}
@@ -117,16 +112,22 @@ func (q question) judge(a answer) verdict {
 		v.gap = max(v.gap-(len(a.stdout)-len(v.stdout)), 0)
 	}
 	text := v.sentence()
-	if v.unavailable = q.environmentProblem(text, v); v.unavailable != nil {
+	v.unavailable = q.environmentProblem(text, v)
+	if v.unavailable != nil {
 		return v
 	}
 	if head.line != "" {
 		v.headed = true
 		v.notices = append(v.notices, "the app answered with "+head.line)
 		if !q.names(head) {
-			v.failure = &Failure{fact: fact{code: CodeCLIError, hint: "repeat the call",
-				reason: "the Obsidian CLI answered with " + excerpt.Quoted(head.line) +
-					", which is not the version that was asked for"}}
+			v.failure = &Failure{
+				fact: fact{
+					code: CodeCLIError,
+					reason: "the Obsidian CLI answered with " + excerpt.Quoted(head.line) +
+						", which is not the version that was asked for",
+					hint: "repeat the call",
+				},
+			}
 		}
 		return v // all of the rest is the text of a note
 	}
@@ -148,6 +149,25 @@ func (q question) judge(a answer) verdict {
 		v.failure = q.refusal(text, 0)
 	default:
 		q.settle(&v, text)
+	}
+	return v
+}
+
+// judgeEmbedded classifies an answer of the embedded program. Its exit status is reliable, and it reports
+// the code of a failure. Its error texts are for people only.
+func (q question) judgeEmbedded(a answer) verdict {
+	v := verdict{answer: a}
+	switch {
+	case a.exit == 0:
+		q.settle(&v, v.sentence())
+	case a.reported.Code == CodeVaultNotFound:
+		v.unavailable = vaultNotFound()
+	case a.reported.Code != "":
+		v.failure = &Failure{
+			fact: fact{code: a.reported.Code, reason: plainly(a.reported.Reason), hint: a.reported.Hint},
+		}
+	default:
+		v.failure = endedWithStatus(a.exit)
 	}
 	return v
 }
@@ -327,8 +347,14 @@ func (q question) settle(v *verdict, text string) {
 	case v.stdout == "" && q.acts:
 		v.failure = q.outcomeUnknown(printedNothing)
 	case v.stdout == "" && !q.reply.Silent:
-		v.failure = &Failure{fact: fact{code: CodeEmptyOutput, reason: printedNothing,
-			hint: "the vault may still be opening, the app may have crashed, or on Windows Obsidian.exe was called in place of Obsidian.com"}}
+		v.failure = &Failure{
+			fact: fact{
+				code:   CodeEmptyOutput,
+				reason: printedNothing,
+				hint: "the vault may still be opening, the app may have crashed, " +
+					"or on Windows Obsidian.exe was called in place of Obsidian.com",
+			},
+		}
 	case q.acts && !isConfirmation(q.reply, text):
 		v.failure = q.outcomeUnknown("the Obsidian CLI did not confirm it but answered " + excerpt.Quoted(firstLine(v.stdout)))
 	case q.changes && !q.ofNotes && !q.confirmsNamedTarget(text):
@@ -336,8 +362,13 @@ func (q question) settle(v *verdict, text string) {
 	case q.versions && isLine(text) && isNothingFound(text):
 		v.failure = &Failure{fact: fact{code: CodeNoSuchNote, reason: plainly(text), hint: protocol.HintNotFound}}
 	case q.reply.JSON && !v.cut && !json.Valid([]byte(v.stdout)):
-		v.failure = &Failure{fact: fact{code: CodeCLIError, hint: "repeat the call, or leave out format=json",
-			reason: "the answer of the Obsidian CLI is not one complete JSON value"}}
+		v.failure = &Failure{
+			fact: fact{
+				code:   CodeCLIError,
+				reason: "the answer of the Obsidian CLI is not one complete JSON value",
+				hint:   "repeat the call, or leave out format=json",
+			},
+		}
 	case v.stdout != "" && !q.hasForm(v.stdout):
 		v.failure = &Failure{fact: fact{
 			code:   CodeCLIError,

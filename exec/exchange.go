@@ -37,7 +37,8 @@ type exchange struct {
 // was started, and another worker may be asked.
 func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, reply protocol.Reply, unrun bool) {
 	e = w.pool.notSent()
-	if unrun, e.Kind, e.Cause = w.ready(ctx); unrun || e.Kind != process.Exited {
+	unrun, e.Kind, e.Cause = w.ready(ctx)
+	if unrun || e.Kind != process.Exited {
 		return e, reply, unrun
 	}
 	ctx, stop := context.WithCancelCause(ctx)
@@ -47,42 +48,35 @@ func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, re
 		more:     make(chan struct{}, 1),
 		allowed:  protocol.Window,
 		done:     make(chan struct{}),
-
-		writes: command.request.Write.Allowed,
+		writes:   command.request.Write.Allowed,
 	}
 	x.stdout.Flood = func() { stop(process.ErrFlood) }
-	w.mu.Lock()
-	if w.open == nil { // the worker has ended, and its slots no longer count
-		w.mu.Unlock()
+	if !w.register(x) { // the worker has ended, and its slots no longer count
 		return e, reply, true
 	}
-	w.last++
-	x.id = w.last
-	w.open[x.id] = x
-	w.mu.Unlock()
 	begun := time.Now()
 	inTime := context.AfterFunc(ctx, func() { w.cancelCall(x) })
 	started, err := w.send(ctx, x, command)
 	w.await(ctx, x, command)
 	e.Took = time.Since(begun)
-	e.Started = started
-	if x.lost == "" || x.lost == causeUnfinishedCall { // then everything that the worker sent has arrived
-		w.mu.Lock()
-		e.Started = x.changing
-		w.mu.Unlock()
-	}
 	w.mu.Lock()
-	isCommitted := x.changing && x.lost == ""
+	isChanging := x.changing
 	w.mu.Unlock()
+	isLost := x.lost != ""
+	e.Started = started
+	if !isLost || x.lost == causeUnfinishedCall { // then everything that the worker sent has arrived
+		e.Started = isChanging
+	}
+	isCommitted := isChanging && !isLost
 	stopped := !inTime() && !isCommitted
 	switch {
-	case x.lost != "":
+	case isLost:
 		e.Kind = process.Lost
 		e.How = x.lost
 	case !x.reply.Unrun:
 		e.Exit = int(x.reply.Status)
 	}
-	neverSent := x.lost != "" && !started && err == nil
+	neverSent := isLost && !started && err == nil
 	unrun = x.reply.Unrun || neverSent
 	switch {
 	case err != nil:
@@ -91,6 +85,19 @@ func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, re
 		e.End(process.Stopped, process.StopCause(ctx))
 	}
 	return e, x.reply, unrun && !stopped
+}
+
+// register gives the call an id and adds it to the open calls. It returns false if the worker has ended.
+func (w *worker) register(x *exchange) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.open == nil {
+		return false
+	}
+	w.last++
+	x.id = w.last
+	w.open[x.id] = x
+	return true
 }
 
 // await returns when the call has ended. It waits for memory before it lets the worker send more of a large answer.
@@ -171,23 +178,27 @@ func (w *worker) send(ctx context.Context, x *exchange, command Command) (starte
 		}
 		return b, ok
 	})
-	if !started || command.StdinParam == "" {
+	isInputSent := command.StdinParam == "" || input == ""
+	if !started || isInputSent {
 		return started, err
 	}
-	for more := len(input) > 0; more && err == nil && ctx.Err() == nil; {
-		more = len(input) > 0 // an empty piece after the last one ends the input
+	for err == nil && ctx.Err() == nil {
+		isLast := input == "" // an empty piece ends the input
 		_, err = w.write(x, func(b []byte) ([]byte, bool) {
 			n := min(len(input), protocol.MaxChunk)
 			b = protocol.Append(b, protocol.Frame{Kind: protocol.KindInput, ID: x.id, Payload: []byte(input[:n])})
 			input = input[n:]
 			return b, true
 		})
+		if isLast {
+			break
+		}
 	}
 	return started, err
 }
 
-// write sends the frames that fill appends, in a single write. fits is false, and the call is removed, if they do
-// not fit.
+// write sends the frames that fill appends, in a single write. If fill reports that they do not fit, nothing is sent
+// and the call is removed.
 func (w *worker) write(x *exchange, fill func([]byte) ([]byte, bool)) (started bool, err error) {
 	w.writing.Lock()
 	defer w.writing.Unlock()
@@ -224,23 +235,28 @@ func (w *worker) cancelCall(x *exchange) {
 	default:
 	}
 	late := time.AfterFunc(cancelGrace, func() {
-		if !w.abandonConfirmed(x) {
-			time.AfterFunc(confirmGrace, func() {
-				switch {
-				case w.abandonConfirmed(x):
-				case w.mayWrite(x):
-					w.stopOverdue(x)
-				default:
-					w.abandonUnconfirmed(x)
-				}
-			})
+		if w.abandonConfirmed(x) {
+			return
 		}
+		time.AfterFunc(confirmGrace, func() { w.giveUpOn(x) })
 	})
 	defer late.Stop()
 	_, _ = w.write(x, func(b []byte) ([]byte, bool) {
 		return protocol.Append(b, protocol.Frame{Kind: protocol.KindCancel, ID: x.id}), true
 	})
 	<-x.done
+}
+
+// giveUpOn ends the waiting for a call that did not end within the grace periods after its cancellation.
+func (w *worker) giveUpOn(x *exchange) {
+	if w.abandonConfirmed(x) {
+		return
+	}
+	if w.mayWrite(x) {
+		w.stopOverdue(x)
+		return
+	}
+	w.abandonUnconfirmed(x)
 }
 
 // The time that a call may take to change files: commitLimit, plus commitPerFile for each file.
@@ -341,7 +357,7 @@ func (x *exchange) finishWithout(how string) {
 func (w *worker) writes() (files int, writes bool) {
 	for _, x := range w.open {
 		if x.changing {
-			files = files + x.files
+			files += x.files
 			writes = true
 		}
 	}

@@ -83,19 +83,24 @@ func New(c Config) *Runner {
 	if c.Getenv == nil {
 		c.Getenv = os.Getenv
 	}
-	r := &Runner{config: c, narrowed: narrowedCache{getenv: c.Getenv}, queue: make(chan struct{}, 1), middle: shares.NewLine(maxMediumAnswers), large: shares.NewLine(1), pool: &pool{
-		keep: c.MaxKept,
-		limits: workerLimits{
-			idle:        maxIdle,
-			checkHealth: healthInterval,
-			retireAbove: memoryRetire,
-			stopAbove:   memoryStop,
-			commit:      commitLimit,
-			perFile:     commitPerFile,
-			late:        lateLimit,
-			unheard:     unheardLimit,
-		},
-	}}
+	limits := workerLimits{
+		idle:        maxIdle,
+		checkHealth: healthInterval,
+		retireAbove: memoryRetire,
+		stopAbove:   memoryStop,
+		commit:      commitLimit,
+		perFile:     commitPerFile,
+		late:        lateLimit,
+		unheard:     unheardLimit,
+	}
+	r := &Runner{
+		config:   c,
+		narrowed: narrowedCache{getenv: c.Getenv},
+		queue:    make(chan struct{}, 1),
+		middle:   shares.NewLine(maxMediumAnswers),
+		large:    shares.NewLine(1),
+		pool:     &pool{keep: c.MaxKept, limits: limits},
+	}
 	// The environment of each kind of program is computed once, at its first use.
 	app := sync.OnceValue(func() []string {
 		env := pick(c.Getenv, sharedVariables, appVariables)

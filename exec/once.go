@@ -140,7 +140,8 @@ func singleRequest(command Command) (sent string, fits bool) {
 	}
 	var input strings.Builder
 	input.Write(b)
-	for rest := command.Stdin; ; {
+	rest := command.Stdin
+	for { // an empty piece ends the input
 		n := min(len(rest), protocol.MaxChunk)
 		input.Write(protocol.Append(b[:0], protocol.Frame{Kind: protocol.KindInput, ID: 1, Payload: []byte(rest[:n])}))
 		if n == 0 {
@@ -158,20 +159,23 @@ func (h *receiver) read(out io.Reader, path, folder string) error {
 	if err == io.EOF {
 		return nil // how the process ended tells more
 	}
-	var theirs protocol.Hello
-	if err == nil {
-		theirs, err = protocol.ParseHello(first)
+	if err != nil {
+		return unsuitableWorker(path, "is not a worker: it "+err.Error())
 	}
+	theirs, err := protocol.ParseHello(first)
 	if err != nil {
 		return unsuitableWorker(path, "is not a worker: it "+err.Error())
 	}
 	if reason := mismatch(theirs, folder); reason != "" {
 		return unsuitableWorker(path, reason)
 	}
-	for err == nil && !h.ended {
-		var f protocol.Frame
-		if f, err = in.Next(); err == nil {
-			err = h.process(f)
+	for !h.ended {
+		frame, err := in.Next()
+		if err != nil {
+			return nil
+		}
+		if err := h.process(frame); err != nil {
+			return nil
 		}
 	}
 	return nil

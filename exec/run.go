@@ -15,6 +15,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/policy"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // Run runs the call of permit with p.
@@ -70,19 +71,8 @@ func (r *Runner) watched(
 	run func(context.Context, Command) (Outcome, error),
 ) (out Outcome, err error) {
 	if r.config.Watch != nil {
-		if end := r.config.Watch.BeginRun(ctx, p.Backend()); end != nil {
-			defer func() {
-				code := ""
-				switch coded, ok := err.(interface{ Code() string }); {
-				case ok:
-					code = coded.Code()
-				case err != nil:
-					code = "internal"
-				case out.Failure != nil:
-					code = out.Failure.code
-				}
-				end(out.ExitCode, code)
-			}()
+		if endRun := r.config.Watch.BeginRun(ctx, p.Backend()); endRun != nil {
+			defer func() { endRun(out.ExitCode, resultCode(out, err)) }()
 		}
 	}
 	if !isPermitted {
@@ -98,6 +88,20 @@ func (r *Runner) watched(
 	ctx, cancel := context.WithTimeout(ctx, r.config.Timeout)
 	defer cancel()
 	return run(ctx, command)
+}
+
+// resultCode returns the code of the error or the failure of a run, "" if it succeeded.
+func resultCode(out Outcome, err error) string {
+	if coded, ok := err.(interface{ Code() string }); ok {
+		return coded.Code()
+	}
+	if err != nil {
+		return "internal"
+	}
+	if out.Failure != nil {
+		return out.Failure.code
+	}
+	return ""
 }
 
 // runWithRetry repeats a call that the Obsidian CLI did not know: nothing was run, and a vault that was just opened
@@ -125,9 +129,8 @@ func (r *Runner) runWithRetry(
 	case v.cold && call.IsProbe() && !(question{name: call.Name()}).isUnknownCommand(text):
 		v.unavailable = &Unavailable{
 			code: CodeVaultStarting,
-			reason: "the Obsidian CLI answered " + excerpt.Quoted(
-				firstLine(text),
-			) + " in place of its version: the app is starting, or this is not the Obsidian CLI",
+			reason: "the Obsidian CLI answered " + excerpt.Quoted(firstLine(text)) +
+				" in place of its version: the app is starting, or this is not the Obsidian CLI",
 			hint: "ask again in a few seconds; if the answer stays the same, the user can set cli to the full path of the Obsidian CLI",
 		}
 	case v.cold && (call.BuiltIn() || first.verdict.sentence() != text),
@@ -139,8 +142,13 @@ func (r *Runner) runWithRetry(
 			hint:   "nothing was run; ask again in a few seconds",
 		}
 	case v.cold: // the same answer twice to a plugin's command means that the plugin is off
-		v.failure = &Failure{fact: fact{code: CodeCLIError, reason: "the Obsidian CLI answered " + excerpt.Quoted(firstLine(text)),
-			hint: "the user can switch on the core plugin that brings this command, in Obsidian under Settings > Core plugins"}}
+		v.failure = &Failure{
+			fact: fact{
+				code:   CodeCLIError,
+				reason: "the Obsidian CLI answered " + excerpt.Quoted(firstLine(text)),
+				hint:   "the user can switch on the core plugin that brings this command, in Obsidian under Settings > Core plugins",
+			},
+		}
 	}
 	return second.result(r, permit)
 }
@@ -157,8 +165,14 @@ type attempt struct {
 // attempt runs the call once. Unless turn is nil, it ends with the process.
 func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, command Command, turn *turn) attempt {
 	c := process.Child{
-		Path: command.Path, Name: p.name, Args: command.Args, Env: r.env(p.backend),
-		Stdin: command.Stdin, Embedded: p.backend == embeddedBackend, Keep: r.config.MaxKept, Capacity: holdOf(ctx).take,
+		Path:     command.Path,
+		Name:     p.name,
+		Args:     command.Args,
+		Env:      r.env(p.backend),
+		Stdin:    command.Stdin,
+		Embedded: p.backend == embeddedBackend,
+		Keep:     r.config.MaxKept,
+		Capacity: holdOf(ctx).take,
 	}
 	if turn != nil {
 		c.Ended = turn.end
@@ -190,10 +204,10 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 // workerKey returns the key of the worker that answers calls under a permit.
 func (r *Runner) workerKey(folder string, permit policy.Grant, marker *guard.Marker) workerKey {
 	return workerKey{
-		folder,
-		permit.Access(),
-		marker.String() + "\n" + permit.Exceptions(),
-		r.config.Embeddings.Elsewhere && permit.Sends(),
+		folder: folder,
+		access: permit.Access(),
+		redact: marker.String() + "\n" + permit.Exceptions(),
+		sends:  r.config.Embeddings.Elsewhere && permit.Sends(),
 	}
 }
 
@@ -235,7 +249,8 @@ func (r *Runner) Ask(
 	var next pendingEntry
 	if r.config.Resident && question == protocol.AskNarrowed && len(words) == 0 {
 		var ok bool
-		if lines, ok, next = r.narrowed.folder(p.folder).answer(key, time.Now()); ok {
+		lines, ok, next = r.narrowed.folder(p.folder).answer(key, time.Now())
+		if ok {
 			return lines, nil
 		}
 	}
@@ -300,7 +315,8 @@ func classifyEnding(
 		a.How = "a panic"
 	}
 	if !a.embedded { // the embedded program redacts secrets itself
-		got.stdout, got.stderr = string(marker.Redact([]byte(got.stdout))), string(marker.Redact([]byte(got.stderr)))
+		got.stdout = string(marker.Redact([]byte(got.stdout)))
+		got.stderr = string(marker.Redact([]byte(got.stderr)))
 	}
 	a.verdict = verdict{answer: got}
 	if a.Kind == process.Exited {
@@ -317,16 +333,57 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 	if permit.Guarded() && !a.embedded {
 		a.withhold(permit)
 	}
+	out := a.outcome()
+	if a.Kind == process.Crashed && permit.Call().Apart() { // it reached its memory limit, see the row of the command
+		out.Failure = &Failure{
+			fact: fact{
+				code:   CodeOutputLimit,
+				reason: "to read the file takes too much memory",
+				hint:   "ask for a part of it; the user can open it",
+			},
+		}
+		return out, nil
+	}
+	if err := a.endingError(r.config.Timeout, permit.Call().Effect()); err != nil {
+		return out, err
+	}
+	if a.verdict.unavailable != nil {
+		return out, a.verdict.unavailable
+	}
+	out.Failure = a.verdict.failure
+	return out, nil
+}
+
+// outcome returns what was collected of the answer, without a failure.
+func (a attempt) outcome() Outcome {
 	v := a.verdict
 	facts := a.reply.Facts
 	out := Outcome{
-		Stdout: v.stdout, Stderr: v.stderr, ExitCode: a.Exit, Duration: a.Took,
-		Total: int64(len(v.stdout)), Notices: v.notices,
-		Path: facts.Path, Hash: facts.Hash, Change: facts.Change, Part: facts.Part,
-		Added: facts.Added, Removed: facts.Removed, Destructive: facts.Loses, Image: facts.Image,
-		State: facts.State, Unchanged: facts.Unchanged, Closed: facts.Closed, Rows: facts.Rows, Nothing: facts.Nothing, Unread: facts.Unread, Ambiguous: facts.Ambiguous, Partly: a.reply.Partly,
-		Headed:  v.headed,
-		Planned: facts.Planned, Stale: facts.Stale,
+		Stdout:      v.stdout,
+		Stderr:      v.stderr,
+		ExitCode:    a.Exit,
+		Duration:    a.Took,
+		Total:       int64(len(v.stdout)),
+		Notices:     v.notices,
+		Path:        facts.Path,
+		Hash:        facts.Hash,
+		Change:      facts.Change,
+		Part:        facts.Part,
+		Added:       facts.Added,
+		Removed:     facts.Removed,
+		Destructive: facts.Loses,
+		Image:       facts.Image,
+		State:       facts.State,
+		Unchanged:   facts.Unchanged,
+		Closed:      facts.Closed,
+		Rows:        facts.Rows,
+		Unread:      facts.Unread,
+		Ambiguous:   facts.Ambiguous,
+		Headed:      v.headed,
+		Nothing:     facts.Nothing,
+		Planned:     facts.Planned,
+		Stale:       facts.Stale,
+		Partly:      a.reply.Partly,
 	}
 	if before := facts.Before; before != nil {
 		out.Before = *before
@@ -357,68 +414,55 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 			"another process kept the output of the Obsidian CLI open; what it printed later is not in the answer",
 		)
 	}
-	mutates := permit.Call().Effect().Mutates()
+	return out
+}
+
+// endingError returns the error for a process that did not exit by itself, nil for one that did.
+func (a attempt) endingError(timeout time.Duration, effect tiers.Effect) error {
+	mayHaveChanged := effect.Mutates() && a.Started
 	switch a.Kind {
 	case process.NotStarted:
-		return out, cannotStart(a.path, a.Cause)
+		return cannotStart(a.path, a.Cause)
 	case process.Stopped:
-		stopped := stoppedBy(a.Cause, r.config.Timeout)
-		if mutates && a.Started {
+		stopped := stoppedBy(a.Cause, timeout)
+		if mayHaveChanged {
 			stopped.mayHaveChanged()
 		}
 		if a.embedded {
-			stopped.describeEmbedded(r.config.Timeout)
+			stopped.describeEmbedded(timeout)
 		}
-		return out, stopped
+		return stopped
 	case process.Crashed:
-		if permit.Call().Apart() { // it reached its memory limit, see the row of the command
-			out.Failure = &Failure{
-				fact: fact{
-					code:   CodeOutputLimit,
-					reason: "to read the file takes too much memory",
-					hint:   "ask for a part of it; the user can open it",
-				},
-			}
-			return out, nil
-		}
 		died := crashed(a.path, a.How)
-		if mutates {
+		if effect.Mutates() {
 			died.hint = "the change may have been made; " + hintReadBack
 		}
-		return out, died
+		return died
 	case process.Lost:
-		if mutates && a.Started {
-			return out, &Stopped{
-				fact{code: CodeOutcomeUnknown, reason: "the worker of the vault " + a.How + " before it answered",
-					hint: "the change may have been made; " + hintReadBack},
+		if mayHaveChanged {
+			return &Stopped{
+				fact{
+					code:   CodeOutcomeUnknown,
+					reason: "the worker of the vault " + a.How + " before it answered",
+					hint:   "the change may have been made; " + hintReadBack,
+				},
 			}
 		}
-		return out, &Unavailable{
+		return &Unavailable{
 			code:    CodeCrashed,
 			program: a.path,
 			reason:  "as the worker of the vault it " + a.How + " before it answered",
 			hint:    "nothing was changed; the next call starts another worker",
 		}
 	}
-	if v.unavailable != nil {
-		return out, v.unavailable
-	}
-	out.Failure = v.failure
-	return out, nil
+	return nil
 }
 
 // stoppedBy returns the error for a call that was ended by cause.
 func stoppedBy(cause error, timeout time.Duration) *Stopped {
-	s := &Stopped{
-		fact{
-			code:   CodeCancelled,
-			reason: "the call was cancelled",
-			hint:   "nothing was changed; the call can be repeated",
-		},
-	}
 	switch {
 	case errors.Is(cause, process.ErrFlood):
-		s = &Stopped{
+		return &Stopped{
 			fact{
 				code:   CodeOutputLimit,
 				reason: fmt.Sprintf("the Obsidian CLI printed more than %d bytes", process.FloodLimit),
@@ -426,10 +470,21 @@ func stoppedBy(cause error, timeout time.Duration) *Stopped {
 			},
 		}
 	case errors.Is(cause, context.DeadlineExceeded):
-		s = &Stopped{fact{code: CodeTimeout, reason: fmt.Sprintf("the Obsidian CLI did not answer within %v", timeout),
-			hint: "check whether Obsidian shows a dialog or is still starting"}}
+		return &Stopped{
+			fact{
+				code:   CodeTimeout,
+				reason: fmt.Sprintf("the Obsidian CLI did not answer within %v", timeout),
+				hint:   "check whether Obsidian shows a dialog or is still starting",
+			},
+		}
 	}
-	return s
+	return &Stopped{
+		fact{
+			code:   CodeCancelled,
+			reason: "the call was cancelled",
+			hint:   "nothing was changed; the call can be repeated",
+		},
+	}
 }
 
 // mayHaveChanged changes the error to say that the call had begun and that its outcome is unknown.

@@ -86,8 +86,8 @@ func plainly(line string) string {
 	text := strings.TrimRight(strings.TrimPrefix(line, prefixError), ".!")
 	first, size := utf8.DecodeRuneInString(text)
 	isVisible := func(r rune) bool { return unicode.IsPrint(r) || unicode.Is(unicode.Zs, r) }
-	if len(text) > maxReason || strings.ContainsFunc(text, func(r rune) bool { return !isVisible(r) }) ||
-		!utf8.ValidString(text) {
+	isPlain := utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !isVisible(r) })
+	if len(text) > maxReason || !isPlain {
 		return "the Obsidian CLI answered " + excerpt.Quoted(line)
 	}
 	return string(unicode.ToLower(first)) + text[size:]
@@ -197,7 +197,8 @@ const timeShape = "0000-00-00 00:00:00 "
 // cutNoise removes noise lines from the start of text and returns them. Everything from the first other line on is
 // kept, whatever it looks like.
 func cutNoise(text string, isNoise func(string) bool) (rest string, noise []string) {
-	for rest = text; len(noise) < maxNoise; {
+	rest = text
+	for len(noise) < maxNoise {
 		line, after, _ := strings.Cut(rest, "\n")
 		line = strings.Trim(line, "\r")
 		if !isNoise(line) {
@@ -209,13 +210,16 @@ func cutNoise(text string, isNoise func(string) bool) (rest string, noise []stri
 	return rest, noise
 }
 
+// digitToZero replaces a decimal digit by 0, for the comparison with [timeShape].
+func digitToZero(r rune) rune {
+	if '0' <= r && r <= '9' {
+		return '0'
+	}
+	return r
+}
+
 func isNoise(line string) bool {
-	if n := len(timeShape); len(line) >= n && strings.Map(func(r rune) rune {
-		if '0' <= r && r <= '9' {
-			return '0'
-		}
-		return r
-	}, line[:n]) == timeShape {
+	if n := len(timeShape); len(line) >= n && strings.Map(digitToZero, line[:n]) == timeShape {
 		line = line[n:]
 	}
 	for _, sentence := range noiseSentences {

@@ -87,22 +87,32 @@ func (w *worker) live(c process.Child) {
 	}()
 	defer time.AfterFunc(beginLimit, w.stopUnlessBegun).Stop()
 	in := protocol.NewReader(peer.Out)
-	if w.failed = w.handshake(in); w.failed == nil {
-		w.pool.mu.Lock()
-		w.healthTimer = time.AfterFunc(w.pool.limits.checkHealth, w.checkHealth)
-		w.pool.mu.Unlock()
-		close(w.begun)
-		for err == nil {
-			var f protocol.Frame
-			if f, err = in.Next(); err == nil {
-				err = w.process(f)
-			}
-		}
-		if _, malformed := errors.AsType[*protocol.Malformed](err); !malformed {
-			err = nil // io.EOF, or the error of reading a pipe that we closed
+	w.failed = w.handshake(in)
+	if w.failed != nil {
+		w.terminate(w.finish(w.failed))
+		return
+	}
+	w.pool.mu.Lock()
+	w.healthTimer = time.AfterFunc(w.pool.limits.checkHealth, w.checkHealth)
+	w.pool.mu.Unlock()
+	close(w.begun)
+	w.terminate(w.finish(w.readAnswers(in)))
+}
+
+// readAnswers handles the frames of the worker until it closes its output. The error is a [*protocol.Malformed].
+func (w *worker) readAnswers(in *protocol.Reader) error {
+	var err error
+	for err == nil {
+		var frame protocol.Frame
+		frame, err = in.Next()
+		if err == nil {
+			err = w.process(frame)
 		}
 	}
-	w.terminate(w.finish(errors.Join(w.failed, err)))
+	if _, isMalformed := errors.AsType[*protocol.Malformed](err); isMalformed {
+		return err
+	}
+	return nil // io.EOF, or the error of reading a pipe that we closed
 }
 
 // stopUnlessBegun stops a process that does not accept requests yet.

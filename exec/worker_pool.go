@@ -101,12 +101,18 @@ func (p *pool) acquire(c process.Child, at workerKey) *worker {
 	w := p.accepting[at]
 	if w == nil {
 		w = &worker{
-			pool: p, at: at, begun: make(chan struct{}), gone: make(chan struct{}),
-			slots: make(chan struct{}, protocol.MaxOpen), open: map[uint32]*exchange{}, idleSince: time.Now(),
+			pool:      p,
+			at:        at,
+			begun:     make(chan struct{}),
+			gone:      make(chan struct{}),
+			slots:     make(chan struct{}, protocol.MaxOpen),
+			open:      map[uint32]*exchange{},
+			idleSince: time.Now(),
 		}
 		w.life, w.end = context.WithCancel(context.Background())
 		if p.accepting == nil {
-			p.accepting, p.all = map[workerKey]*worker{}, map[*worker]struct{}{}
+			p.accepting = map[workerKey]*worker{}
+			p.all = map[*worker]struct{}{}
 		}
 		p.accepting[at] = w
 		p.all[w] = struct{}{}
