@@ -1,10 +1,9 @@
-// Package process starts the programs that package exec has decided to run, and is
-// the only package that does. It limits their output, ends them within a short grace
-// and leaves no child, grandchild, goroutine or descriptor.
+// Package process starts the programs that package exec has decided to run. It is the only package that starts
+// processes. It limits their output, ends them within a short grace period, and leaves behind no child, grandchild,
+// goroutine or descriptor.
 //
-// It uses no shell, and a child has the environment and the descriptors that it is
-// given and no others. A whole process group is ended only when it is that of the
-// embedded program: the group of the Obsidian CLI may contain the user's app.
+// It uses no shell. A child has only the environment and the descriptors that it is given. A whole process group is
+// ended only if it is that of the embedded program: the group of the Obsidian CLI may contain the user's app.
 package process
 
 import (
@@ -23,42 +22,43 @@ import (
 
 const (
 	StopGrace = 250 * time.Millisecond // how long a child may take to end after it was asked to
-	// PipeGrace is how long the pipes are read after a child has ended or was asked to: a grandchild may keep
-	// them open. It is longer than StopGrace and keeps a stopped call within its limit and half a second.
+	// PipeGrace is how long the pipes are read after a child has ended or was asked to: a grandchild may keep them
+	// open. It is longer than StopGrace, and still ends a stopped call within its limit plus half a second.
 	PipeGrace = 400 * time.Millisecond
 )
 
-// ErrFlood is why a child is stopped that prints more than [FloodLimit].
+// ErrFlood is the cause for stopping a child that prints more than [FloodLimit].
 var ErrFlood = errors.New("output limit passed")
 
-// Child is one process to be run.
+// Child describes a process to run.
 type Child struct {
-	Path, Name string // the absolute path, and what it is told it was called as
+	Path, Name string // the absolute path, and the name that it is called by, as argument 0
 	Args, Env  []string
 	Stdin      string
 	Embedded   bool                                                  // the embedded program: its whole process group may be ended
 	Keep       int                                                   // bytes kept of each stream
-	Capacity   func(ctx context.Context, size int64) (allowed int64) // waits for memory for a large answer, see [NewStream]; nil is unlimited
-	// Hear reads the output to its end, and keeps of it what is the answer; nil keeps it as it is.
+	Capacity   func(ctx context.Context, size int64) (allowed int64) // waits for memory for a large answer, see [NewStream]; nil means unlimited
+	// Hear reads the output to its end and writes the answer in it to kept. If it is nil, the output is kept as it
+	// is.
 	Hear  func(out io.Reader, kept *Stream)
-	Ended func() // called on Linux, unless nil, when the process has ended, before its output is read to the end
+	Ended func() // called on Linux, unless nil, once the process has ended, even if its output is not read to the end yet
 }
 
-// Kind says how a child ended.
+// Kind tells how a child ended.
 type Kind uint8
 
 const (
-	Exited     Kind = iota // by itself, with the status Exit
-	Crashed                // by a signal or an exception that was not sent here, see How
-	Lost                   // the worker that had to answer ended before it did, see How
-	Stopped                // it was stopped here, see Cause
-	NotStarted             // it could not be started, see Cause
+	Exited     Kind = iota // exited by itself, see Exit
+	Crashed                // ended by a signal or an exception that was not sent by this package, see How
+	Lost                   // the worker that should have answered ended before it did, see How
+	Stopped                // stopped by this package, see Cause
+	NotStarted             // could not be started, see Cause
 )
 
 // NoExit is the exit status of a process that did not run.
 const NoExit = -1
 
-// Ending is how a child ended.
+// Ending describes how a child ended.
 type Ending struct {
 	Stdout, Stderr *Stream
 	Took           time.Duration
@@ -70,17 +70,17 @@ type Ending struct {
 	Cause          error  // for Stopped and NotStarted
 }
 
-// End sets how a child ended that did not simply exit.
+// End sets the kind and the cause of an ending for which there is a cause.
 func (e *Ending) End(kind Kind, cause error) {
 	e.Kind = kind
 	e.Cause = cause
 }
 
-// Run starts the child and waits for its end. It returns at most PipeGrace after ctx has ended,
-// with no process of ours left.
+// Run starts the child and waits for its end. It returns at most PipeGrace after ctx has ended, and leaves no
+// process of ours running.
 //
-// The goroutine is locked to its thread meanwhile: on Linux the kernel ends a child together
-// with the thread that started it, and the runtime may end an unlocked thread.
+// The goroutine stays locked to its thread until then: Linux ends a child together with the thread that started it,
+// and the runtime may end an unlocked thread.
 func (c Child) Run(ctx context.Context) Ending {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -102,7 +102,7 @@ func (c Child) Run(ctx context.Context) Ending {
 	cmd.Stdout = e.Stdout
 	cmd.Stderr = e.Stderr
 	if c.Hear != nil {
-		cmd.Stdout = hearer{e.Stdout, c.Hear}
+		cmd.Stdout = outputReader{e.Stdout, c.Hear}
 	}
 	if c.Stdin != "" {
 		cmd.Stdin = strings.NewReader(c.Stdin)
@@ -137,14 +137,14 @@ func (c Child) Run(ctx context.Context) Ending {
 	return e
 }
 
-// hearer reads the output of a program itself, in the goroutine that would copy it.
-type hearer struct {
+// outputReader passes the output of a program to hear, in the goroutine that would otherwise copy it.
+type outputReader struct {
 	*Stream
 	hear func(out io.Reader, kept *Stream)
 }
 
-// ReadFrom implements [io.ReaderFrom], by which [io.Copy] has it read.
-func (h hearer) ReadFrom(out io.Reader) (int64, error) {
+// ReadFrom implements [io.ReaderFrom], so that [io.Copy] calls it.
+func (h outputReader) ReadFrom(out io.Reader) (int64, error) {
 	h.hear(out, h.Stream)
 	return h.Total, nil
 }
@@ -159,6 +159,7 @@ func StopCause(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// read sets the exit status of a process and how it ended. err is the result of waiting for it.
 func (e *Ending) read(state *os.ProcessState, err error) {
 	e.Held = errors.Is(err, osexec.ErrWaitDelay)
 	if state != nil {
@@ -168,21 +169,21 @@ func (e *Ending) read(state *os.ProcessState, err error) {
 	}
 }
 
-// command prepares the process: an absolute path, a neutral folder, the given
-// environment and no other descriptors than its streams.
+// command prepares the process: with an absolute path, a neutral working folder, the given environment, and no
+// descriptors but its streams.
 func (c Child) command(ctx context.Context) (*osexec.Cmd, error) {
 	closeInherited()
 	cmd := osexec.CommandContext(ctx, c.Path, c.Args...)
 	cmd.Args[0] = c.Name
 	cmd.Env = c.Env
-	// Not a folder inside a vault: the client takes the vault around its working folder for the
-	// one to use. This is the root of the volume with the program.
+	// The root of the volume with the program, because the Obsidian CLI would use the vault that contains its working
+	// folder.
 	cmd.Dir = filepath.VolumeName(c.Path) + string(filepath.Separator)
 	cmd.WaitDelay = PipeGrace
 	return cmd, confine(cmd, c)
 }
 
-// stopper ends a child in two steps: it is asked, and after a grace killed.
+// stopper ends a child in two steps: it asks it to end, and kills it after a grace period.
 type stopper struct {
 	cmd      *osexec.Cmd
 	embedded bool
@@ -190,7 +191,7 @@ type stopper struct {
 	timer    *time.Timer
 }
 
-// ask is called once, by os/exec, when the context ends before the child.
+// ask is called once, by os/exec, if the context ends before the child.
 func (s *stopper) ask() error {
 	interrupt := interruptClient
 	if s.embedded {
@@ -204,7 +205,7 @@ func (s *stopper) ask() error {
 		if s.embedded {
 			killGroup(s.cmd.Process.Pid)
 		}
-		_ = s.cmd.Process.Kill() // it may have ended meanwhile, which is the aim
+		_ = s.cmd.Process.Kill() // an error means that it has ended already
 	})
 	return nil
 }
@@ -216,16 +217,16 @@ func (s *stopper) done() {
 	}
 }
 
-// childSet contains the children of this process that package os/exec waits for. A child
-// that is reaped elsewhere would have no exit status.
+// childSet contains the children of this process that os/exec waits for. If one of them were reaped elsewhere, it
+// would have no exit status.
 type childSet struct {
-	startMutex sync.RWMutex // held for reading while a child is started
-	pids       sync.Map     // process ids, without values
+	startMutex sync.RWMutex // held for reading while a child is started, and for writing while orphans are reaped
+	pids       sync.Map     // the ids of the running children, without values
 }
 
 var children childSet
 
-// start starts a child. pids has every running child while startMutex is held for writing.
+// start starts a child and records it. While startMutex is held for writing, pids contains every running child.
 func (f *childSet) start(begin func() error, cmd *osexec.Cmd) error {
 	f.startMutex.RLock()
 	defer f.startMutex.RUnlock()
@@ -236,15 +237,15 @@ func (f *childSet) start(begin func() error, cmd *osexec.Cmd) error {
 	return err
 }
 
-// wait waits for a child that start has started.
+// wait waits for a child that was started with start.
 func (f *childSet) wait(cmd *osexec.Cmd) error {
 	err := cmd.Wait()
 	f.pids.Delete(cmd.Process.Pid)
 	return err
 }
 
-// Process is the resident embedded program. It ends when In is closed, with the context it was started
-// with, by Stop, and with this process.
+// Process is the resident embedded program. It ends when In is closed, when the context it was started with ends,
+// when Stop is called, and when this process ends.
 type Process struct {
 	In  io.WriteCloser
 	Out io.Reader
@@ -257,8 +258,8 @@ type Process struct {
 	once sync.Once
 }
 
-// Start starts c and returns when it runs. Its standard error is dropped, and c.Stdin
-// and c.Keep are not used. The caller reads Out and calls Stop in the end.
+// Start starts c and returns once it runs. Its standard error is dropped, and c.Stdin and c.Keep are ignored. The
+// caller must read Out, and call Stop in the end.
 func Start(ctx context.Context, c Child) (*Process, error) {
 	ctx, stop := context.WithCancel(ctx)
 	p := &Process{stop: stop, done: make(chan struct{})}
@@ -279,7 +280,7 @@ func Start(ctx context.Context, c Child) (*Process, error) {
 	p.out = out
 
 	started := make(chan error)
-	go func() { // starts the server and waits for its end on one thread, see [Child.Run]
+	go func() { // starts the worker and waits for its end on one thread, see [Child.Run]
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		defer close(p.done)
@@ -316,8 +317,8 @@ func Start(ctx context.Context, c Child) (*Process, error) {
 	return p, nil
 }
 
-// AnswerPipe returns the ends of a pipe through which a process answers. Its buffer is large
-// where the system allows it.
+// AnswerPipe returns the ends of a pipe through which a process answers. Its buffer is enlarged if the system allows
+// it.
 func AnswerPipe() (out, stdout *os.File, err error) {
 	out, stdout, err = os.Pipe()
 	if err == nil {
@@ -329,20 +330,20 @@ func AnswerPipe() (out, stdout *os.File, err error) {
 // Done is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Ending waits for the end of the process and says how it ended. Its streams are nil.
+// Ending waits for the end of the process and returns how it ended. Its streams are nil.
 func (p *Process) Ending() Ending {
 	<-p.done
 	return p.end
 }
 
-// Stop ends the process and returns when it is gone. One that has ended is left alone.
+// Stop ends the process and returns when it has ended. A process that has ended already is left alone.
 func (p *Process) Stop() {
 	p.stop()
 	<-p.done
 	p.Close()
 }
 
-// KillGroup kills the processes that the process has started and left running.
+// KillGroup kills the processes that the process started and left running.
 func (p *Process) KillGroup() { killGroup(p.PID) }
 
 // Close stops the process and closes the pipes, without waiting for its end. It may be called more than once.

@@ -4,6 +4,6 @@ package process
 
 import "syscall"
 
-// dieWithParent has no counterpart here. Our own program watches the lifeline;
-// the client ends by itself when it has its answer.
+// dieWithParent does nothing: these systems have no equivalent. The embedded program watches the lifeline instead,
+// and the Obsidian CLI ends by itself when it has its answer.
 func dieWithParent(*syscall.SysProcAttr) {}

@@ -11,17 +11,17 @@ import (
 	"syscall"
 )
 
-// lifelineVariable is the descriptor that our own program watches: the reading end of a pipe
-// without a writer, which ends with this process.
+// lifelineVariable names the descriptor that the embedded program watches: the read end of a pipe that nothing is
+// written to. It reads end of file when this process ends.
 const (
 	lifelineVariable   = "VAULTWICKET_LIFELINE=3"
-	signalBase         = 128 // what shells add to the number of a signal
-	firstInherited     = 3   // below are the streams, which every child gets anew
+	signalBase         = 128 // added to a signal number by shells
+	firstInherited     = 3   // the first descriptor after the standard streams, which every child gets anew
 	descriptorFolder   = "/dev/fd"
-	statusAbortedShell = signalBase + int(syscall.SIGABRT) // a launcher script passes on that the older client aborted
+	statusAbortedShell = signalBase + int(syscall.SIGABRT) // from a launcher script whose older client aborted
 )
 
-// pipe has both ends, so that the writing one is not closed with its last reference.
+// pipe has both ends, so that the write end stays referenced and is not closed by the garbage collector.
 type pipe struct{ reader, writer *os.File }
 
 // lifeline creates the pipe once for the whole process.
@@ -30,8 +30,8 @@ var lifeline = sync.OnceValues(func() (p pipe, err error) {
 	return p, err
 })
 
-// confine puts the child into a process group of its own, ties its life to ours
-// and gives our own program the lifeline.
+// confine puts the child into a process group of its own and ties its life to that of this process. The embedded
+// program also gets the lifeline.
 func confine(cmd *osexec.Cmd, c Child) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	dieWithParent(cmd.SysProcAttr)
@@ -49,10 +49,10 @@ func confine(cmd *osexec.Cmd, c Child) error {
 
 func start(cmd *osexec.Cmd, _ Child) error { return cmd.Start() }
 
-// interruptClient asks the client to end, alone, because its group may contain the user's app.
+// interruptClient asks only the Obsidian CLI itself to end, because its group may contain the user's app.
 func interruptClient(p *os.Process) error { return p.Signal(syscall.SIGTERM) }
 
-// interruptEmbedded asks our own program to end, with its group.
+// interruptEmbedded asks the embedded program and its group to end.
 func interruptEmbedded(p *os.Process) error {
 	if err := syscall.Kill(-p.Pid, syscall.SIGTERM); err != nil {
 		return os.ErrProcessDone
@@ -60,11 +60,12 @@ func interruptEmbedded(p *os.Process) error {
 	return nil
 }
 
-// killGroup kills the remaining processes of the group of our own program. The id of a group is
-// not reused while it has members.
+// killGroup kills the remaining processes in the group of the embedded program. The id of a group is not reused
+// while it has members.
 func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) } // an error means that none is left
 
-// exitOf returns the exit status as a shell reports it, and the signal that ended the process.
+// exitOf returns the exit status as a shell reports it. crash describes the signal that ended the process, "" if
+// none did.
 func exitOf(state *os.ProcessState) (status int, crash string) {
 	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return signalBase + int(ws.Signal()), fmt.Sprintf("signal %d, %v", int(ws.Signal()), ws.Signal())
@@ -75,8 +76,8 @@ func exitOf(state *os.ProcessState) (status int, crash string) {
 	return status, ""
 }
 
-// closeInherited marks the descriptors that this process inherited close-on-exec. Those that Go
-// opens are marked already.
+// closeInherited marks the descriptors that this process inherited as close-on-exec. Go marks those that it opens
+// itself.
 var closeInherited = sync.OnceFunc(func() {
 	entries, err := os.ReadDir(descriptorFolder)
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// firstException is where Windows status codes of severity "error" begin, such
-// as 0xC0000005 for an access violation.
+// firstException is the lowest Windows status code of severity "error". An access violation, for example, has
+// 0xC0000005.
 const firstException = 0xC0000000
 
-// The jobs end what is in them when this process ends, because its handles are the only ones. Processes
-// that the client starts are never in its job: one of them may be the user's app.
+// Windows ends the processes in these jobs when this process ends, because nobody else has their handles. Processes
+// that the Obsidian CLI starts are never in its job: one of them may be the user's app.
 var (
 	clientJob = sync.OnceValues(func() (windows.Handle, error) {
 		return newJob(windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | windows.JOB_OBJECT_LIMIT_SILENT_BREAKAWAY_OK)
@@ -28,7 +28,8 @@ var (
 	})
 )
 
-// newJob is the one place with unsafe: the call takes the address of a struct as a number.
+// newJob creates a job with the given limits. It is the only place with unsafe: the system call takes the address of
+// a struct as a number.
 func newJob(flags uint32) (windows.Handle, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
@@ -39,7 +40,7 @@ func newJob(flags uint32) (windows.Handle, error) {
 	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
 		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
 	if err != nil {
-		_ = windows.CloseHandle(job) // the first error is the one that counts
+		_ = windows.CloseHandle(job) // err is more useful than its error
 		return 0, err
 	}
 	return job, nil
@@ -52,7 +53,7 @@ func jobFor(c Child) (windows.Handle, error) {
 	return clientJob()
 }
 
-// confine has the process start with its first thread suspended: see start.
+// confine makes the process start with its first thread suspended, see start.
 func confine(cmd *osexec.Cmd, c Child) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		HideWindow:    true,
@@ -62,8 +63,8 @@ func confine(cmd *osexec.Cmd, c Child) error {
 	return err
 }
 
-// start makes the process, puts it into its job and only then lets it run, so that
-// everything that it starts is in the job too. A process that no job ends does not run.
+// start starts the process suspended, puts it into its job, and only then resumes it, so that everything it starts
+// is in the job too. A process that cannot be put into its job does not run.
 func start(cmd *osexec.Cmd, c Child) error {
 	job, err := jobFor(c)
 	if err != nil {
@@ -77,15 +78,15 @@ func startIn(cmd *osexec.Cmd, job windows.Handle) error {
 		return err
 	}
 	if err := assign(cmd.Process, job); err != nil {
-		_ = cmd.Process.Kill() // it has not run yet, and Wait tells only that it was killed
+		_ = cmd.Process.Kill() // it has not run yet, and Wait would only report that it was killed
 		_ = cmd.Wait()
 		return err
 	}
 	return nil
 }
 
-// assign puts a process that was made suspended into a job and lets it run. The standard library closes
-// the handle of the first thread, so it is looked up by its owner.
+// assign puts a suspended process into a job and resumes it. The standard library has closed the handle of its first
+// thread, so the threads are looked up by their process.
 func assign(p *os.Process, job windows.Handle) error {
 	var refused error
 	err := p.WithHandle(func(handle uintptr) {
@@ -101,15 +102,16 @@ func assign(p *os.Process, job windows.Handle) error {
 	return resumeFirst(threads, resumeThread)
 }
 
-// interruptClient ends the process at once: there is no polite way to ask one that has no console.
+// interruptClient ends the process at once, because a process without a console cannot be asked to end.
 func interruptClient(p *os.Process) error { return p.Kill() }
 
 // interruptEmbedded ends the process at once.
 func interruptEmbedded(p *os.Process) error { return p.Kill() }
 
-// killGroup has nothing to do: our own program starts no other.
+// killGroup does nothing: the embedded program starts no other processes.
 func killGroup(int) {}
 
+// exitOf returns the exit status. crash describes the exception that ended the process, "" if none did.
 func exitOf(state *os.ProcessState) (status int, crash string) {
 	status = state.ExitCode()
 	if code := uint32(status); code >= firstException {
@@ -118,19 +120,19 @@ func exitOf(state *os.ProcessState) (status int, crash string) {
 	return status, ""
 }
 
-// closeInherited has nothing to do: handles are not inherited unless listed.
+// closeInherited does nothing: handles are only inherited if they are listed.
 func closeInherited() {}
 
 // threadsOf returns the ids of the threads of a process.
 func threadsOf(pid uint32) ([]uint32, error) {
-	all, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPTHREAD, 0)
+	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPTHREAD, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer windows.CloseHandle(all)
+	defer windows.CloseHandle(snapshot)
 	var ids []uint32
 	entry := windows.ThreadEntry32{Size: uint32(binary.Size(windows.ThreadEntry32{}))}
-	for err = windows.Thread32First(all, &entry); err == nil; err = windows.Thread32Next(all, &entry) {
+	for err = windows.Thread32First(snapshot, &entry); err == nil; err = windows.Thread32Next(snapshot, &entry) {
 		if entry.OwnerProcessID == pid {
 			ids = append(ids, entry.ThreadID)
 		}
@@ -141,7 +143,7 @@ func threadsOf(pid uint32) ([]uint32, error) {
 	return ids, nil
 }
 
-// resumeThread returns how often the thread had been suspended: it runs if that was once.
+// resumeThread resumes a thread and returns how often it had been suspended. It runs only if that was once.
 func resumeThread(id uint32) (suspended uint32, err error) {
 	thread, err := windows.OpenThread(windows.THREAD_SUSPEND_RESUME, false, id)
 	if err != nil {

@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// Editor is a program with which the owner edits a text at their terminal. Only [EditorAt] makes one: no call of an
-// agent leads to it.
+// Editor is a program with which the owner edits a text at their terminal. It is only created by [EditorAt], which
+// no call of an agent can reach.
 type Editor struct {
 	program []string
 	env     []string
 	in, out *os.File
 }
 
-// ErrNoTerminal is the error of [EditorAt] where no person can edit a text.
+// ErrNoTerminal is the error of [EditorAt] if there is no terminal at which a user could edit a text.
 var ErrNoTerminal = errors.New("standard input or output is not a terminal")
 
-// EditorAt returns the editor of the owner who is at the terminal in and out. command is its program with arguments,
-// such as "code --wait", which are divided at blanks and read by no shell; the whole of it may also be the path of a
-// program. env is its environment. The error is [ErrNoTerminal], or says that there is no such program.
+// EditorAt returns the editor for the owner at the terminal in and out. command is a program with arguments, such as
+// "code --wait". It is split at blanks, without a shell; it may also be just the path of a program, with blanks in
+// it. env is the environment of the editor. The error is [ErrNoTerminal], or says that the program was not found.
 func EditorAt(in, out *os.File, command string, env []string) (Editor, error) {
 	if !isConsole(in) || !isConsole(out) {
 		return Editor{}, ErrNoTerminal
@@ -48,15 +48,16 @@ func isConsole(f *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// Edit has the owner edit a file, and returns when the editor has ended. The terminal is the editor's meanwhile, with
-// its signals. The error says that the editor could not be started or ended with another status than 0.
+// Edit lets the owner edit a file, and returns when the editor has ended. Until then the editor controls the
+// terminal and gets its signals. The error says that the editor could not be started, or that it ended with a status
+// other than 0.
 func (e Editor) Edit(file string) error {
 	if len(e.program) == 0 {
 		return ErrNoTerminal
 	}
 	arguments := append(e.program[1:len(e.program):len(e.program)], file)
 	cmd := osexec.Command(e.program[0], arguments...)
-	cmd.Env = append([]string{}, e.env...) // nil would be the environment of this process
+	cmd.Env = append([]string{}, e.env...) // not nil, which would mean the environment of this process
 	cmd.Stdin = e.in
 	cmd.Stdout = e.out
 	cmd.Stderr = e.out

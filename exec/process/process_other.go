@@ -10,11 +10,11 @@ import (
 // widen does nothing: only Linux can enlarge a pipe.
 func widen(*os.File) {}
 
-// awaitEnd reports false: here waiting takes the exit status.
+// awaitEnd always returns false: on these systems waiting for the end also reaps the process.
 func awaitEnd(int) bool { return false }
 
-// MemoryOf always returns unknown here; the time limit of a call bounds its memory.
+// MemoryOf always returns 0, for unknown. The memory of a call is bounded only by its time limit here.
 func MemoryOf(int) int64 { return 0 }
 
-// ReapOrphans does nothing here: only containers on Linux have an arbitrary first process.
+// ReapOrphans does nothing: only in containers on Linux can any program be the first process.
 func ReapOrphans(context.Context) {}

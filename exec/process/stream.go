@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	smallAnswer = protocol.Window // kept without asking for capacity; most answers are shorter
-	// firstStep and lastStep are the sizes to which a buffer grows before all of it is
-	// allocated: unwritten pages cost nothing, copies do.
+	smallAnswer = protocol.Window // bytes kept without asking for capacity; most answers are shorter
+	// firstStep and lastStep are the sizes to which a buffer grows before all of it is allocated. Unwritten pages
+	// cost nothing, but copies do.
 	firstStep  = 1 << 20
 	lastStep   = 4 << 20
-	FloodLimit = 1 << 30 // ends a program that does not stop printing: a listing of a million files is a tenth of it
+	FloodLimit = 1 << 30 // output in bytes that ends a program; a listing of a million files is a tenth of it
 )
 
-// Stream keeps the head and the tail of the output of a program and reads it to the end, so
-// that the program is never blocked and its pipe never breaks.
+// Stream keeps the head and the tail of the output of a program. It reads all of it, so that the program is never
+// blocked and its pipe never breaks.
 //
-// The last eighth is a ring buffer, so that at most keep bytes are held, and an eighth of them
-// twice while they are joined.
+// The last eighth is a ring buffer. So at most keep bytes are in memory, plus an eighth of that while Text joins
+// them.
 type Stream struct {
 	keep     int
 	limit    int64
@@ -31,23 +31,24 @@ type Stream struct {
 	capacity func(size int64) (allowed int64) // see NewStream
 
 	head     strings.Builder
-	headFull bool // the rest goes to the tail
-	tail     []byte
-	next     int   // index of the oldest byte in the ring
-	Total    int64 // bytes written
-	gap      int   // where something was dropped, after Text
-	allowed  int64 // bytes that may come before capacity is asked
-	full     bool  // there was none
+	headFull bool   // the rest goes to the tail
+	tail     []byte // ring buffer
+	next     int    // index of the oldest byte in tail
+	Total    int64  // bytes written
+	gap      int    // offset of the dropped part in the text, set by Text
+	allowed  int64  // bytes that may be written before capacity is asked again
+	full     bool   // capacity refused more; everything from then on is dropped
 }
 
-// NewStream returns a stream that keeps so many bytes. It calls flood once when more than
-// [FloodLimit] bytes are written, and capacity with the size of an answer that has become large, which returns how large it
-// may become before it is asked again: what comes is dropped if that is less. Each may be nil.
+// NewStream returns a stream that keeps up to keep bytes. It calls flood once when more than [FloodLimit] bytes are
+// written. It calls capacity with the size of an answer that has become large. capacity returns how large the answer
+// may become before it is asked again; if that is less than the size, the rest is dropped. Both functions may be
+// nil.
 func NewStream(keep int, flood func(), capacity func(size int64) (allowed int64)) *Stream {
 	return &Stream{keep: keep, limit: FloodLimit, Flood: flood, capacity: capacity, allowed: smallAnswer}
 }
 
-// Write keeps p; it never fails.
+// Write keeps p as far as the stream has room for it. It never fails.
 func (s *Stream) Write(p []byte) (int, error) {
 	before := s.Total
 	s.Total += int64(len(p))
@@ -65,14 +66,14 @@ func (s *Stream) Write(p []byte) (int, error) {
 		switch {
 		case size <= c || size <= smallAnswer:
 		case size <= firstStep && s.keep > firstStep:
-			s.head.Grow(max(firstStep-2*c, n)) // it adds this to twice of what there is
+			s.head.Grow(max(firstStep-2*c, n)) // Grow adds this to twice the capacity
 		case size <= lastStep && s.keep > lastStep:
 			s.head.Grow(max(lastStep-2*c, n))
 		default:
 			s.head.Grow(max(s.keep-2*c, n))
-			// What the large answer before this one has left, and the copy that was just made,
-			// would otherwise stay in memory with it: the collector waits until garbage is half of what
-			// is in use. Of the new space next to nothing is written to yet.
+			// Free what the previous large answer left, and the copy that was just made. Otherwise they would stay in
+			// memory, because the collector waits until garbage is half of what is in use. Next to nothing of the new
+			// space is written to yet.
 			debug.FreeOSMemory()
 		}
 		s.head.Write(p[:n])
@@ -81,7 +82,7 @@ func (s *Stream) Write(p []byte) (int, error) {
 			if capacity := most - len(s.tail); capacity > 0 {
 				n = min(len(rest), capacity)
 				if s.tail == nil && most > lastStep {
-					s.tail = make([]byte, 0, most) // the head is full: much is to come
+					s.tail = make([]byte, 0, most) // the head is full, so much more is to come
 				}
 				s.tail = append(s.tail, rest[:n]...)
 			} else {
@@ -94,11 +95,12 @@ func (s *Stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// pieces are what outputs are read into, one after the other: most are short, and a new piece for each would be most of what
-// a call leaves to the collector.
+// pieces are the buffers that output is read into. They are reused: most outputs are short, and a new buffer for each
+// would be most of the garbage of a call.
 var pieces = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
-// ReadFrom keeps what is read from out, to its end. It implements [io.ReaderFrom], by which [io.Copy] has it read.
+// ReadFrom writes everything that it reads from out to the stream. It implements [io.ReaderFrom], so that [io.Copy]
+// calls it.
 func (s *Stream) ReadFrom(out io.Reader) (int64, error) {
 	piece := pieces.Get().(*[32 << 10]byte)
 	defer pieces.Put(piece)
@@ -115,13 +117,13 @@ func (s *Stream) ReadFrom(out io.Reader) (int64, error) {
 	}
 }
 
-// forHead returns how much of p belongs to the head, which ends with a whole
-// character: half of one would have the answer cleaned, and that is a copy.
+// forHead returns how many bytes of p belong to the head. The head ends with a whole character; half of one would
+// have to be cleaned from the answer later, which copies it.
 func (s *Stream) forHead(p []byte) (n int) {
 	if s.headFull {
 		return 0
 	}
-	n = s.keep - s.keep/8 - s.head.Len() // an eighth is for the end
+	n = s.keep - s.keep/8 - s.head.Len() // an eighth is for the tail
 	if n > len(p) {
 		return len(p)
 	}
@@ -134,14 +136,14 @@ func (s *Stream) forHead(p []byte) (n int) {
 	return n
 }
 
-// Expect allocates the buffer for an answer of about this length, if that is large but not too
-// large. Nothing may be written meanwhile.
+// Expect allocates the buffer for an answer of about total bytes, if that is large but not too large. It must not be
+// called during a Write.
 func (s *Stream) Expect(total int64) {
 	if total <= smallAnswer || total > lastStep || s.keep <= lastStep {
 		return
 	}
 	if more := int(total+total/16) - 2*s.head.Cap(); more > 0 {
-		s.head.Grow(more) // it adds this to twice of what there is
+		s.head.Grow(more) // Grow adds this to twice the capacity
 	}
 }
 
@@ -151,17 +153,18 @@ func (s *Stream) Kept() int { return s.head.Len() + len(s.tail) }
 // Cut reports whether something was dropped.
 func (s *Stream) Cut() bool { return s.Total > int64(s.Kept()) }
 
-// Text returns what was kept, in little more space than that, and where the gap is, 0 when there is none.
+// Text returns the kept output, in little more memory than it needs, and the offset at which something was dropped,
+// 0 if nothing was.
 func (s *Stream) Text() (text string, gap int) {
 	if s.Cut() && s.gap == 0 {
 		s.gap = s.head.Len()
 	}
 	first := s.next
 	for n := 1; s.Cut() && n < min(utf8.UTFMax, len(s.tail)) && !utf8.RuneStart(s.tail[first]); n++ {
-		first = (first + 1) % len(s.tail) // half a character
+		first = (first + 1) % len(s.tail) // skip the rest of a character
 	}
 	if first >= s.next {
-		s.head.Write(s.tail[first:]) // within the space that there is, where it is much
+		s.head.Write(s.tail[first:]) // if this is much, it fits into the allocated space
 		s.head.Write(s.tail[:s.next])
 	} else {
 		s.head.Write(s.tail[first:s.next])
@@ -169,8 +172,8 @@ func (s *Stream) Text() (text string, gap int) {
 	s.tail = nil
 	s.next = 0
 	if size := s.head.Len(); size > smallAnswer && size < s.head.Cap()/2 {
-		// The space that was not written to costs no memory, and counts as such all the
-		// same: with a few answers kept, the collector would run all the time.
+		// The unwritten space costs no memory but counts as such. With several answers kept like that, the collector
+		// would run all the time.
 		return strings.Clone(s.head.String()), s.gap
 	}
 	return s.head.String(), s.gap

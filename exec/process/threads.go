@@ -2,10 +2,11 @@ package process
 
 import "errors"
 
-// resumeFirst lets a process run that was made with its first thread suspended. Programs that watch over others, such as
-// scanners for viruses, may have started threads of their own in it meanwhile, which cannot all be opened and may have
-// ended: the first thread is the one that was suspended once. resume returns how often a thread had been suspended. It is
-// no code of Windows alone so that every system can test it.
+// resumeFirst resumes a process that was started with its first thread suspended. threads are the ids of its
+// threads. Other programs, such as virus scanners, may have started threads in the process meanwhile. These may have
+// ended, and may not be accessible. The first thread is the one that was suspended exactly once. resume resumes a
+// thread and returns how often it had been suspended. This function is not in a Windows file, so that it is tested
+// on every system.
 func resumeFirst(threads []uint32, resume func(id uint32) (suspended uint32, err error)) error {
 	var failures error
 	for _, id := range threads {
