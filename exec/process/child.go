@@ -92,7 +92,8 @@ func (c Child) Run(ctx context.Context) Ending {
 	if c.Capacity != nil {
 		capacity = func(size int64) int64 { return c.Capacity(ctx, size) }
 	}
-	e.Stdout, e.Stderr = NewStream(c.Keep, flood, capacity), NewStream(c.Keep, flood, capacity)
+	e.Stdout = NewStream(c.Keep, flood, capacity)
+	e.Stderr = NewStream(c.Keep, flood, capacity)
 
 	cmd, err := c.command(ctx)
 	if err != nil {
@@ -162,10 +163,12 @@ func StopCause(ctx context.Context) error {
 // read sets the exit status of a process and how it ended. err is the result of waiting for it.
 func (e *Ending) read(state *os.ProcessState, err error) {
 	e.Held = errors.Is(err, osexec.ErrWaitDelay)
-	if state != nil {
-		if e.Exit, e.How = exitOf(state); e.How != "" {
-			e.Kind = Crashed
-		}
+	if state == nil {
+		return
+	}
+	e.Exit, e.How = exitOf(state)
+	if e.How != "" {
+		e.Kind = Crashed
 	}
 }
 
@@ -280,41 +283,45 @@ func Start(ctx context.Context, c Child) (*Process, error) {
 	p.out = out
 
 	started := make(chan error)
-	go func() { // starts the worker and waits for its end on one thread, see [Child.Run]
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		defer close(p.done)
-		cmd, err := c.command(ctx)
-		if err == nil {
-			s := &stopper{cmd: cmd, embedded: c.Embedded}
-			cmd.Cancel = s.ask
-			cmd.Stdin = stdin
-			cmd.Stdout = stdout
-			err = children.start(func() error { return start(cmd, c) }, cmd)
-			defer func() {
-				s.done()
-				if s.asked.Load() {
-					p.end.End(Stopped, context.Canceled)
-				}
-			}()
-		}
-		stdin.Close()
-		stdout.Close()
-		if err == nil {
-			p.PID = cmd.Process.Pid
-		}
-		started <- err
-		if err == nil {
-			err = children.wait(cmd)
-			p.end.read(cmd.ProcessState, err)
-		}
-	}()
+	go p.live(ctx, c, stdin, stdout, started)
 	if err := <-started; err != nil {
 		stop()
 		p.Close()
 		return nil, err
 	}
 	return p, nil
+}
+
+// live starts c with the given streams, sends the result to started, and waits for the end of the process. It does so
+// on one thread, see [Child.Run].
+func (p *Process) live(ctx context.Context, c Child, stdin, stdout *os.File, started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer close(p.done)
+	s := &stopper{embedded: c.Embedded}
+	cmd, err := c.command(ctx)
+	if err == nil {
+		s.cmd = cmd
+		cmd.Cancel = s.ask
+		cmd.Stdin = stdin
+		cmd.Stdout = stdout
+		err = children.start(func() error { return start(cmd, c) }, cmd)
+	}
+	stdin.Close()
+	stdout.Close()
+	if err == nil {
+		p.PID = cmd.Process.Pid
+	}
+	started <- err
+	if err != nil {
+		return
+	}
+	err = children.wait(cmd)
+	p.end.read(cmd.ProcessState, err)
+	s.done()
+	if s.asked.Load() {
+		p.end.End(Stopped, context.Canceled)
+	}
 }
 
 // AnswerPipe returns the ends of a pipe through which a process answers. Its buffer is enlarged if the system allows

@@ -59,40 +59,52 @@ func (s *Stream) Write(p []byte) (int, error) {
 		s.allowed = s.capacity(s.Total)
 		s.full = s.Total > s.allowed
 	}
-	if !s.full {
-		n := s.forHead(p)
-		size := s.head.Len() + n
-		c := s.head.Cap()
-		switch {
-		case size <= c || size <= smallAnswer:
-		case size <= firstStep && s.keep > firstStep:
-			s.head.Grow(max(firstStep-2*c, n)) // Grow adds this to twice the capacity
-		case size <= lastStep && s.keep > lastStep:
-			s.head.Grow(max(lastStep-2*c, n))
-		default:
-			s.head.Grow(max(s.keep-2*c, n))
-			// Free what the previous large answer left, and the copy that was just made. Otherwise they would stay in
-			// memory, because the collector waits until garbage is half of what is in use. Next to nothing of the new
-			// space is written to yet.
-			debug.FreeOSMemory()
-		}
-		s.head.Write(p[:n])
-		for rest := p[n:]; len(rest) > 0; {
-			most := s.keep - s.head.Len()
-			if capacity := most - len(s.tail); capacity > 0 {
-				n = min(len(rest), capacity)
-				if s.tail == nil && most > lastStep {
-					s.tail = make([]byte, 0, most) // the head is full, so much more is to come
-				}
-				s.tail = append(s.tail, rest[:n]...)
-			} else {
-				n = copy(s.tail[s.next:], rest)
-				s.next = (s.next + n) % most
-			}
-			rest = rest[n:]
-		}
+	if s.full {
+		return len(p), nil
 	}
+	n := s.forHead(p)
+	s.growHead(n)
+	s.head.Write(p[:n])
+	s.writeTail(p[n:])
 	return len(p), nil
+}
+
+// growHead makes room for n more bytes in the head. [strings.Builder.Grow] adds its argument to twice the
+// capacity.
+func (s *Stream) growHead(n int) {
+	size := s.head.Len() + n
+	c := s.head.Cap()
+	switch {
+	case size <= c || size <= smallAnswer:
+	case size <= firstStep && s.keep > firstStep:
+		s.head.Grow(max(firstStep-2*c, n))
+	case size <= lastStep && s.keep > lastStep:
+		s.head.Grow(max(lastStep-2*c, n))
+	default:
+		s.head.Grow(max(s.keep-2*c, n))
+		// Free what the previous large answer left, and the copy that was just made. Otherwise they would stay in
+		// memory, because the collector waits until garbage is half of what is in use. Next to nothing of the new
+		// space is written to yet.
+		debug.FreeOSMemory()
+	}
+}
+
+// writeTail appends p to the tail, and overwrites its oldest bytes once it is full.
+func (s *Stream) writeTail(p []byte) {
+	size := s.keep - s.head.Len()
+	for len(p) > 0 {
+		n := min(len(p), size-len(s.tail))
+		if n > 0 {
+			if s.tail == nil && size > lastStep {
+				s.tail = make([]byte, 0, size) // the head is full, so much more is to come
+			}
+			s.tail = append(s.tail, p[:n]...)
+		} else {
+			n = copy(s.tail[s.next:], p)
+			s.next = (s.next + n) % size
+		}
+		p = p[n:]
+	}
 }
 
 // pieces are the buffers that output is read into. They are reused: most outputs are short, and a new buffer for each
@@ -160,8 +172,13 @@ func (s *Stream) Text() (text string, gap int) {
 		s.gap = s.head.Len()
 	}
 	first := s.next
-	for n := 1; s.Cut() && n < min(utf8.UTFMax, len(s.tail)) && !utf8.RuneStart(s.tail[first]); n++ {
-		first = (first + 1) % len(s.tail) // skip the rest of a character
+	if s.Cut() {
+		for range min(utf8.UTFMax, len(s.tail)) - 1 {
+			if utf8.RuneStart(s.tail[first]) {
+				break
+			}
+			first = (first + 1) % len(s.tail) // skip the rest of a character
+		}
 	}
 	if first >= s.next {
 		s.head.Write(s.tail[first:]) // if this is much, it fits into the allocated space
