@@ -27,34 +27,34 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// MaxOperations bounds a [Batch]: one that is longer is several.
+// MaxOperations is the maximum number of operations in a [Batch].
 const MaxOperations = 100
 
-// Batch is a list of operations that are decided together and carried out in order.
+// Batch is a list of operations that are decided on together and carried out in order.
 type Batch struct {
-	// Request is what they have in common: Vault, Ask, Answers, OneSession, Shows, Keep, Owner, Caller,
-	// Client and Surface. IdempotencyKey is that of the batch as a whole. The time limit of one call, counted
-	// from Taken, is that of all operations together: what is not begun by then is left out. MaxOutput
-	// bounds the output of all operations in bytes, shared evenly, with 200 bytes for the JSON around
-	// each and a share of at least 128; 0 means no bound.
+	// Request has what the operations share: Vault, Ask, Answers, OneSession, Shows, Keep, Owner, Caller, Client and
+	// Surface. IdempotencyKey applies to the batch as a whole. So does the time limit of one call, counted from
+	// Taken: operations that have not begun by then are skipped. MaxOutput limits the output of all operations
+	// together, in bytes. It is divided evenly, with 200 bytes for the JSON around each output and a share of at
+	// least 128; 0 means no limit.
 	Request
 	Operations []Operation
-	// Atomic makes all changes as one, or none: the operations are planned, each on the vault as those before it will leave it,
-	// and then made together. Those that only the app can carry out come last, and are taken back with the others if one of
-	// them fails, or the gateway ends.
+	// Atomic makes either all changes or none: the operations are planned, each on the vault as the operations before
+	// it will leave it, and then made together. Those that only the app can carry out come last. They are undone with
+	// the others if one of them fails or the gateway ends.
 	Atomic bool
 
-	// flowed is what the session that has proposed the batch had read from places of flow rules by then.
+	// flowed is what the session that proposed the batch had read under flow rules by then.
 	flowed []flowRead
 }
 
-// Operation is one call of a batch. Its request has no key of its own.
+// Operation is one call of a batch. Its request has no idempotency key of its own.
 type Operation struct {
-	// ClientID is the caller's name for it, which no other one of the batch has.
+	// ClientID is the caller's name for the operation. It is unique in the batch.
 	ClientID string
 	Request
-	// From are parameters that are taken from earlier results, by name. HashFrom
-	// is the same for ExpectHash; the zero Reference is none.
+	// From has the parameters whose values are taken from earlier results, by name. HashFrom does the same for
+	// ExpectHash; the zero Reference means none.
 	From     map[string]Reference
 	HashFrom Reference
 }
@@ -65,8 +65,9 @@ const (
 	statusSkipped = "skipped"
 )
 
-// DoBatch decides about all operations of b and then carries them out. If one is refused, none is
-// begun. Adjacent reads run concurrently, all other operations alone and in their order. It always returns a result, as [Gateway.Do] does.
+// DoBatch decides on all operations of b and then carries them out. If one of them is refused, none is started.
+// Adjacent reads run concurrently; all other operations run alone and in their order. Like [Gateway.Do], it always
+// returns a result.
 func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 	started := time.Now()
 	if b.Taken.IsZero() {
@@ -78,7 +79,7 @@ func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 	for i := range b.Operations {
 		b.Operations[i].Request = b.Operations[i].withOneLimit()
 	}
-	ctx, seen := telemetry.Begin(ctx, g.observer, telemetry.WholeBatch, telemetry.BatchCommand, b.Surface, g.agent)
+	ctx, observed := telemetry.Begin(ctx, g.observer, telemetry.WholeBatch, telemetry.BatchCommand, b.Surface, g.agent)
 	fault := g.guard(telemetry.BatchCommand, func() {
 		d, err := g.vaultNamed(b.Vault)
 		if err != nil {
@@ -92,7 +93,7 @@ func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 		result = RejectBatch("", fault)
 	}
 	result.DurationMs = time.Since(started).Milliseconds()
-	seen.Ended(telemetry.CallOutcome{OK: result.OK, Error: result.failure()})
+	observed.Ended(telemetry.CallOutcome{OK: result.OK, Error: result.failure()})
 	return result
 }
 
@@ -115,13 +116,13 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) (result BatchResult
 	if err != nil {
 		return g.refuseBatch(ctx, b, clientID, err)
 	}
-	if len(plan.asked()) > 0 && plan.mutates() { // the user is not asked about a batch that was carried out
+	if len(plan.asked()) > 0 && plan.mutates() { // do not ask the user again about a batch that was carried out
 		if answer := g.recall(b.IdempotencyKey, g.boundTo(b.Request, plan.sent)); answer != nil {
-			return g.firstBatch(ctx, plan, answer)
+			return g.replayBatch(ctx, plan, answer)
 		}
 	}
 	calls := 0
-	changes := 0 // that count against the limits: a batch that exceeds them does not begin
+	changes := 0 // that count against the rate limits; a batch that would exceed them does not start
 	for _, s := range plan.steps {
 		if b.from(s.Request).undoesForOwner() {
 			continue
@@ -146,7 +147,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) (result BatchResult
 	defer cancel()
 	if plan.mutates() {
 		lines := []*shares.Line{g.changingMany}
-		if !plan.isWhole() { // another one waits for the right to write when it is planned
+		if !plan.isWhole() { // an atomic batch acquires the right to write once it is planned
 			lines = append(lines, g.writing)
 		}
 		release, err := g.admission.Acquire(ctx, b.Caller, telemetry.BatchCommand, lines...)
@@ -155,21 +156,21 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) (result BatchResult
 		}
 		defer release()
 	}
-	if err := g.checkBatchUnchanged(plan.approved, plan.approvedOn); err != nil {
+	if err := g.checkBatchUnchanged(plan.approved, plan.approvedFiles); err != nil {
 		return g.refuseBatch(ctx, b, "", err)
 	}
 	if b.IdempotencyKey != "" && plan.mutates() {
-		// Carry out a batch under its idempotency key, as once does a call.
+		// Carry out the batch under its idempotency key, as once does for a single call.
 		claimed, answer, err := g.claim(g.callerOf(b.Request), b.IdempotencyKey, g.boundTo(b.Request, plan.sent))
 		switch {
 		case err != nil:
 			return RejectBatch("", err)
 		case answer != nil:
-			return g.firstBatch(ctx, plan, answer)
+			return g.replayBatch(ctx, plan, answer)
 		}
-		hidden := g.rules.Digest()
+		digest := g.rules.Digest()
 		result = g.carryOutBatch(ctx, plan)
-		if err := claimed.Settle(dispositionOfBatch(plan, result), rememberedBatch{result.forKeeping(), hidden}); err != nil {
+		if err := claimed.Settle(batchDisposition(plan, result), rememberedBatch{result.forRemembering(), digest}); err != nil {
 			result.Notices = append(result.Notices, notRemembered+excerpt.Reason(err))
 		}
 		return result
@@ -186,27 +187,27 @@ type batchRun struct {
 	outputs []output // that later operations refer to, by operation
 	done    []OperationResult
 	failed  bool
-	images  atomic.Int64 // how many bytes of images there are so far
-	ended   atomic.Int64 // how many operations have ended
+	images  atomic.Int64 // bytes of images so far
+	ended   atomic.Int64 // operations that have ended
 	tell    func(protocol.Progress)
-	// planning is what is planned of the batch, nil if nothing is planned before it is made. held are the records of the
-	// operations that are, by operation.
-	planning *planning
-	held     []*audit.Record
+	// planning is the planned part of an atomic batch, nil if the operations are made one by one. openRecords are the
+	// audit records of planned operations, by operation, until it is known whether they are made.
+	planning    *planning
+	openRecords []*audit.Record
 }
 
-// newRun returns a batch of which nothing is run yet.
+// newRun returns a run of the batch in which no operation has been run yet.
 func (g *vaultGateway) newRun(ctx context.Context, plan *batchPlan) *batchRun {
 	plan.isBegun = true
 	r := &batchRun{
-		batchPlan: plan,
-		ctx:       protocol.WithProgress(ctx, nil), // the progress of an operation is not that of the batch
-		gateway:   g,
-		results:   make([]Result, len(plan.steps)),
-		outputs:   make([]output, len(plan.steps)),
-		done:      make([]OperationResult, len(plan.steps)),
-		tell:      protocol.ProgressOf(ctx),
-		held:      make([]*audit.Record, len(plan.steps)),
+		batchPlan:   plan,
+		ctx:         protocol.WithProgress(ctx, nil), // the progress of an operation is not that of the batch
+		gateway:     g,
+		results:     make([]Result, len(plan.steps)),
+		outputs:     make([]output, len(plan.steps)),
+		done:        make([]OperationResult, len(plan.steps)),
+		tell:        protocol.ProgressOf(ctx),
+		openRecords: make([]*audit.Record, len(plan.steps)),
 	}
 	if plan.planned > 0 {
 		r.planning = &planning{batch: protocol.Batch{ID: plan.id}}
@@ -218,13 +219,13 @@ func (g *vaultGateway) newRun(ctx context.Context, plan *batchPlan) *batchRun {
 	return r
 }
 
-// count tells how many operations have ended.
+// count adds to the number of operations that have ended, and reports the progress.
 func (r *batchRun) count(more int64) {
 	r.tell(protocol.Progress{Done: int(r.ended.Add(more)), Total: len(r.steps), Of: protocol.Operations})
 }
 
-// carryOutBatch carries out a batch. One that is atomic and changes something is planned and made as one transaction; what the app
-// does of it is done afterwards.
+// carryOutBatch carries out a batch. An atomic batch with changes is planned and then made as one transaction,
+// followed by the operations that the app carries out.
 func (g *vaultGateway) carryOutBatch(ctx context.Context, plan *batchPlan) BatchResult {
 	switch {
 	case !plan.isWhole():
@@ -237,21 +238,21 @@ func (g *vaultGateway) carryOutBatch(ctx context.Context, plan *batchPlan) Batch
 	return g.makeWithApp(ctx, plan)
 }
 
-// isWhole reports whether a batch is made as a whole or not at all.
+// isWhole reports whether a batch makes changes, and makes either all of them or none.
 func (p *batchPlan) isWhole() bool { return p.batch.Atomic && p.mutates() }
 
-// makeWithApp makes an atomic batch of which the app carries out the last operations. It does so alone, and marked in the
-// journal: until the mark is removed, whoever has the lock next takes back what was made.
+// makeWithApp makes an atomic batch whose last operations are carried out by the app. Meanwhile nobody else writes,
+// and the batch is marked in the journal: until the mark is removed, whoever next has the lock undoes what was made.
 func (g *vaultGateway) makeWithApp(ctx context.Context, plan *batchPlan) BatchResult {
 	unlock, refusal := g.lockForBatch(ctx, plan)
 	if refusal != nil {
 		return *refusal
 	}
-	once := sync.OnceFunc(unlock)
-	defer once()
-	kept, err := g.journal(g.target().Folder)
+	unlockOnce := sync.OnceFunc(unlock)
+	defer unlockOnce()
+	undoJournal, err := g.journal(g.target().Folder)
 	if err == nil {
-		err = kept.MarkBatch(plan.id)
+		err = undoJournal.MarkBatch(plan.id)
 	}
 	if err != nil {
 		return g.refuseBatch(ctx, plan.batch, "", failure.New(
@@ -270,27 +271,28 @@ func (g *vaultGateway) makeWithApp(ctx context.Context, plan *batchPlan) BatchRe
 	r.runStages(stages[:planned])
 	switch {
 	case plan.planned > 0 && r.failed:
-		kept.MarkBatchFinished()
-		r.leaveUnmade("an operation failed, and the batch is atomic")
+		undoJournal.MarkBatchFinished()
+		r.markUnmade("an operation failed, and the batch is atomic")
 		return r.report()
 	case plan.planned > 0:
 		r.planning.isAlone = true
 		if result, _ := r.makePlanned(); result.Error != nil {
-			kept.MarkBatchFinished()
+			undoJournal.MarkBatchFinished()
 			return result
 		}
 	}
 	r.runStages(stages[planned:])
 	if !r.failed {
-		kept.MarkBatchFinished()
+		undoJournal.MarkBatchFinished()
 		return r.report()
 	}
-	once() // whoever has the lock next takes back what was made
-	r.lookBackAll()
+	unlockOnce() // whoever has the lock next undoes what was made
+	r.markAllUndone()
 	return r.report()
 }
 
-// runStages runs stages of a batch, one after the other. Of an atomic batch none is run after an operation that failed.
+// runStages runs stages of a batch one after the other. After a failed operation it skips the rest of an atomic
+// batch.
 func (r *batchRun) runStages(stages [][]int) {
 	skip := func(stage []int) {
 		for _, i := range stage {
@@ -305,7 +307,7 @@ func (r *batchRun) runStages(stages [][]int) {
 			skip(stage)
 			continue
 		}
-		var running conc.WaitGroup // a panic of an operation is one of the batch
+		var running conc.WaitGroup // it passes on the panic of an operation
 		for _, i := range stage {
 			running.Go(func() {
 				r.run(r.ctx, i)
@@ -319,16 +321,16 @@ func (r *batchRun) runStages(stages [][]int) {
 			}
 			r.failed = true
 			if r.batch.Atomic {
-				skip(stage[n+1:]) // they only read, and may have run at the same time or not
+				skip(stage[n+1:]) // they only read, and may or may not have run at the same time
 				break
 			}
 		}
 	}
 }
 
-// lookBackAll notes of the operations of a batch that failed whether they are taken back: they are by now, or will
-// be by the first question, whatever has ended the batch. The progress is that of taking back.
-func (r *batchRun) lookBackAll() {
+// markAllUndone records for the operations of a failed batch whether they were undone. Whatever ended the batch,
+// they have been undone by now, or are undone by the first query. The progress reported is that of undoing.
+func (r *batchRun) markAllUndone() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), settleFor)
 	defer cancel()
 	var made []int
@@ -339,11 +341,11 @@ func (r *batchRun) lookBackAll() {
 	}
 	for n, i := range made {
 		r.tell(protocol.Progress{Done: n, Total: len(made), Of: protocol.OperationsBack})
-		r.lookBack(ctx, i)
+		r.markUndone(ctx, i)
 	}
 }
 
-// report counts, and says why the batch ended early.
+// report returns the result of the batch, with the counts and with the reason if it ended early.
 func (r *batchRun) report() BatchResult {
 	ctx := r.ctx
 	result := BatchResult{Results: r.done}
@@ -369,7 +371,7 @@ func (r *batchRun) report() BatchResult {
 	return result
 }
 
-// run carries out one operation, unless an operation that it refers to failed.
+// run carries out one operation, unless an operation that it refers to has failed.
 func (r *batchRun) run(ctx context.Context, i int) {
 	done := &r.done[i]
 	for _, ref := range r.steps[i].references() {
@@ -379,7 +381,7 @@ func (r *batchRun) run(ctx context.Context, i int) {
 		}
 	}
 	if ctx.Err() != nil {
-		done.Notice = notBegun(ctx)
+		done.Notice = whyNotBegun(ctx)
 		return
 	}
 	r.steps[i].isRecorded = true
@@ -389,7 +391,7 @@ func (r *batchRun) run(ctx context.Context, i int) {
 	begun := false
 	request, err := r.resolve(i)
 	if err == nil {
-		err = r.steps[i].takesAsShown(request)
+		err = r.steps[i].checkShownValues(request)
 	}
 	if err != nil {
 		r.gateway.recordOfStep(ctx, r.batch, r.steps[i].Operation, r.steps[i].plan).Refused(err)
@@ -403,15 +405,15 @@ func (r *batchRun) run(ctx context.Context, i int) {
 			request.planning = r.planning
 		}
 		fault := r.gateway.guard(request.Command, func() {
-			by := approved{question: r.steps[i].approved, record: r.steps[i].record, inBatch: true, held: r.holdEnd(i)}
-			if by.question != nil && r.use != nil {
-				by.grant = r.use.Grant
+			approval := approved{question: r.steps[i].approved, record: r.steps[i].record, inBatch: true, held: r.keepRecordOpen(i)}
+			if approval.question != nil && r.use != nil {
+				approval.grant = r.use.Grant
 			}
-			by.proposal = r.proposal
-			if by.question != nil {
-				by.change = r.steps[i].plan.change
+			approval.proposal = r.proposal
+			if approval.question != nil {
+				approval.change = r.steps[i].plan.change
 			}
-			result, begun = r.gateway.step(ctx, hold, r.batch.from(request), by)
+			result, begun = r.gateway.step(ctx, hold, r.batch.from(request), approval)
 		})
 		if fault != nil {
 			result = Fault(request.Command)
@@ -419,7 +421,7 @@ func (r *batchRun) run(ctx context.Context, i int) {
 		}
 	}
 	if !begun {
-		done.Notice = notBegun(ctx)
+		done.Notice = whyNotBegun(ctx)
 		return
 	}
 	done.Status = statusError
@@ -449,34 +451,34 @@ func (r *batchRun) run(ctx context.Context, i int) {
 	r.results[i] = result
 }
 
-// notBegun says why an operation was left out.
-func notBegun(ctx context.Context) string {
+// whyNotBegun says why an operation was skipped.
+func whyNotBegun(ctx context.Context) string {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return "the time limit of the batch passed before it started"
 	}
 	return "cancelled before it started"
 }
 
-// maxImages bounds the images of a batch together, in bytes as they are sent: one of the
-// largest, or several photos of a page.
+// maxImages is the maximum size of all images of a batch together, in bytes as they are sent. One of the largest
+// images fits, or several photos of a page.
 const maxImages = 4 << 20
 
-// step does for one operation what [Gateway.Do] does for a request, while the batch has
-// the semaphore of changes. begun is false for one that was cancelled before.
+// step does for one operation what [Gateway.Do] does for a request. The batch has acquired the semaphore for changes
+// already. begun is false if the operation was cancelled before it started.
 func (g *vaultGateway) step(
 	ctx context.Context,
 	hold *exec.Hold,
 	req Request,
 	by approved,
 ) (result Result, begun bool) {
-	ctx, seen := telemetry.Begin(ctx, g.observer, telemetry.InBatch, req.Command, req.Surface, g.agent)
-	defer func() { seen.Ended(result.outcome()) }()
+	ctx, observed := telemetry.Begin(ctx, g.observer, telemetry.InBatch, req.Command, req.Surface, g.agent)
+	defer func() { observed.Ended(result.outcome()) }()
 	req.Taken = time.Now()
 	req.IdempotencyKey = "" // the batch has the key
 	return g.process(ctx, hold, req, by)
 }
 
-// checkUndoable refuses an atomic batch with a change that could not be undone.
+// checkUndoable returns an error if an atomic batch contains a change that could not be undone.
 func (g *vaultGateway) checkUndoable(plan *batchPlan) (clientID string, err error) {
 	for _, step := range plan.steps {
 		effect := step.plan.call.Effect()
@@ -511,22 +513,23 @@ func (g *vaultGateway) checkUndoable(plan *batchPlan) (clientID string, err erro
 	return "", nil
 }
 
-// undoing is the command with which the gateway takes back the operations of a batch.
-const undoing = "undo"
+// undoCommand is the command with which the gateway undoes the operations of a batch.
+const undoCommand = "undo"
 
+// undoOf returns the request that undoes the change with the given id.
 func undoOf(id string) Request {
-	return Request{Command: undoing, Params: allowlist.Params{"id": allowlist.Text(id)}}
+	return Request{Command: undoCommand, Params: allowlist.Params{"id": allowlist.Text(id)}}
 }
 
-// lookBack notes whether an operation of a batch that failed was taken back.
-func (r *batchRun) lookBack(ctx context.Context, i int) {
+// markUndone records whether an operation of a failed batch was undone.
+func (r *batchRun) markUndone(ctx context.Context, i int) {
 	result := r.results[i]
 	done := &r.done[i]
 	undone := false
 	switch {
 	case result.Change != nil:
 		var err error
-		fault := r.gateway.guard(undoing, func() {
+		fault := r.gateway.guard(undoCommand, func() {
 			undone, err = r.gateway.isTakenBack(ctx, r.batch.from(undoOf(result.Change.ID)), result.Change.ID)
 		})
 		if err = cmp.Or(fault, err); err != nil {
@@ -544,14 +547,14 @@ func (r *batchRun) lookBack(ctx context.Context, i int) {
 	done.Undone = &undone
 }
 
-// isTakenBack reports whether nothing of a change is left. The request is the one that would take it back.
+// isTakenBack reports whether a change was undone completely. undo is the request that would undo it.
 func (g *vaultGateway) isTakenBack(ctx context.Context, undo Request, id string) (bool, error) {
 	s, err := g.stateOfChange(ctx, undo, id)
 	return s.State == stateUntouched, err
 }
 
-// stateOfChange has the embedded program settle a change, and returns how it is. The request is the one that would take it
-// back.
+// stateOfChange makes the embedded program settle a change, and returns the state of the change. undo is the request
+// that would undo it.
 func (g *vaultGateway) stateOfChange(ctx context.Context, undo Request, id string) (changeState, error) {
 	plan, err := g.Plan(undo)
 	if needsApproval(err) {
@@ -563,41 +566,41 @@ func (g *vaultGateway) stateOfChange(ctx context.Context, undo Request, id strin
 	}
 	for tries := 1; ; tries++ {
 		s, err := g.readChangeState(ctx, plan.routes[0], *own, id)
-		away, isAway := errors.AsType[*exec.Unavailable](err)
-		isCrash := isAway && away.Code() == exec.CodeCrashed
-		if !isCrash || tries == settleTries { // another worker goes on where it ended
+		unavailable, isUnavailable := errors.AsType[*exec.Unavailable](err)
+		isCrash := isUnavailable && unavailable.Code() == exec.CodeCrashed
+		if !isCrash || tries == settleTries { // another worker continues where this one ended
 			return s, err
 		}
 	}
 }
 
-// rememberedBatch is [rememberedResult] for a batch.
+// rememberedBatch is like [rememberedResult], for a batch.
 type rememberedBatch struct {
 	BatchResult
 	Hidden string `json:"hidden"`
 }
 
-// firstBatch returns the first answer again.
-func (g *vaultGateway) firstBatch(ctx context.Context, plan *batchPlan, answer []byte) BatchResult {
-	var kept rememberedBatch
-	if err := json.Unmarshal(answer, &kept); err != nil {
+// replayBatch returns the remembered first answer to a batch, without anything that is hidden by now.
+func (g *vaultGateway) replayBatch(ctx context.Context, plan *batchPlan, answer []byte) BatchResult {
+	var remembered rememberedBatch
+	if err := json.Unmarshal(answer, &remembered); err != nil {
 		return RejectBatch(
 			"",
 			failure.New(failure.CodeUnknown, "look at the notes", "the answer that was kept cannot be read"),
 		)
 	}
-	first := kept.BatchResult
-	if kept.Hidden != g.rules.Digest() {
-		// Remove from the first answer to a batch what is hidden by now.
+	first := remembered.BatchResult
+	if remembered.Hidden != g.rules.Digest() {
+		// Remove what has been hidden since.
 		for i := range first.Results[:min(len(first.Results), len(plan.steps))] {
 			done := &first.Results[i]
 			step := plan.steps[i]
 			if done.Result == nil {
 				continue
 			}
-			err := g.mayBeSeen(step.plan.call, done.Result.Path, done.Result.Stdout)
+			err := g.checkVisible(step.plan.call, done.Result.Path, done.Result.Stdout)
 			if err == nil && len(step.From) > 0 && done.Result.Path == "" {
-				err = missing(step.plan.call) // of which note it was is not known
+				err = missing(step.plan.call) // the note it was about is not known
 			}
 			if err != nil {
 				*done = OperationResult{
@@ -612,8 +615,8 @@ func (g *vaultGateway) firstBatch(ctx context.Context, plan *batchPlan, answer [
 	return first
 }
 
-// dispositionOfBatch says what happens to the key of a batch.
-func dispositionOfBatch(plan *batchPlan, result BatchResult) keyDisposition {
+// batchDisposition decides what happens to the idempotency key of a batch.
+func batchDisposition(plan *batchPlan, result BatchResult) keyDisposition {
 	what := keyForget
 	for i, done := range result.Results {
 		if done.Result == nil || !plan.steps[i].plan.call.Effect().Mutates() {
@@ -630,13 +633,13 @@ func dispositionOfBatch(plan *batchPlan, result BatchResult) keyDisposition {
 }
 
 const (
-	maxKept   = 512 << 10 // bytes of an answer under a key, half of what the journal takes
-	keptShare = 1 << 10   // of the output of an operation, where the whole is too long
+	maxRemembered   = 512 << 10 // bytes of an answer remembered under a key, half of what the journal allows
+	rememberedShare = 1 << 10   // bytes kept of the output of each operation if the whole answer is too long
 )
 
-// forKeeping returns the result, or a shorter one if it is too long to be kept under a key.
-func (r BatchResult) forKeeping() BatchResult {
-	if text, err := json.Marshal(r); err != nil || len(text) <= maxKept {
+// forRemembering returns the result, shortened if it is too long to be remembered under a key.
+func (r BatchResult) forRemembering() BatchResult {
+	if text, err := json.Marshal(r); err != nil || len(text) <= maxRemembered {
 		return r
 	}
 	r.Results = slices.Clone(r.Results)
@@ -650,7 +653,7 @@ func (r BatchResult) forKeeping() BatchResult {
 			Stderr:    short.Stderr,
 			Truncated: short.Truncated,
 		}.cut(
-			pageLimit{Bytes: keptShare},
+			pageLimit{Bytes: rememberedShare},
 		)
 		short.Stdout = cut.Stdout
 		short.Stderr = cut.Stderr

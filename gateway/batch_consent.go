@@ -19,8 +19,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
-// requestBatchApproval asks the user once about all operations of a batch that require
-// approval. The audit log has the answer for each.
+// requestBatchApproval asks the user once about all operations of a batch that require approval. The audit log
+// records the answer for each of them.
 func (g *vaultGateway) requestBatchApproval(ctx context.Context, plan *batchPlan) error {
 	asked := plan.asked()
 	if len(asked) == 0 || g.batchUnderGrant(ctx, plan) {
@@ -47,8 +47,8 @@ func (g *vaultGateway) requestBatchApproval(ctx context.Context, plan *batchPlan
 	return err
 }
 
-// recordSkipped ends the records of the operations of a batch that did not run. The log has each operation of a
-// batch that was begun, and of another one those that the user was asked about.
+// recordSkipped ends the audit records of the operations that did not run. The log has every operation of a batch
+// that was started; of any other batch it has those that the user was asked about.
 func (g *vaultGateway) recordSkipped(ctx context.Context, plan *batchPlan) {
 	for i := range plan.steps {
 		step := &plan.steps[i]
@@ -63,9 +63,9 @@ func (g *vaultGateway) recordSkipped(ctx context.Context, plan *batchPlan) {
 	}
 }
 
-// askAboutBatch asks the user about a batch, and returns where they approved it.
+// askAboutBatch asks the user about a batch, and returns by which way they approved it.
 func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by string, err error) {
-	var calls []consent.CallDigest // that require approval
+	var calls []consent.CallDigest // of the operations that require approval
 	for _, step := range plan.asked() {
 		calls = append(calls, g.digestOfCall(step.plan))
 	}
@@ -82,17 +82,17 @@ func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by s
 		}
 		step.record.AskedIn(q.ID())
 	}
-	given, err := g.consent.Request(ctx, g.requester(plan.batch.Request), q, plan.asked()[0].plan.refusal)
+	approval, err := g.consent.Request(ctx, g.requester(plan.batch.Request), q, plan.asked()[0].plan.refusal)
 	if err != nil {
 		return "", err
 	}
-	if given.Waited { // plan again, as for one call
+	if approval.Waited { // plan again, as for a single call
 		if err := g.admission.Open(); err != nil {
 			return "", err
 		}
 		now, clientID, err := g.planBatch(plan.batch)
 		if err == nil {
-			clientID, err = g.rehearsedAs(now, plan)
+			clientID, err = g.adoptRehearsal(now, plan)
 		}
 		if err == nil {
 			clientID, err = g.judgeChanges(now)
@@ -103,7 +103,7 @@ func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by s
 		case err != nil:
 			return "", err
 		}
-		if err := g.checkBatchUnchanged(each, plan.bound()); err != nil {
+		if err := g.checkBatchUnchanged(each, plan.boundFiles()); err != nil {
 			return "", err
 		}
 		var again consent.Question
@@ -116,15 +116,15 @@ func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by s
 		}
 	}
 	plan.approved = each
-	plan.approvedOn = plan.bound()
+	plan.approvedFiles = plan.boundFiles()
 	for i, step := range plan.asked() {
 		step.approved = &each[i]
 	}
-	return given.By, nil
+	return approval.By, nil
 }
 
-// questionOfBatch makes one question of those about the operations, and returns
-// these too. Each of them is about the notes as the operations before it will leave them.
+// questionOfBatch combines the questions about the operations into one, and also returns them separately. Each is
+// about the notes as the operations before it will leave them.
 func (g *vaultGateway) questionOfBatch(
 	ctx context.Context,
 	plan *batchPlan,
@@ -143,23 +143,23 @@ func (g *vaultGateway) questionOfBatch(
 	var calls []consent.CallDigest
 	var rest consent.Rest
 	for _, step := range asked {
-		if err := step.isKnown(); err != nil {
+		if err := step.checkKnown(); err != nil {
 			return q, nil, err
 		}
-		one, err := g.question(ctx, plan.batch.Request, &step.plan)
+		question, err := g.question(ctx, plan.batch.Request, &step.plan)
 		if err != nil {
 			return q, nil, inOperation(step.ClientID, err)
 		}
-		each = append(each, one)
-		files = append(files, one.Files...)
-		calls = append(calls, one.Call)
-		rest = rest.Plus(one.Rest)
-		digest.Write(one.Digest[:])
-		q.Destructive = q.Destructive || one.Destructive
+		each = append(each, question)
+		files = append(files, question.Files...)
+		calls = append(calls, question.Call)
+		rest = rest.Plus(question.Rest)
+		digest.Write(question.Digest[:])
+		q.Destructive = q.Destructive || question.Destructive
 	}
 	q.Does = consent.Does(q.Command, files, rest)
-	q.Together(len(plan.steps), each, besides(plan))
-	bound := plan.bound()
+	q.Together(len(plan.steps), each, describeOthers(plan))
+	bound := plan.boundFiles()
 	for _, path := range slices.Sorted(maps.Keys(bound)) {
 		fmt.Fprintf(digest, "%d:%s%d:%s", len(path), path, len(bound[path]), bound[path])
 	}
@@ -168,9 +168,9 @@ func (g *vaultGateway) questionOfBatch(
 	return q, each, nil
 }
 
-// besides describes the operations that need no approval: every line that they would change, or what they name if that is known
-// only when the batch runs.
-func besides(plan *batchPlan) (lines []consent.Line) {
+// describeOthers describes the operations that need no approval, for the user: every line that they would change,
+// or, if that is only known when the batch runs, what they name.
+func describeOthers(plan *batchPlan) (lines []consent.Line) {
 	say := func(format string, args ...any) {
 		lines = append(lines, consent.Line{Text: fmt.Sprintf(format, args...)})
 	}
@@ -188,14 +188,14 @@ func besides(plan *batchPlan) (lines []consent.Line) {
 		change := step.plan.change
 		if change == nil || change.failure != nil {
 			command, _ := allowlist.Describe(step.plan.call.Name())
-			for _, p := range command.Params { // the names and paths that the operation has
-				from, taken := step.From[p.Name]
-				value, given := step.plan.call.Param(p.Name)
+			for _, p := range command.Params { // the names and paths in the parameters
+				from, isReference := step.From[p.Name]
+				value, isGiven := step.plan.call.Param(p.Name)
 				isText := p.Kind == "content" || p.Kind == "text" || p.Kind == "flag"
 				switch {
-				case taken:
+				case isReference:
 					lines = append(lines, consent.Named(p.Name+", from the result of", from.ClientID))
-				case given && !isText:
+				case isGiven && !isText:
 					lines = append(lines, consent.Named(p.Name, value))
 				}
 			}
@@ -212,14 +212,14 @@ func besides(plan *batchPlan) (lines []consent.Line) {
 	return lines
 }
 
-// inOperation adds the name of the operation to an error.
+// inOperation returns err with the name of the operation in its message.
 func inOperation(clientID string, err error) error {
 	cause := failure.Of(err)
 	return failure.New(cause.Code, cause.Hint, "operation %q: %s", excerpt.Short(clientID), cause.Message)
 }
 
-// refuseBatch ends a batch before any operation is begun. The audit log says which operation
-// was refused, or that it was the batch, and it counts as one call.
+// refuseBatch ends a batch before any operation has started. The audit log records which operation was refused, or
+// that the batch was. The refusal counts as one call.
 func (g *vaultGateway) refuseBatch(ctx context.Context, b Batch, clientID string, err error) BatchResult {
 	if limit := g.admission.Call(g.accountOf(b.Caller)); limit != nil {
 		clientID = ""
@@ -233,12 +233,12 @@ func (g *vaultGateway) refuseBatch(ctx context.Context, b Batch, clientID string
 	return refused
 }
 
-// find returns the operation of that name, -1 for "" and for a name that none has.
+// find returns the index of the operation with the given name, -1 if there is none or the name is "".
 func (b Batch) find(clientID string) int {
 	return slices.IndexFunc(b.Operations, func(o Operation) bool { return clientID != "" && o.ClientID == clientID })
 }
 
-// recordOfBatch begins a record of the batch, or of its operation of that name.
+// recordOfBatch begins an audit record of the operation with the given name, or of the batch if there is none.
 func (g *vaultGateway) recordOfBatch(ctx context.Context, b Batch, clientID string) *audit.Record {
 	i := b.find(clientID)
 	if i < 0 {
@@ -252,7 +252,7 @@ func (g *vaultGateway) recordOfBatch(ctx context.Context, b Batch, clientID stri
 	return g.recordOfStep(ctx, b, o, plan)
 }
 
-// recordOfStep begins the record of an operation before the batch is begun.
+// recordOfStep begins the audit record of an operation before the batch has started.
 func (g *vaultGateway) recordOfStep(ctx context.Context, b Batch, o Operation, plan Plan) *audit.Record {
 	line := g.record(ctx, g.name(), b.from(o.Request))
 	line.Described(plan.call, plan.refusal)
@@ -260,7 +260,7 @@ func (g *vaultGateway) recordOfStep(ctx context.Context, b Batch, o Operation, p
 	return line
 }
 
-// from returns a request of the batch with its sender.
+// from returns a request with the vault and the sender of the batch.
 func (b Batch) from(request Request) Request {
 	request.Vault = b.Vault
 	request.Caller = b.Caller
@@ -271,13 +271,13 @@ func (b Batch) from(request Request) Request {
 	return request
 }
 
-// judgeChanges judges the operations of a batch by what they would do, as [vaultGateway.assessLoss] does a call. An operation of
-// which that is not known is judged when it runs, without asking.
+// judgeChanges judges the operations of a batch by what they would do, as [vaultGateway.assessLoss] does for a
+// single call. An operation whose effect is not known yet is judged when it runs, without asking the user.
 func (g *vaultGateway) judgeChanges(plan *batchPlan) (clientID string, err error) {
 	touched := map[string]bool{}
 	for i := range plan.steps {
 		step := &plan.steps[i]
-		if step.isKnown() != nil {
+		if step.checkKnown() != nil {
 			continue
 		}
 		var refusal error
@@ -286,15 +286,15 @@ func (g *vaultGateway) judgeChanges(plan *batchPlan) (clientID string, err error
 			step.plan, refusal = step.plan.withApproval(consent.Question{Change: change.Digest}) // see passNothing
 		}
 		// The notes that a call changes, as far as they are known.
-		p := step.plan
+		stepPlan := step.plan
 		var paths []string
-		if p.change != nil {
-			for _, f := range p.change.Files {
+		if stepPlan.change != nil {
+			for _, f := range stepPlan.change.Files {
 				paths = append(paths, f.Path)
 			}
 		}
-		if paths == nil && p.call.Effect().Mutates() {
-			for _, spelled := range p.call.NamedPaths()[:min(1, len(p.call.NamedPaths()))] {
+		if paths == nil && stepPlan.call.Effect().Mutates() {
+			for _, spelled := range stepPlan.call.NamedPaths()[:min(1, len(stepPlan.call.NamedPaths()))] {
 				paths = append(paths, spelled.Path)
 			}
 		}
@@ -308,18 +308,19 @@ func (g *vaultGateway) judgeChanges(plan *batchPlan) (clientID string, err error
 	if len(touched) <= maxTouched {
 		return "", nil
 	}
-	return g.judgeMany(plan, len(touched))
+	return g.judgeLargeBatch(plan, len(touched))
 }
 
-// judgeMany judges the operations of a batch that changes so many notes that all of them that change notes are destructive.
-func (g *vaultGateway) judgeMany(plan *batchPlan, touched int) (clientID string, err error) {
+// judgeLargeBatch judges a batch that changes more than [maxTouched] notes: all its operations that change notes
+// count as destructive.
+func (g *vaultGateway) judgeLargeBatch(plan *batchPlan, touched int) (clientID string, err error) {
 	levels, known := g.rules.Narrowing()
 	for i := range plan.steps {
 		step := &plan.steps[i]
 		if step.plan.refusal != nil && !needsApproval(step.plan.refusal) || !step.plan.mayLose() {
 			continue
 		}
-		if err := mayDestroy(step.plan, levels, known); err != nil {
+		if err := checkMayDestroy(step.plan, levels, known); err != nil {
 			return step.ClientID, err
 		}
 		var refusal error
@@ -348,21 +349,21 @@ func (p *batchPlan) mayChangeMany() bool {
 	return false
 }
 
-// mayDestroy refuses a destructive operation that changes a note for which the access rules, or the note
-// itself, allow less: however the operation names it. levels are those to which the notes of the vault narrow
-// access to themselves, if they are known.
-func mayDestroy(p Plan, levels map[string]access.Level, known bool) error {
+// checkMayDestroy returns an error if a destructive operation changes a note for which the access rules, or the note
+// itself, do not allow that, however the operation names the note. levels are those to which notes of the vault
+// restrict access to themselves; known is false if they could not be read.
+func checkMayDestroy(p Plan, levels map[string]access.Level, known bool) error {
 	for _, f := range p.change.files() {
 		if f.Before == "" {
-			continue // it is made
+			continue // the operation creates it
 		}
 		path := cmp.Or(f.From, f.Path)
 		level := p.policy.Access.Level(path)
 		if level == access.None {
-			continue // the note does not exist for the caller, who is told so when the operation is carried out
+			continue // to the caller the note does not exist, which the operation reports when it runs
 		}
-		if itself, narrowed := levels[path]; narrowed {
-			level = min(level, itself)
+		if ownLevel, isNarrowed := levels[path]; isNarrowed {
+			level = min(level, ownLevel)
 		}
 		if !known || level < access.Delete {
 			return failure.New(
@@ -378,6 +379,6 @@ func mayDestroy(p Plan, levels map[string]access.Level, known bool) error {
 	return nil
 }
 
-// maxTouched is how many notes a batch changes or moves before all of that is destructive,
-// as it is for one call: see package command of the embedded program.
+// maxTouched is how many notes a batch may change or move before all its changes count as destructive. A single call
+// has the same limit, see package command of the embedded program.
 const maxTouched = 20

@@ -14,20 +14,20 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-// BatchDryRun is the plan of a batch: what each operation would do on the vault as those before it would leave it, and what all of
-// them would do together.
+// BatchDryRun is the plan of a batch: what each operation would do on the vault as the operations before it would
+// leave it, and what they would do together.
 type BatchDryRun struct {
-	OK       bool   `json:"ok"` // would be carried out, possibly after approval; else Error says why not
+	OK       bool   `json:"ok"` // the batch would be carried out, possibly after approval; otherwise see Error
 	DryRun   bool   `json:"dryRun"`
-	Decision string `json:"decision"` // allow; or ask or deny, if that is the decision about an operation
-	// Results are in the order of the operations. There are none for what is not a batch.
+	Decision string `json:"decision"` // "allow", or "ask" or "deny" if that is the decision on an operation
+	// Results are in the order of the operations. It is empty if the batch is malformed.
 	Results []OperationDryRun `json:"results"`
-	// DryRun.Files and DryRun.Diff of the batch as a whole; no file is in both of two changes.
+	// Files and Diff are like those of DryRun, for the batch as a whole. A file occurs only once.
 	Files    []consent.PlannedFile `json:"files,omitempty"`
 	Diff     string                `json:"diff,omitempty"`
 	Notices  []string              `json:"notices,omitempty"`
-	ClientID string                `json:"clientId,omitempty"` // of the operation that Error is about, "" for the batch
-	Command  string                `json:"command,omitempty"`  // of that operation
+	ClientID string                `json:"clientId,omitempty"` // the operation that Error is about, "" for the batch
+	Command  string                `json:"command,omitempty"`  // the command of that operation
 	Error    *failure.Error        `json:"error,omitempty"`
 }
 
@@ -37,8 +37,8 @@ type OperationDryRun struct {
 	DryRun
 }
 
-// DryRunBatch plans all operations of a batch and returns the plan. The embedded program works out the changes of those that
-// are allowed or can be approved, and carries out reads of which others take a value. Nothing is changed.
+// DryRunBatch plans all operations of a batch and changes nothing. The embedded program works out the changes of the
+// operations that are allowed or could be approved, and runs the reads whose values other operations use.
 func (g *Gateway) DryRunBatch(ctx context.Context, b Batch) (d BatchDryRun) {
 	if b.Taken.IsZero() {
 		b.Taken = time.Now()
@@ -49,8 +49,8 @@ func (g *Gateway) DryRunBatch(ctx context.Context, b Batch) (d BatchDryRun) {
 	for i := range b.Operations {
 		b.Operations[i].Request = b.Operations[i].withOneLimit()
 	}
-	ctx, seen := telemetry.Begin(ctx, g.observer, telemetry.OnlyPlanned, telemetry.BatchCommand, b.Surface, g.agent)
-	defer func() { seen.Planned(d.Decision); seen.Ended(telemetry.CallOutcome{OK: d.OK, Error: d.Error}) }()
+	ctx, observed := telemetry.Begin(ctx, g.observer, telemetry.OnlyPlanned, telemetry.BatchCommand, b.Surface, g.agent)
+	defer func() { observed.Planned(d.Decision); observed.Ended(telemetry.CallOutcome{OK: d.OK, Error: d.Error}) }()
 	var err error
 	fault := g.guard(telemetry.BatchCommand, func() {
 		var at *vaultGateway
@@ -64,7 +64,7 @@ func (g *Gateway) DryRunBatch(ctx context.Context, b Batch) (d BatchDryRun) {
 	return d
 }
 
-// RejectBatchDryRun is the plan of a batch that is none, see [RejectBatch].
+// RejectBatchDryRun returns the plan of a malformed batch, see [RejectBatch].
 func RejectBatchDryRun(clientID string, err error) BatchDryRun {
 	refused := RejectBatch(clientID, err)
 	return BatchDryRun{
@@ -87,7 +87,7 @@ func (g *vaultGateway) dryRunBatch(ctx context.Context, b Batch) BatchDryRun {
 	defer r.planning.drop(ctx, g)
 	var whole *plannedChange
 	if g.embeddedProgram() != nil {
-		if i, err := r.all(); err != nil {
+		if i, err := r.rehearseAll(); err != nil {
 			return RejectBatchDryRun(plan.steps[i].ClientID, err)
 		}
 		if whole, err = r.planning.sum(ctx, g); err != nil {
@@ -100,8 +100,8 @@ func (g *vaultGateway) dryRunBatch(ctx context.Context, b Batch) BatchDryRun {
 	return g.describeBatch(ctx, plan, refused, whole)
 }
 
-// decideAll judges all operations, and returns the errors of those that are refused, by operation; that of the batch as a whole is
-// at -1.
+// decideAll judges all operations. It returns the errors of those that are refused by index; an error about the
+// batch as a whole has the index -1.
 func (g *vaultGateway) decideAll(plan *batchPlan) map[int]error {
 	refused := map[int]error{}
 	for i := range plan.steps {
@@ -119,8 +119,8 @@ func (g *vaultGateway) decideAll(plan *batchPlan) map[int]error {
 	return refused
 }
 
-// all works out all operations. Beside an error it returns which one it is about.
-func (r *rehearsal) all() (int, error) {
+// rehearseAll works out all operations. With an error it returns the index of the operation that the error is about.
+func (r *rehearsal) rehearseAll() (int, error) {
 	for i, step := range r.steps {
 		isPlanned := step.plan.changesNotes() && step.unknown == nil
 		if isPlanned {
@@ -135,7 +135,7 @@ func (r *rehearsal) all() (int, error) {
 	return 0, nil
 }
 
-// describeBatch describes what the operations would do, each and together.
+// describeBatch describes what the operations would do, separately and together.
 func (g *vaultGateway) describeBatch(
 	ctx context.Context,
 	plan *batchPlan,
@@ -145,8 +145,8 @@ func (g *vaultGateway) describeBatch(
 	b := plan.batch
 	d := BatchDryRun{OK: true, DryRun: true, Decision: "allow", Results: []OperationDryRun{}}
 	share := difference.Extent{
-		Rows:  max(maxDiffLines/len(plan.steps), leastDiffLines),
-		Bytes: max(maxDiff/len(plan.steps), leastDiff),
+		Rows:  max(maxDiffLines/len(plan.steps), minDiffLines),
+		Bytes: max(maxDiff/len(plan.steps), minDiff),
 		Line:  maxDiffLine,
 	}
 	for i, step := range plan.steps {
@@ -155,9 +155,9 @@ func (g *vaultGateway) describeBatch(
 			o.notice = step.whyUnknown()
 		}
 		g.discloses(step.plan)
-		one := OperationDryRun{ClientID: step.ClientID, DryRun: g.describe(ctx, b.from(step.Request), o, share)}
-		one.sanitize()
-		d.add(one)
+		operation := OperationDryRun{ClientID: step.ClientID, DryRun: g.describe(ctx, b.from(step.Request), o, share)}
+		operation.sanitize()
+		d.add(operation)
 	}
 	if err := refused[-1]; err != nil {
 		d.OK = false
@@ -177,13 +177,13 @@ func (g *vaultGateway) describeBatch(
 	return d
 }
 
-// What of a difference is shown of one of many operations, at least.
+// The minimum of a difference that is shown for each of many operations.
 const (
-	leastDiff      = 8 << 10 // bytes
-	leastDiffLines = 100
+	minDiff      = 8 << 10 // bytes
+	minDiffLines = 100
 )
 
-// whyUnknown says why it is not known what an operation would do, "" if it is.
+// whyUnknown says why it is not known what an operation would do, "" if it is known.
 func (s batchStep) whyUnknown() string {
 	switch {
 	case s.unknown != nil:
@@ -195,31 +195,32 @@ func (s batchStep) whyUnknown() string {
 	return ""
 }
 
-// add adds the plan of an operation. The first error is that of the batch; one that denies or fails comes before one that asks.
-func (d *BatchDryRun) add(one OperationDryRun) {
-	d.Results = append(d.Results, one)
+// add adds the plan of an operation. Error becomes the error of the first operation that was refused or fails, or
+// else of the first one that requires approval.
+func (d *BatchDryRun) add(operation OperationDryRun) {
+	d.Results = append(d.Results, operation)
 	weight := map[string]int{"allow": 0, "ask": 1, "deny": 2}
-	if weight[one.Decision] > weight[d.Decision] {
-		d.Decision = one.Decision
+	if weight[operation.Decision] > weight[d.Decision] {
+		d.Decision = operation.Decision
 	}
-	isFirst := d.Error == nil || d.OK && !one.OK
-	if one.Error != nil && isFirst {
-		cause := *one.Error
-		cause.Message = fmt.Sprintf("operation %q: %s", excerpt.Short(one.ClientID), cause.Message)
+	isFirst := d.Error == nil || d.OK && !operation.OK
+	if operation.Error != nil && isFirst {
+		cause := *operation.Error
+		cause.Message = fmt.Sprintf("operation %q: %s", excerpt.Short(operation.ClientID), cause.Message)
 		d.Error = &cause
-		d.ClientID = excerpt.Short(one.ClientID)
-		d.Command = one.Command
+		d.ClientID = excerpt.Short(operation.ClientID)
+		d.Command = operation.Command
 	}
-	d.OK = d.OK && one.OK
+	d.OK = d.OK && operation.OK
 }
 
-// Marked returns the plan with marks, without the drawing for people.
+// Marked returns the plan with its note texts marked, without the parts that are shown only to people.
 func (d BatchDryRun) Marked() BatchDryRun {
 	d.Diff = marked(d.Diff)
 	d.Notices, d.Error = markedSentences(d.Notices, d.Error)
 	d.Results = slices.Clone(d.Results)
-	for i, one := range d.Results {
-		d.Results[i].DryRun = one.DryRun.Marked()
+	for i, operation := range d.Results {
+		d.Results[i].DryRun = operation.DryRun.Marked()
 	}
 	return d
 }

@@ -22,68 +22,68 @@ import (
 )
 
 const (
-	maxClientID = 64  // bytes: a name, and messages repeat it
-	leastShare  = 128 // bytes of the output: enough for a confirmation
-	aroundShare = 200 // bytes of an answer besides its output, which the caller has to read, too
+	maxClientID   = 64  // bytes; it is a short name that messages repeat
+	minShare      = 128 // bytes of output; enough for a confirmation
+	shareOverhead = 200 // bytes of the answer around each output, which the caller has to read, too
 )
 
 // batchPlan is a batch with the plans of its operations.
 type batchPlan struct {
 	batch    Batch
 	steps    []batchStep
-	share    int                // bytes of output for each operation, 0 for any
-	approved []consent.Question // about the operations that require approval, once the user gave it
+	share    int                // maximum bytes of output for each operation, 0 for no limit
+	approved []consent.Question // the approved questions about operations, nil before the user has approved
 	id       string             // of the batch in the journal
-	planned  int                // how many operations are planned before they are made; those after them are of the app
+	planned  int                // how many operations are planned before they are made; the app carries out the rest
 	isBegun  bool
-	use      *consent.GrantUse // of the grant that answers the questions about all of them, nil for none
-	// reads are what the operations read from places of flow rules, over is nil if they are made one by one.
-	reads batchReads
-	over  *planning
+	use      *consent.GrantUse // the use of the grant that answers all questions about the batch, nil for none
+	// reads is what the operations read under flow rules. planning is nil if the operations are made one by one.
+	reads    batchReads
+	planning *planning
 	// sent is the digest of the batch as it was sent, before values of results are known.
 	sent [sha256.Size]byte
-	// before are the hashes, in hexadecimal, of files before the batch, by their paths, as far as its operations concern them.
+	// before has the hashes, in hexadecimal, of the files that the operations concern, by path, before the batch.
 	before map[string]string
-	// approvedOn are those on which the approved operations rest, see [batchPlan.bound].
-	approvedOn map[string]string
-	// proposal is the id of the proposal that the batch is of, "" for none. Of one every change is asked about.
+	// approvedFiles has the hashes of the files that the approved operations depend on, see [batchPlan.boundFiles].
+	approvedFiles map[string]string
+	// proposal is the id of the proposal that the batch applies, "" for none. In a proposal every change needs
+	// approval.
 	proposal string
-	// failure is why an atomic batch would fail, nil if that is not known.
+	// failure is why an atomic batch would fail, nil if no reason is known.
 	failure error
 }
 
-// batchStep is an operation that may be carried out.
+// batchStep is an operation of a batch with its plan.
 type batchStep struct {
 	Operation
-	// plan has a placeholder for every value that is taken from a result. It has a refusal if
-	// the operation requires approval.
-	plan   Plan
-	wanted bool // a later operation refers to its output
-	// resolved has the values of earlier results, as they were when the batch was rehearsed; nil for an operation that takes
-	// none, or of which they are not known.
+	// plan has placeholders for values that are taken from results. Its refusal is set if the operation requires
+	// approval.
+	plan         Plan
+	outputWanted bool // a later operation refers to its output
+	// resolved is the request with the values of earlier results, as they were when the batch was rehearsed. It is
+	// nil if the operation takes no values, or if they are not known.
 	resolved *Request
-	// origins are where the files that it concerns were before the batch.
+	// origins are the paths before the batch of the files that the operation concerns.
 	origins []string
-	// unknown is why it is not known what the operation will do, nil if it is.
+	// unknown is why it is not known what the operation will do, nil if it is known.
 	unknown error
-	// approved is the question about the operation that the user approved, nil
-	// for one that needs no approval.
+	// approved is the question about the operation that the user approved, nil if the operation needs no approval.
 	approved *consent.Question
-	// record is that of an operation that the user was asked about, nil for another one.
+	// record is the audit record of an operation that the user was asked about, nil for other operations.
 	record     *audit.Record
-	isRecorded bool // the record has its end, or gets it
+	isRecorded bool // the record is ended, or will be
 }
 
-// isKnown returns why the user cannot be shown what the operation will do, nil if they can.
-func (s batchStep) isKnown() error {
+// checkKnown returns an error if the user cannot be shown what the operation will do.
+func (s batchStep) checkKnown() error {
 	if s.unknown == nil && len(s.references()) > 0 && s.resolved == nil {
-		return s.takesUnknown()
+		return s.errUnknownValue()
 	}
 	return s.unknown
 }
 
-// takesUnknown is the error of an operation that takes a value from another one which is not known before the batch is made.
-func (s batchStep) takesUnknown() error {
+// errUnknownValue returns the error for an operation that takes a value that is only known once the batch is made.
+func (s batchStep) errUnknownValue() error {
 	return failure.New(
 		failure.CodeUnconfirmed,
 		"send it alone, with the value itself",
@@ -92,7 +92,7 @@ func (s batchStep) takesUnknown() error {
 	)
 }
 
-// asked are the operations that require approval.
+// asked returns the operations that require approval.
 func (p *batchPlan) asked() (steps []*batchStep) {
 	for i := range p.steps {
 		isProposed := p.proposal != "" && p.steps[i].plan.call.Effect().Mutates()
@@ -103,8 +103,7 @@ func (p *batchPlan) asked() (steps []*batchStep) {
 	return steps
 }
 
-// BatchChanges reports whether an operation of b would change something, whether
-// it is allowed or not.
+// BatchChanges reports whether an operation of b would change something, whether or not it is allowed.
 func (g *Gateway) BatchChanges(b Batch) bool { return b.changes() }
 
 // changes reports whether an operation would change something.
@@ -115,8 +114,8 @@ func (b Batch) changes() bool {
 	})
 }
 
-// LacksScope returns the scope that the access token of b would need for its operations, ScopeNone
-// if each is allowed, or denied for another reason.
+// LacksScope returns the scope that the access token of b lacks for its operations, ScopeNone if they are all
+// allowed or denied for other reasons.
 func (g *Gateway) LacksScope(b Batch) (lacks policy.Scope) {
 	for _, o := range b.Operations {
 		request, err := o.withPlaceholders()
@@ -129,7 +128,7 @@ func (g *Gateway) LacksScope(b Batch) (lacks policy.Scope) {
 	return lacks
 }
 
-// planBatch judges all operations. clientID is the operation of an error, "" for the batch.
+// planBatch judges all operations. With an error it returns the operation that the error is about, "" for the batch.
 func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err error) {
 	if plan, clientID, err = g.newBatchPlan(b); err != nil {
 		return nil, clientID, err
@@ -145,7 +144,7 @@ func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err
 	return plan, "", nil
 }
 
-// checkOperation says why an operation of a batch does not have the form of one: its name, or a reference in it.
+// checkOperation returns an error if the name or a reference of operation i is malformed.
 func (p *batchPlan) checkOperation(i int) error {
 	o := p.steps[i].Operation
 	switch {
@@ -184,8 +183,7 @@ func (p *batchPlan) checkOperation(i int) error {
 	return nil
 }
 
-// newBatchPlan returns the plan of a batch of which nothing is decided yet. The error is that of a batch that does not have the form
-// of one.
+// newBatchPlan returns the plan of a batch on which nothing is decided yet. The error is that of a malformed batch.
 func (g *vaultGateway) newBatchPlan(b Batch) (plan *batchPlan, clientID string, err error) {
 	if n := len(b.Operations); n == 0 || n > MaxOperations {
 		return nil, "", failure.New(
@@ -197,7 +195,7 @@ func (g *vaultGateway) newBatchPlan(b Batch) (plan *batchPlan, clientID string, 
 	}
 	plan = &batchPlan{batch: b, id: journal.NewID(time.Now()), steps: make([]batchStep, len(b.Operations))}
 	if b.MaxOutput > 0 {
-		plan.share = max(b.MaxOutput/len(b.Operations)-aroundShare, leastShare)
+		plan.share = max(b.MaxOutput/len(b.Operations)-shareOverhead, minShare)
 	}
 	for i, o := range b.Operations {
 		plan.steps[i].Operation = o
@@ -208,12 +206,12 @@ func (g *vaultGateway) newBatchPlan(b Batch) (plan *batchPlan, clientID string, 
 	plan.reads = g.readsOf(b)
 	plan.reads.read = append(plan.reads.read, b.flowed...)
 	if b.Atomic && g.embeddedProgram() != nil && b.changes() {
-		plan.over = &planning{} // nothing is planned yet, but the programs are those that will plan
+		plan.planning = &planning{} // empty, but it makes the decisions be about the programs that will plan
 	}
 	return plan, "", nil
 }
 
-// readsOf returns what the operations of a batch read from places of flow rules: it counts before every change.
+// readsOf returns what the operations of a batch read under flow rules. All of it counts as read before every change.
 func (g *vaultGateway) readsOf(b Batch) (reads batchReads) {
 	for _, o := range b.Operations {
 		request, err := o.withPlaceholders()
@@ -228,7 +226,7 @@ func (g *vaultGateway) readsOf(b Batch) (reads batchReads) {
 			reads.taken = append(reads.taken, g.flowReads(g.rules.Policy(), call, readsNamed, Result{})...)
 		}
 		if call.Effect() == tiers.Reads || len(o.From) > 0 {
-			if len(o.From) > 0 { // which note it is is not known yet: of the zero call it may be any
+			if len(o.From) > 0 { // which note it reads is not known yet; the zero call stands for any note
 				call = allowlist.Call{}
 			}
 			reads.read = append(reads.read, g.flowReads(g.rules.Policy(), call, readsAny, Result{})...)
@@ -237,7 +235,7 @@ func (g *vaultGateway) readsOf(b Batch) (reads batchReads) {
 	return reads
 }
 
-// decideStep judges an operation, with placeholders for the values that it takes from results.
+// decideStep judges operation i, with placeholders for the values that it takes from results.
 func (g *vaultGateway) decideStep(p *batchPlan, i int) error {
 	request, err := p.steps[i].withPlaceholders()
 	if err != nil {
@@ -247,15 +245,15 @@ func (g *vaultGateway) decideStep(p *batchPlan, i int) error {
 	return err
 }
 
-// request returns a request as one of an operation that is judged with the others.
+// request completes a request so that it is judged together with the other operations.
 func (p *batchPlan) request(r Request) Request {
-	r.planning = p.over
+	r.planning = p.planning
 	r.Caller = p.batch.Caller
 	r.reads = p.reads
 	return r
 }
 
-// joinOperations settles how the operations belong together, once each is judged.
+// joinOperations determines how the operations are made together, once each of them is judged.
 func (g *vaultGateway) joinOperations(p *batchPlan) (clientID string, err error) {
 	p.sent = p.digest()
 	if !p.isWhole() {
@@ -267,6 +265,8 @@ func (g *vaultGateway) joinOperations(p *batchPlan) (clientID string, err error)
 	return p.divide()
 }
 
+// checkReference checks a reference of operation i to an earlier one. where names the place of the reference in
+// errors.
 func (p *batchPlan) checkReference(where string, ref Reference, i int) error {
 	from := p.find(ref.ClientID, i)
 	if from < 0 {
@@ -292,17 +292,17 @@ func (p *batchPlan) checkReference(where string, ref Reference, i int) error {
 		)
 	}
 	if ref.Field == fieldStdout {
-		p.steps[from].wanted = true
+		p.steps[from].outputWanted = true
 	}
 	return nil
 }
 
-// find returns the operation of that name among the first n, else -1.
+// find returns the index of the operation with the given name among the first n, -1 if there is none.
 func (p *batchPlan) find(clientID string, n int) int {
 	return slices.IndexFunc(p.steps[:n], func(s batchStep) bool { return s.ClientID == clientID })
 }
 
-// fieldNames are the fields of a result that an operation can take.
+// fieldNames are the fields of a result that other operations can take.
 var fieldNames = []string{"path", "hash", fieldStdout, "change.id", "vault"}
 
 const fieldStdout = "stdout"
@@ -315,9 +315,8 @@ func (o Operation) references() []Reference {
 	return refs
 }
 
-// withPlaceholders returns the request with a valid placeholder for every value that is not known
-// yet. The decision depends on the command and on which parameters it has, and is made again with
-// the true values.
+// withPlaceholders returns the request with a valid placeholder for every value that is not known yet. The decision
+// depends on the command and on which parameters are given. It is made again with the true values.
 func (o Operation) withPlaceholders() (Request, error) {
 	if len(o.From) == 0 && o.HashFrom == (Reference{}) {
 		return o.Request, nil
@@ -330,7 +329,7 @@ func (o Operation) withPlaceholders() (Request, error) {
 	request.Params = make(allowlist.Params, len(o.Params)+len(o.From))
 	maps.Copy(request.Params, o.Params)
 	for key := range o.From {
-		request.Params[key] = allowlist.Text("x") // Plan refuses a parameter that the command does not have
+		request.Params[key] = allowlist.Text("x") // Plan will refuse a parameter that the command does not have
 		for _, p := range command.Params {
 			if p.Name != key {
 				continue
@@ -356,7 +355,7 @@ func (o Operation) withPlaceholders() (Request, error) {
 	return request, nil
 }
 
-// placeholders are valid values of parameters, by their kind.
+// placeholders are valid parameter values by the kind of the parameter.
 var placeholders = map[string]string{
 	"number": "1", "age": "1", "date": "2026-11-21", "path:line": "x.md:1", "url": "https://example.org", "word": "version",
 	"character": "x", "text": "x", "content": "x", "name": "x",
@@ -366,8 +365,8 @@ func (p *batchPlan) mutates() bool {
 	return slices.ContainsFunc(p.steps, func(s batchStep) bool { return s.plan.call.Effect().Mutates() })
 }
 
-// stages groups the operations: those of a group run concurrently, the groups one after the other.
-// A call that changes something, or what the user sees, has a group of its own.
+// stages groups the operations. Those of a group run concurrently, the groups one after the other. A call that
+// changes something, or what the user sees, is in a group of its own.
 func (p *batchPlan) stages() (stages [][]int) {
 	var group []int
 	closeGroup := func() {
@@ -394,7 +393,7 @@ func (p *batchPlan) stages() (stages [][]int) {
 	return stages
 }
 
-// resolve returns the request of an operation with the values of earlier results.
+// resolve returns the request of operation i with the values that it takes from earlier results.
 func (r *batchRun) resolve(i int) (Request, error) {
 	step := r.steps[i]
 	request := step.Request
@@ -416,7 +415,7 @@ func (r *batchRun) resolve(i int) (Request, error) {
 	return request, nil
 }
 
-// field returns a field of an earlier result, byte for byte or not at all.
+// field returns a field of an earlier result, unchanged and complete, or an error.
 func (r *batchRun) field(ref Reference, i int) (text string, err error) {
 	result := r.results[r.find(ref.ClientID, i)]
 	switch ref.Field {
@@ -464,7 +463,7 @@ func (r *batchRun) field(ref Reference, i int) (text string, err error) {
 	return text, nil
 }
 
-// digest is another one for every other batch, and for every single call.
+// digest returns a hash that differs between any two different batches, and from that of any single call.
 func (p *batchPlan) digest() [sha256.Size]byte {
 	hash, write := listDigest()
 	write("batch", fmt.Sprint(p.batch.Atomic))

@@ -12,22 +12,23 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
-// An atomic batch is planned before it is made: the embedded program works out each operation on the vault as those before it
-// will leave it, and nothing of that is on the disk. Then all of it is made as one transaction. If an operation fails, nothing was
-// changed. What only the app can do comes last: it is done once the rest is made, and taken back with it if it fails.
+// An atomic batch is planned before it is made: the embedded program works out each operation on the vault as the
+// operations before it will leave it, and writes nothing to the disk. Then everything is made as one transaction. If
+// an operation fails, nothing has changed. What only the app can do comes last: it is done after the rest, and all
+// is undone if it fails.
 
-// planning is what is planned of a batch so far. A nil planning is that of a call that is made at once.
+// planning is the planned part of a batch. A nil planning means that a call is made immediately.
 type planning struct {
 	batch protocol.Batch
-	// last is an operation that is planned, under whose permit the batch is made.
+	// last is a planned operation. The batch is made under its permit.
 	last route
-	// isRehearsal says that nothing of it is ever made.
+	// isRehearsal means that none of it will be made.
 	isRehearsal bool
-	// isAlone says that the lock of the journal is held until the batch has ended: no one else writes.
+	// isAlone means that the lock of the journal is held until the batch has ended, so that nobody else writes.
 	isAlone bool
 }
 
-// over returns the embedded program for the vault as the planned operations will leave it.
+// over returns the embedded program on the vault as the planned operations will leave it.
 func (p *planning) over(program exec.Program) exec.Program {
 	if p == nil {
 		return program
@@ -35,7 +36,7 @@ func (p *planning) over(program exec.Program) exec.Program {
 	return program.InBatch(p.batch)
 }
 
-// task returns what the embedded program is asked to work out the change of an operation.
+// task returns the task of the embedded program when it works out the change of an operation.
 func (p *planning) task() protocol.Task {
 	if p != nil && p.isRehearsal {
 		return protocol.Rehearse
@@ -43,7 +44,7 @@ func (p *planning) task() protocol.Task {
 	return protocol.Plan
 }
 
-// rehearsed notes that an operation was worked out, which the next ones see.
+// rehearsed records that an operation was worked out, so that the next operations see its change.
 func (p *planning) rehearsed(r route, out exec.Outcome) {
 	if p == nil || !p.isRehearsal {
 		return
@@ -54,7 +55,8 @@ func (p *planning) rehearsed(r route, out exec.Outcome) {
 	}
 }
 
-// sum has the embedded program show what the rehearsed operations do together, and forget them. It is nil if they do nothing.
+// sum returns what the rehearsed operations do together, nil if they do nothing. The embedded program then forgets
+// them.
 func (p *planning) sum(ctx context.Context, g *vaultGateway) (*plannedChange, error) {
 	own := g.embeddedProgram()
 	if own == nil || p.batch.Planned == 0 {
@@ -64,7 +66,7 @@ func (p *planning) sum(ctx context.Context, g *vaultGateway) (*plannedChange, er
 	return g.plannedBy(ctx, r, p.over(*own).WithOptions(protocol.Write{Task: protocol.Sum}), nil)
 }
 
-// plan has an operation that changes something be planned by a program.
+// plan makes a program plan an operation that changes something.
 func (p *planning) plan(ctx context.Context, g *vaultGateway, r route, program exec.Program) (exec.Outcome, error) {
 	out, err := g.runner.Run(ctx, r.permit, program)
 	if err == nil && out.Failure == nil && out.Planned > p.batch.Planned {
@@ -74,7 +76,7 @@ func (p *planning) plan(ctx context.Context, g *vaultGateway, r route, program e
 	return out, err
 }
 
-// make makes what is planned, which rests on some notes, see [protocol.Write].
+// make makes the planned operations. rests lists the notes that they depend on, see [protocol.Write].
 func (p *planning) make(ctx context.Context, g *vaultGateway, rests string) (exec.Outcome, error) {
 	own := g.embeddedProgram()
 	if own == nil {
@@ -83,8 +85,8 @@ func (p *planning) make(ctx context.Context, g *vaultGateway, rests string) (exe
 	r := p.last
 	r.program = *own
 	r.alone = p.isAlone
-	how := protocol.Write{Task: protocol.Commit, Batch: p.batch.ID, Alone: p.isAlone, Rests: rests}
-	out, err := g.runner.Run(ctx, r.permit, own.InBatch(p.batch).WithOptions(how))
+	options := protocol.Write{Task: protocol.Commit, Batch: p.batch.ID, Alone: p.isAlone, Rests: rests}
+	out, err := g.runner.Run(ctx, r.permit, own.InBatch(p.batch).WithOptions(options))
 	if err != nil {
 		return g.settledOutcome(ctx, r, p.batch.ID, out, err)
 	}
@@ -94,35 +96,35 @@ func (p *planning) make(ctx context.Context, g *vaultGateway, rests string) (exe
 	return out, err
 }
 
-// drop forgets what is planned.
+// drop makes the embedded program forget the planned operations.
 func (p *planning) drop(ctx context.Context, g *vaultGateway) {
 	own := g.embeddedProgram()
 	if own == nil || p.batch.Planned == 0 {
 		return
 	}
-	how := protocol.Write{Task: protocol.Drop}
-	// If it cannot be told, the worker has ended, and with it what it had planned.
-	_, _ = g.runner.Preview(context.WithoutCancel(ctx), p.last.decision.Preview(), own.InBatch(p.batch).WithOptions(how))
+	options := protocol.Write{Task: protocol.Drop}
+	// If this fails, the worker has ended, and its plans with it.
+	_, _ = g.runner.Preview(context.WithoutCancel(ctx), p.last.decision.Preview(), own.InBatch(p.batch).WithOptions(options))
 }
 
-// isOfApp reports whether an operation is one that the app carries out.
-func (s batchStep) isOfApp() bool {
+// runsInApp reports whether the app carries out an operation.
+func (s batchStep) runsInApp() bool {
 	return len(s.plan.routes) > 0 && s.plan.routes[0].program.Backend() == string(App) && !s.plan.routes[0].restoresVersion()
 }
 
-// divide finds the first operation of an atomic batch that the app carries out after something was changed, or that changes
-// something itself. Those before it are planned and made together. clientID is that of an operation that cannot come where it
-// does.
+// divide sets how many operations of an atomic batch are planned and made together. The rest starts with the first
+// operation of the app that changes something or comes after a change. clientID is the operation that cannot be
+// where it is.
 func (p *batchPlan) divide() (clientID string, err error) {
 	p.planned = len(p.steps)
 	isChanged := false
 	for i, step := range p.steps {
 		changes := step.plan.call.Effect().Mutates()
-		if step.isOfApp() && (changes || isChanged) {
+		if step.runsInApp() && (changes || isChanged) {
 			p.planned = min(p.planned, i)
 		}
 		switch {
-		case changes && i >= p.planned && !step.isOfApp():
+		case changes && i >= p.planned && !step.runsInApp():
 			return step.ClientID, failure.New(
 				failure.CodeBadRequest,
 				"put the operations of the app last, or send the operation alone",
@@ -140,7 +142,7 @@ func (p *batchPlan) divide() (clientID string, err error) {
 		isChanged = isChanged || changes
 	}
 	if p.planned < len(p.steps) && !p.changesBefore(p.planned) {
-		p.planned = 0 // nothing is to be made together
+		p.planned = 0 // there is nothing to make together
 	}
 	return "", nil
 }
@@ -155,7 +157,7 @@ func (p *batchPlan) changesBefore(n int) bool {
 	return false
 }
 
-// maxBatchTries is how often the operations of a batch are planned while others write, the last time alone.
+// maxBatchTries is how often a batch is planned if others write meanwhile. The last time nobody else may write.
 const maxBatchTries = 3
 
 // makeTogether plans all operations of an atomic batch and makes them together.
@@ -171,15 +173,15 @@ func (g *vaultGateway) makeTogether(ctx context.Context, plan *batchPlan) BatchR
 	}
 }
 
-// tryTogether is one try of [vaultGateway.makeTogether]. isStale says that notes were changed meanwhile, and that nothing
-// was made.
+// tryTogether is one try of [vaultGateway.makeTogether]. isStale means that notes were changed meanwhile and that
+// nothing was made.
 func (g *vaultGateway) tryTogether(ctx context.Context, plan *batchPlan) (result BatchResult, isStale bool) {
 	r := g.newRun(ctx, plan)
 	defer r.planning.drop(ctx, g)
 	return r.planAndMake(plan)
 }
 
-// tryAlone is [vaultGateway.tryTogether] while no one else writes, from the first operation on.
+// tryAlone is like [vaultGateway.tryTogether], but nobody else can write from the first operation on.
 func (g *vaultGateway) tryAlone(ctx context.Context, plan *batchPlan) (result BatchResult, isStale bool) {
 	unlock, refusal := g.lockForBatch(ctx, plan)
 	if refusal != nil {
@@ -192,30 +194,30 @@ func (g *vaultGateway) tryAlone(ctx context.Context, plan *batchPlan) (result Ba
 	return r.planAndMake(plan)
 }
 
-// planAndMake plans the operations of a batch, and makes them unless one of them failed.
+// planAndMake plans the operations of a batch, and makes them unless one of them has failed.
 func (r *batchRun) planAndMake(plan *batchPlan) (result BatchResult, isStale bool) {
 	r.runStages(plan.stages())
 	if r.failed {
-		r.leaveUnmade("an operation failed, and the batch is atomic")
+		r.markUnmade("an operation failed, and the batch is atomic")
 		return r.report(), false
 	}
 	return r.makePlanned()
 }
 
-// lockForBatch takes the lock of the journal, for a batch during which no one else writes.
+// lockForBatch acquires the lock of the journal for a batch during which nobody else may write.
 func (g *vaultGateway) lockForBatch(ctx context.Context, plan *batchPlan) (unlock func(), refusal *BatchResult) {
 	release, err := g.admission.Acquire(ctx, plan.batch.Caller, telemetry.BatchCommand, g.writing)
 	if err != nil {
 		refused := RejectBatch("", err)
 		return nil, &refused
 	}
-	kept, err := g.journal(g.target().Folder)
+	undoJournal, err := g.journal(g.target().Folder)
 	if err != nil {
 		release()
 		refused := g.refuseBatch(ctx, plan.batch, "", err)
 		return nil, &refused
 	}
-	free, err := kept.Lock(ctx)
+	unlockJournal, err := undoJournal.Lock(ctx)
 	if err != nil {
 		release()
 		refused := g.refuseBatch(ctx, plan.batch, "",
@@ -223,22 +225,22 @@ func (g *vaultGateway) lockForBatch(ctx context.Context, plan *batchPlan) (unloc
 		return nil, &refused
 	}
 	return func() {
-		free()
+		unlockJournal()
 		release()
 	}, nil
 }
 
-// makePlanned makes what is planned, and says in the results of the operations what became of it.
+// makePlanned makes the planned operations, and updates their results with the outcome.
 func (r *batchRun) makePlanned() (result BatchResult, isStale bool) {
-	if r.planning.batch.Planned == 0 { // nothing is to be changed
-		r.endHeld(nil)
+	if r.planning.batch.Planned == 0 { // there is nothing to change
+		r.closeRecords(nil)
 		return r.report(), false
 	}
 	g := r.gateway
 	if !r.planning.isAlone {
 		release, err := g.admission.Acquire(r.ctx, r.batch.Caller, telemetry.BatchCommand, g.writing)
 		if err != nil {
-			r.leaveUnmade("the batch was not made")
+			r.markUnmade("the batch was not made")
 			result = r.report()
 			result.Error = failure.Of(err)
 			result.OK = false
@@ -249,10 +251,10 @@ func (r *batchRun) makePlanned() (result BatchResult, isStale bool) {
 	out, err := r.planning.make(r.ctx, g, r.rests())
 	switch {
 	case err == nil && out.Stale:
-		r.endHeld(errStaleBatch)
+		r.closeRecords(errStaleBatch)
 		return BatchResult{}, true
 	case err == nil:
-		r.endHeld(nil)
+		r.closeRecords(nil)
 		result = r.report()
 		result.Notices = append(result.Notices, failure.Sentences(out.Notices)...)
 		return result, false
@@ -262,11 +264,11 @@ func (r *batchRun) makePlanned() (result BatchResult, isStale bool) {
 	case out.Partly != nil:
 		cause.Made = failure.Sentences(out.Partly.Made)
 		cause.NotMade = failure.Sentences(out.Partly.Unmade)
-		r.endHeld(err)
-	case mayHaveActed(err): // the gateway ends: whoever has the vault next completes it or takes it back
-		r.endHeld(err)
+		r.closeRecords(err)
+	case mayHaveActed(err): // the gateway is ending: whoever has the vault next completes or undoes the batch
+		r.closeRecords(err)
 	default:
-		r.leaveUnmade("the batch could not be made")
+		r.markUnmade("the batch could not be made")
 	}
 	result = r.report()
 	result.Error = cause
@@ -274,7 +276,7 @@ func (r *batchRun) makePlanned() (result BatchResult, isStale bool) {
 	return result, false
 }
 
-// rests returns the notes whose texts operations have taken from results of others, see [protocol.Write].
+// rests returns the notes whose texts were used by other operations, as pairs of hash and path, see [protocol.Write].
 func (r *batchRun) rests() string {
 	var rests strings.Builder
 	for i, step := range r.steps[:r.planned] {
@@ -293,31 +295,31 @@ func (r *batchRun) rests() string {
 	return rests.String()
 }
 
-// errStaleBatch ends the records of operations that are planned once more.
+// errStaleBatch ends the audit records of operations that are planned once more.
 var errStaleBatch = failure.New(failure.CodeNotApplied, "", "notes were changed meanwhile, and the operation is worked out anew")
 
-// leaveUnmade notes of the operations of a batch that their changes are not made, and why.
-func (r *batchRun) leaveUnmade(why string) {
+// markUnmade records in the results of the planned operations that their changes were not made, and why.
+func (r *batchRun) markUnmade(why string) {
 	for i := range r.done {
 		done := &r.done[i]
-		isPlanned := r.held[i] != nil && done.Status == statusOK
+		isPlanned := r.openRecords[i] != nil && done.Status == statusOK
 		if !isPlanned || r.results[i].Changed != nil { // it would have changed nothing
 			continue
 		}
-		isBack := true
-		done.Undone = &isBack
+		isUndone := true
+		done.Undone = &isUndone
 		done.Notice = "not applied: " + why
 		if done.Result != nil {
 			done.Result.Change = nil
 		}
 		r.results[i].Change = nil
 	}
-	r.endHeld(failure.New(failure.CodeNotApplied, "", "nothing of the batch was changed: %s", why))
+	r.closeRecords(failure.New(failure.CodeNotApplied, "", "nothing of the batch was changed: %s", why))
 }
 
-// endHeld ends the records of the operations that are planned: as their results say, or with an error.
-func (r *batchRun) endHeld(err error) {
-	for i, line := range r.held {
+// closeRecords ends the audit records of the planned operations, with err or, if it is nil, with their results.
+func (r *batchRun) closeRecords(err error) {
+	for i, line := range r.openRecords {
 		if line == nil {
 			continue
 		}
@@ -328,14 +330,15 @@ func (r *batchRun) endHeld(err error) {
 			result.Change = nil
 		}
 		result.endedIn(line)
-		r.held[i] = nil
+		r.openRecords[i] = nil
 	}
 }
 
-// holdEnd returns what keeps the record of an operation until it is known whether it is made.
-func (r *batchRun) holdEnd(i int) func(*audit.Record) {
+// keepRecordOpen returns the function that receives the audit record of operation i until it is known whether the
+// operation is made. It is nil for an operation that is not planned.
+func (r *batchRun) keepRecordOpen(i int) func(*audit.Record) {
 	if r.planning == nil || i >= r.planned {
 		return nil
 	}
-	return func(line *audit.Record) { r.held[i] = line }
+	return func(line *audit.Record) { r.openRecords[i] = line }
 }

@@ -12,20 +12,21 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-// writtenReferences match what other programs write for the result of an earlier operation, such as {{a.path}},
-// ${a.path}, $a.stdout, <a.path> and ${{ steps.a.outputs.path }}.
+// writtenReferences matches the notations of other programs for the result of an earlier operation, such as
+// {{a.path}}, ${a.path}, $a.stdout, <a.path> and ${{ steps.a.outputs.path }}.
 var writtenReferences = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(\$\{\{|\{\{|\$\{|\$\(|\{|\$|<|@)\s*\$?(?:(?:steps|results|operations|ops)[.\[])?["']?([\w-]+)["']?\]?((?:\.\w+)*)\s*(\}\}|\}|\)|>)?`,
 	)
 })
 
-// otherFields are names by which other programs take a field of a result.
+// otherFields are names that other programs use for the fields of a result.
 var otherFields = []string{"output", "outputs", "result", "results", "text", "content", "data", "id", "value", "notes"}
 
-// literalReference returns what looks like a reference to the result of an operation in a text that would be taken as it
-// is, and the operation; "" if nothing does. Anywhere in a text it has to name an operation of the batch and a field; a text
-// that is nothing else may name any.
+// literalReference finds something in a text that looks like a reference to the result of an operation but would be
+// used as plain text. It returns how it is written, the operation, and the field that is probably meant; all are ""
+// if nothing is found. Within a longer text only an operation of the batch with a known field counts; a text that
+// consists of nothing else may name any operation or field.
 func (b Batch) literalReference(text string) (written, clientID, field string) {
 	for _, at := range writtenReferences().FindAllStringSubmatchIndex(text, -1) {
 		part := func(n int) string { return text[max(at[2*n], 0):max(at[2*n+1], 0)] }
@@ -51,7 +52,7 @@ func (b Batch) literalReference(text string) (written, clientID, field string) {
 	return "", "", ""
 }
 
-// refuseLiteralReferences refuses an operation with a text that looks like a reference and is none.
+// refuseLiteralReferences returns an error if a text of an operation looks like a reference but is not one.
 func (b Batch) refuseLiteralReferences(o Operation) error {
 	for _, key := range slices.Sorted(maps.Keys(o.Params)) {
 		written, from, field := b.literalReference(o.Params[key].Text())

@@ -15,18 +15,19 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
-// What a batch would do is known before it is made: it is rehearsed. The embedded program works out each operation on the
-// vault as those before it will leave it, and nothing of that is ever made. By it the operations are judged, the user is asked, and
-// a dry run is answered. An approved operation is then made only if it does the same, on files with the same bytes.
+// A batch is rehearsed, so that its effect is known before it is made. The embedded program works out each operation
+// on the vault as the operations before it will leave it, and nothing is made. The decisions, the questions to the
+// user, and the answer to a dry run are based on that. An approved operation is only made if it does the same to
+// files with the same content.
 
-// rehearsal is a batch that is rehearsed. Its results are those of which later operations take values.
+// rehearsal is the rehearsal of a batch. It keeps the results whose values later operations use.
 type rehearsal struct {
 	batchRun
-	origins map[string]string // where files were before the batch, by their paths
+	origins map[string]string // the paths of files before the batch, by their current paths
 }
 
-// rehearse works out what the operations of a batch would do, unless nothing depends on it. clientID is the operation of an
-// error, which is that of waiting, or of a plan that cannot be read.
+// rehearse works out what the operations of a batch would do, unless no decision depends on it. An error means that
+// waiting was ended or that a plan cannot be read; clientID is its operation.
 func (g *vaultGateway) rehearse(ctx context.Context, plan *batchPlan) (clientID string, err error) {
 	if !g.needsRehearsal(plan) {
 		return "", nil
@@ -61,7 +62,7 @@ func (g *vaultGateway) newRehearsal(ctx context.Context, plan *batchPlan) *rehea
 	return r
 }
 
-// needsRehearsal reports whether something is decided by what the operations do.
+// needsRehearsal reports whether a decision depends on what the operations do.
 func (g *vaultGateway) needsRehearsal(p *batchPlan) bool {
 	if g.embeddedProgram() == nil {
 		return false
@@ -69,15 +70,15 @@ func (g *vaultGateway) needsRehearsal(p *batchPlan) bool {
 	mayBeMany := p.mayChangeMany()
 	for _, step := range p.steps {
 		isAsked := step.plan.refusal != nil && (step.plan.call.Effect().Mutates() || len(step.references()) > 0)
-		isOfMany := mayBeMany && step.plan.mayLose()
-		if isAsked || isOfMany || step.plan.isAssessed() {
+		countsTowardsMany := mayBeMany && step.plan.mayLose()
+		if isAsked || countsTowardsMany || step.plan.isAssessed() {
 			return true
 		}
 	}
 	return false
 }
 
-// rehearse works out one operation.
+// rehearse works out operation i. Why its effect is not known goes into step.unknown.
 func (r *rehearsal) rehearse(i int) error {
 	step := &r.steps[i]
 	if step.unknown == nil {
@@ -87,13 +88,13 @@ func (r *rehearsal) rehearse(i int) error {
 		return nil
 	}
 	if len(step.references()) > 0 {
-		if err := r.take(i); err != nil {
+		if err := r.resolveValues(i); err != nil {
 			step.unknown = err
 			return nil
 		}
 	}
 	if !step.plan.call.Effect().Mutates() {
-		r.read(i)
+		r.runRead(i)
 		return nil
 	}
 	release, err := r.gateway.admission.Acquire(r.ctx, r.batch.Caller, step.plan.call.Name(), r.gateway.running)
@@ -109,59 +110,60 @@ func (r *rehearsal) rehearse(i int) error {
 		step.unknown = err
 		return nil
 	}
-	r.note(i)
+	r.recordOutcome(i)
 	return nil
 }
 
-// take has an operation be one with the values that it takes from earlier ones. The error says that they are not known.
-func (r *rehearsal) take(i int) error {
+// resolveValues plans operation i again with the values that it takes from earlier ones. The error says that they
+// are not known.
+func (r *rehearsal) resolveValues(i int) error {
 	step := &r.steps[i]
 	for _, ref := range step.references() {
 		if r.done[r.find(ref.ClientID, i)].Status != statusOK {
-			return step.takesUnknown()
+			return step.errUnknownValue()
 		}
 	}
 	request, err := r.resolve(i)
 	if err != nil {
-		return step.takesUnknown()
+		return step.errUnknownValue()
 	}
 	plan, err := r.gateway.Plan(r.request(request))
 	if err != nil && !needsApproval(err) {
-		return step.takesUnknown() // it is told when the operation is run
+		return step.errUnknownValue() // the reason is reported when the operation runs
 	}
 	step.plan = plan
 	step.resolved = &request
 	return nil
 }
 
-// rehearsedAs takes over what is known of the same batch from an earlier plan, which the user was asked about, and judges again
-// what depends on it. clientID is the operation of an error.
-func (g *vaultGateway) rehearsedAs(now, earlier *batchPlan) (clientID string, err error) {
+// adoptRehearsal copies the rehearsal of the earlier plan of the same batch, which the user was asked about, into
+// the plan now, and judges again what depends on it. With an error it returns the operation that the error is about.
+func (g *vaultGateway) adoptRehearsal(now, earlier *batchPlan) (clientID string, err error) {
 	now.before = earlier.before
 	now.failure = earlier.failure
 	for i := range now.steps {
 		step := &now.steps[i]
-		was := earlier.steps[i]
-		if was.resolved != nil {
-			if step.plan, err = g.Plan(now.request(*was.resolved)); err != nil && !needsApproval(err) {
+		before := earlier.steps[i]
+		if before.resolved != nil {
+			if step.plan, err = g.Plan(now.request(*before.resolved)); err != nil && !needsApproval(err) {
 				return step.ClientID, err
 			}
 		}
-		step.plan.change = was.plan.change
-		step.resolved = was.resolved
-		step.unknown = was.unknown
-		step.origins = was.origins
-		step.record = was.record
+		step.plan.change = before.plan.change
+		step.resolved = before.resolved
+		step.unknown = before.unknown
+		step.origins = before.origins
+		step.record = before.record
 	}
 	return "", nil
 }
 
-// read carries out an operation that only reads, if later ones take something of its result.
-func (r *rehearsal) read(i int) {
+// runRead runs operation i, which only reads, if later operations use its result.
+func (r *rehearsal) runRead(i int) {
 	step := &r.steps[i]
 	call := step.plan.call
-	changed := r.planning.batch.Planned > 0
-	seesChanges := !changed || !call.Apart()
+	isChanged := r.planning.batch.Planned > 0
+	seesChanges := !isChanged || !call.Apart()
 	isPossible := call.OnlyReads() && seesChanges && step.plan.refusal == nil
 	if !isPossible || !r.isReferredTo(i) {
 		return
@@ -183,7 +185,7 @@ func (r *rehearsal) read(i int) {
 	}
 }
 
-// isReferredTo reports whether a later operation takes something of the result of an operation.
+// isReferredTo reports whether a later operation uses the result of operation i.
 func (p *batchPlan) isReferredTo(i int) bool {
 	for _, step := range p.steps[i+1:] {
 		for _, ref := range step.references() {
@@ -195,15 +197,15 @@ func (p *batchPlan) isReferredTo(i int) bool {
 	return false
 }
 
-// keep keeps a result, of which later operations take values.
+// keep stores the result of operation i for later operations.
 func (r *rehearsal) keep(i int, result Result) {
 	r.done[i].Status = statusOK
 	r.results[i] = result
 	r.outputs[i] = r.referred(i, result)
 }
 
-// note notes what came of an operation that changes something.
-func (r *rehearsal) note(i int) {
+// recordOutcome records the outcome of operation i, which changes something.
+func (r *rehearsal) recordOutcome(i int) {
 	step := &r.steps[i]
 	change := step.plan.change
 	if change == nil {
@@ -225,10 +227,10 @@ func (r *rehearsal) note(i int) {
 	step.origins = r.follow(change)
 }
 
-// follow notes where the files of a change come from, and returns those paths of the vault as it is before the batch.
+// follow records where the files of a change come from, and returns their paths before the batch.
 func (r *rehearsal) follow(change *plannedChange) (origins []string) {
 	for _, f := range change.Files {
-		if f.Raw == nil { // the program that makes the change compares its digest
+		if f.Raw == nil { // for such a file the program that makes the change compares the digest
 			continue
 		}
 		from := cmp.Or(f.From, f.Path)
@@ -238,7 +240,7 @@ func (r *rehearsal) follow(change *plannedChange) (origins []string) {
 			r.before[from] = f.Raw[0]
 		}
 		if f.From != "" {
-			r.origins[f.From] = origin // whatever is made there next takes its place
+			r.origins[f.From] = origin // a file that is created at this path next replaces the original
 		}
 		r.origins[f.Path] = origin
 		origins = append(origins, origin)
@@ -246,9 +248,9 @@ func (r *rehearsal) follow(change *plannedChange) (origins []string) {
 	return origins
 }
 
-// bound returns the hashes, in hexadecimal, of the files before the batch on which its approved operations rest, by their paths.
-// It is "" for a file that does not exist.
-func (p *batchPlan) bound() map[string]string {
+// boundFiles returns the hashes, in hexadecimal and by path, of the files before the batch that its approved
+// operations depend on. The hash is "" for a file that does not exist.
+func (p *batchPlan) boundFiles() map[string]string {
 	bound := map[string]string{}
 	for _, step := range p.asked() {
 		for _, path := range step.origins {
@@ -258,8 +260,8 @@ func (p *batchPlan) bound() map[string]string {
 	return bound
 }
 
-// checkBatchUnchanged refuses a batch unless the notes on which the questions about its operations rest are as they were. Nothing
-// of it has begun.
+// checkBatchUnchanged returns an error if the files have changed that the questions about the operations depend on.
+// No operation has started yet.
 func (g *vaultGateway) checkBatchUnchanged(each []consent.Question, bound map[string]string) error {
 	folder := g.target().Folder
 	for path, hash := range bound {
@@ -277,8 +279,9 @@ func (g *vaultGateway) checkBatchUnchanged(each []consent.Question, bound map[st
 	return nil
 }
 
-// takesAsShown refuses an approved operation that would take other values from earlier ones than the user was shown.
-func (s batchStep) takesAsShown(request Request) error {
+// checkShownValues returns an error if an approved operation would take other values from earlier ones than the user
+// was shown.
+func (s batchStep) checkShownValues(request Request) error {
 	if s.approved == nil || len(s.references()) == 0 {
 		return nil
 	}

@@ -12,31 +12,30 @@ import (
 
 // BatchResult is the answer to a batch.
 type BatchResult struct {
-	OK bool `json:"ok"` // every operation is
-	// Results are in the order of the operations. There are none where the batch
-	// was refused, and Error and ClientID then say why and where.
+	OK bool `json:"ok"` // all operations succeeded
+	// Results are in the order of the operations. It is empty if the batch was refused; then Error and ClientID say
+	// why and for which operation.
 	Results    []OperationResult `json:"results"`
 	Summary    Summary           `json:"summary"`
 	DurationMs int64             `json:"durationMs"`
 	Notices    []string          `json:"notices,omitempty"`
 	ClientID   string            `json:"clientId,omitempty"`
-	Command    string            `json:"command,omitempty"` // of the operation that the error is about
+	Command    string            `json:"command,omitempty"` // the command of that operation
 	Error      *failure.Error    `json:"error,omitempty"`
 }
 
-// OperationResult is what came of one operation.
+// OperationResult is the result of one operation.
 type OperationResult struct {
 	ClientID string `json:"clientId"`
 	Command  string `json:"command"`
 	Status   string `json:"status"` // ok, error or skipped
-	// Undone says of an operation of an atomic batch that failed whether it was
-	// taken back, nil where there was nothing to take back.
+	// Undone tells for an operation of a failed atomic batch whether it was undone, nil if there was nothing to undo.
 	Undone *bool   `json:"undone,omitempty"`
-	Notice string  `json:"notice,omitempty"` // why it was skipped, or not taken back
+	Notice string  `json:"notice,omitempty"` // why it was skipped or not undone
 	Result *Answer `json:"result,omitempty"`
 }
 
-// Answer is a [Result] without what the operation or its status says already.
+// Answer is a [Result] without the fields that duplicate those of the operation.
 type Answer struct {
 	Stdout      string         `json:"stdout"`
 	Stderr      string         `json:"stderr,omitempty"`
@@ -56,7 +55,7 @@ type Answer struct {
 	command    string
 }
 
-// Summary counts the operations by their status, and those that were and were not taken back.
+// Summary counts the operations by their status, and those that were or were not undone.
 type Summary struct {
 	OK        int `json:"ok"`
 	Error     int `json:"error"`
@@ -65,8 +64,8 @@ type Summary struct {
 	NotUndone int `json:"notUndone,omitempty"`
 }
 
-// RejectBatch is the result of a batch of which nothing was begun, see [Reject]. clientID is the operation
-// that the error is about, "" for the batch.
+// RejectBatch returns the result of a batch that was not started, see [Reject]. clientID is the operation that the
+// error is about, "" for the batch.
 func RejectBatch(clientID string, err error) BatchResult {
 	cause := failure.Of(err)
 	if clientID != "" {
@@ -75,6 +74,7 @@ func RejectBatch(clientID string, err error) BatchResult {
 	return BatchResult{Results: []OperationResult{}, ClientID: excerpt.Short(clientID), Error: cause}
 }
 
+// count sets OK and the summary from the results.
 func (r *BatchResult) count() {
 	r.Summary = Summary{}
 	for _, done := range r.Results {
@@ -97,7 +97,7 @@ func (r *BatchResult) count() {
 	r.OK = r.Summary.OK == len(r.Results)
 }
 
-// failure returns the first thing that went wrong, nil if nothing did.
+// failure returns the first error of the batch or of its operations, nil if there is none.
 func (r BatchResult) failure() *failure.Error {
 	if r.Error != nil {
 		return r.Error
@@ -110,7 +110,7 @@ func (r BatchResult) failure() *failure.Error {
 	return nil
 }
 
-// answer returns the result without what the [OperationResult] says already.
+// answer returns the result without what [OperationResult] has already.
 func (r Result) answer() *Answer {
 	return &Answer{
 		Stdout: r.Stdout, Stderr: r.Stderr, ExitCode: r.ExitCode, Backend: r.Backend, Vault: r.Vault, Path: r.Path, Hash: r.Hash, SectionHash: r.SectionHash,
@@ -118,7 +118,7 @@ func (r Result) answer() *Answer {
 	}
 }
 
-// Failures returns the codes of all that went wrong, of the batch and of its operations.
+// Failures returns the codes of all errors, of the batch and of its operations.
 func (r BatchResult) Failures() []string {
 	var codes []string
 	if r.Error != nil {
@@ -133,29 +133,29 @@ func (r BatchResult) Failures() []string {
 }
 
 const (
-	// maxReferred bounds an output that operations of a batch refer to, in bytes. No
-	// parameter takes a longer text.
+	// maxReferred is the maximum size in bytes of an output that other operations refer to. No parameter accepts
+	// a longer text.
 	maxReferred = 1 << 20
-	// maxAllReferred bounds all such outputs of a batch, which share it evenly.
+	// maxAllReferred is the maximum size of all such outputs of a batch, which share it evenly.
 	maxAllReferred = 8 << 20
 )
 
-// output is the part of the output of an operation that is kept for others.
+// output is what is kept of the output of an operation for others.
 type output struct {
 	text  string
-	bytes int64 // of all of it
-	most  int   // that could be kept
-	gap   string
+	bytes int64  // size of the complete output
+	most  int    // maximum size that is kept
+	gap   string // which part is missing, "" if the output is complete
 }
 
-// referred keeps the output of an operation that others refer to.
+// referred returns the output of operation i for the operations that refer to it.
 func (r *batchRun) referred(i int, result Result) output {
-	if !r.steps[i].wanted {
+	if !r.steps[i].outputWanted {
 		return output{}
 	}
 	wanted := 0
 	for _, step := range r.steps {
-		if step.wanted {
+		if step.outputWanted {
 			wanted++
 		}
 	}
@@ -169,7 +169,7 @@ func (r *batchRun) referred(i int, result Result) output {
 	return o
 }
 
-// WhyNotMade returns why nothing of an atomic batch was made, in one error, nil if it was made.
+// WhyNotMade returns one error that says why nothing of an atomic batch was made, nil if it was made.
 func (r BatchResult) WhyNotMade() *failure.Error {
 	if r.OK {
 		return nil

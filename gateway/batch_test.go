@@ -171,7 +171,7 @@ func TestFieldsOfResultsAreTakenWholeOrNotAtAll(t *testing.T) {
 	request, err := r.resolve(1)
 	require.NoError(t, err)
 	assert.Equal(t, request.ExpectHash, "0123456789abcdef")
-	plan.steps[0].wanted, r.outputs = true, make([]output, 2)
+	plan.steps[0].outputWanted, r.outputs = true, make([]output, 2)
 	take := func(result Result) { r.results[0], r.outputs[0] = result, r.referred(0, result) }
 	take(Result{OK: true, raw: "a\nb\r\n", Vault: "Work", Change: &Change{ID: "20261121T083000.000000000Z-00aa"}})
 	for field, want := range map[string]string{"stdout": "a\nb", "vault": "Work", "change.id": "20261121T083000.000000000Z-00aa", "hash": "", "path": ""} {
@@ -199,7 +199,7 @@ func TestReferredOutputsShareTheirRoom(t *testing.T) {
 	for _, wanted := range []int{1, 8, 9, 50, MaxOperations - 1} {
 		p := &batchPlan{steps: make([]batchStep, MaxOperations)}
 		for i := range wanted {
-			p.steps[i].wanted = true
+			p.steps[i].outputWanted = true
 		}
 		most := (&batchRun{batchPlan: p}).referred(0, Result{}).most
 		assert.That(t, most*wanted <= maxAllReferred, "%d outputs of %d bytes each", wanted, most)
@@ -394,7 +394,7 @@ func TestTakingBack(t *testing.T) {
 		plan, at, err := f.gateway.vaults[0].planBatch(Batch{Atomic: true, Operations: []Operation{operation("c1", "create", "path", "N.md")}})
 		require.That(t, err == nil, "%v %v", at, err)
 		r := &batchRun{batchPlan: plan, ctx: context.Background(), gateway: f.gateway.vaults[0], results: []Result{test.result}, done: []OperationResult{{ClientID: "c1", Status: statusOK}}, failed: true}
-		r.lookBack(context.Background(), 0)
+		r.markUndone(context.Background(), 0)
 		got := r.report()
 		assert.Equal(t, outcome(got), test.want, "%s", name)
 		failed := strings.Contains(test.want, "false")
@@ -453,7 +453,7 @@ func TestTheOutputOfABatchIsBounded(t *testing.T) {
 	for i := range 2 {
 		batch.Operations = append(batch.Operations, operation(fmt.Sprint(i), "read", "path", "N.md"))
 	}
-	for limit, each := range map[int]int{0: 50000, 500: leastShare, 1 << 20: 50000, 10000: 10000/2 - aroundShare} {
+	for limit, each := range map[int]int{0: 50000, 500: minShare, 1 << 20: 50000, 10000: 10000/2 - shareOverhead} {
 		batch.MaxOutput = limit
 		for _, done := range f.gateway.DoBatch(context.Background(), batch).Results {
 			answer := done.Result
@@ -464,12 +464,12 @@ func TestTheOutputOfABatchIsBounded(t *testing.T) {
 	}
 	long := BatchResult{Results: make([]OperationResult, 3)}
 	for i := range long.Results {
-		long.Results[i].Result = &Answer{Stdout: strings.Repeat("x", maxKept), Stderr: strings.Repeat("y", maxKept)}
+		long.Results[i].Result = &Answer{Stdout: strings.Repeat("x", maxRemembered), Stderr: strings.Repeat("y", maxRemembered)}
 	}
-	text, err := json.Marshal(long.forKeeping())
+	text, err := json.Marshal(long.forRemembering())
 	require.Equal(t, err, nil, "kept are %d bytes, %v", len(text), err)
 	require.That(t, len(text) <= 10<<10, "kept are %d bytes, %v", len(text), err)
-	assert.Equal(t, len(long.Results[0].Result.Stdout), maxKept, "kept are %d bytes, %v", len(text), err)
+	assert.Equal(t, len(long.Results[0].Result.Stdout), maxRemembered, "kept are %d bytes, %v", len(text), err)
 }
 
 // Whatever the order of reads and writes, a batch answers as the same calls do

@@ -306,7 +306,7 @@ func TestWhatBecomesOfAKey(t *testing.T) {
 	plan, _, err := newFixture(t, embeddedOnly).gateway.vaults[0].planBatch(batch)
 	require.NoError(t, err)
 	for _, results := range [][]OperationResult{{unknown, made}, {made, unknown}, {unknown, {}}} {
-		assert.Equal(t, dispositionOfBatch(plan, BatchResult{Results: results}), keyStaysClaimed, "a batch with a change of which nothing is known")
+		assert.Equal(t, batchDisposition(plan, BatchResult{Results: results}), keyStaysClaimed, "a batch with a change of which nothing is known")
 	}
 }
 

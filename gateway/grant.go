@@ -147,7 +147,7 @@ func (g *vaultGateway) batchUnderGrant(ctx context.Context, plan *batchPlan) boo
 	var changes []consent.GrantChange
 	var each []consent.Question
 	for _, step := range asked {
-		if plan.failure != nil || step.isKnown() != nil {
+		if plan.failure != nil || step.checkKnown() != nil {
 			return false
 		}
 		change, q, ok := g.grantable(ctx, plan.batch.Request, &step.plan)
@@ -163,7 +163,7 @@ func (g *vaultGateway) batchUnderGrant(ctx context.Context, plan *batchPlan) boo
 	}
 	plan.use = use
 	plan.approved = each
-	plan.approvedOn = plan.bound()
+	plan.approvedFiles = plan.boundFiles()
 	for i, step := range asked {
 		step.approved = &each[i]
 		step.record = g.recordOfStep(ctx, plan.batch, step.Operation, step.plan)

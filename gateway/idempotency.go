@@ -126,7 +126,7 @@ func (g *vaultGateway) firstAnswer(plan Plan, answer []byte) Result {
 	}
 	first := kept.Result
 	if kept.Hidden != g.rules.Digest() {
-		if err := g.mayBeSeen(plan.call, first.Path, first.Stdout); err != nil {
+		if err := g.checkVisible(plan.call, first.Path, first.Stdout); err != nil {
 			return Reject(name, err)
 		}
 	}
@@ -142,10 +142,10 @@ type rememberedResult struct {
 	Hidden string `json:"hidden"`
 }
 
-// mayBeSeen refuses to return the first answer after the rules that hide notes have changed, if it
+// checkVisible refuses to return the first answer after the rules that hide notes have changed, if it
 // is about a hidden note, or may be about any note. at is the note that the answer names, besides
 // those in its text.
-func (g *vaultGateway) mayBeSeen(call allowlist.Call, at, stdout string) error {
+func (g *vaultGateway) checkVisible(call allowlist.Call, at, stdout string) error {
 	if call.TouchesNoNote() {
 		return nil
 	}

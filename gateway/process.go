@@ -421,8 +421,8 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 // without the folder of the vault.
 func (g *vaultGateway) isText(ctx context.Context, r route, printed string) bool {
 	own := g.embeddedProgram()
-	isOfApp := r.program.Backend() == string(App) && r.call.VersionsOf() == ""
-	if own == nil || printed == "" || !isOfApp {
+	runsInApp := r.program.Backend() == string(App) && r.call.VersionsOf() == ""
+	if own == nil || printed == "" || !runsInApp {
 		return false
 	}
 	read, err := g.runner.Run(ctx, r.permit, *own)

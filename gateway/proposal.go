@@ -258,7 +258,7 @@ func (g *vaultGateway) draft(ctx context.Context, b Batch, id string) (d *draft,
 	defer cancel()
 	r := g.newRehearsal(ctx, plan)
 	defer r.planning.drop(ctx, g)
-	if i, err := r.all(); err != nil {
+	if i, err := r.rehearseAll(); err != nil {
 		return nil, plan.steps[i].ClientID, err
 	}
 	d = &draft{plan: plan}
@@ -274,8 +274,8 @@ func (g *vaultGateway) draft(ctx context.Context, b Batch, id string) (d *draft,
 	for _, step := range plan.steps {
 		failed := step.plan.change != nil && step.plan.change.failure != nil
 		switch isChange := step.plan.call.Effect().Mutates(); {
-		case isChange && step.isKnown() != nil:
-			return nil, step.ClientID, step.isKnown()
+		case isChange && step.checkKnown() != nil:
+			return nil, step.ClientID, step.checkKnown()
 		case isChange && failed:
 			return nil, step.ClientID, step.plan.change.failure
 		case isChange && step.plan.change == nil:
@@ -351,7 +351,7 @@ func (g *vaultGateway) proposalOf(d *draft, b Batch) (p consent.Proposal, body c
 	p = consent.Proposal{
 		Sent: hex.EncodeToString(d.plan.sent[:]), Caller: g.callerOf(b.Request), Client: sanitize.Line(excerpt.Short(b.Client)),
 		Vault: sanitize.Line(cmp.Or(g.name(), "the app's choice")), Identity: g.identity(), Folder: g.target().Folder,
-		Text: d.question.Text, Destructive: d.question.Destructive, Before: d.plan.bound(),
+		Text: d.question.Text, Destructive: d.question.Destructive, Before: d.plan.boundFiles(),
 	}
 	if g.agent != "" {
 		p.Generation = g.admission.Generation()

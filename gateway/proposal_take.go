@@ -224,7 +224,7 @@ func (g *vaultGateway) take(ctx context.Context, shown ProposalDraft, how Propos
 		return g.refuseBatch(ctx, plan.batch, "", err)
 	}
 	plan.approved = made.each
-	plan.approvedOn = plan.bound()
+	plan.approvedFiles = plan.boundFiles()
 	for i, step := range plan.asked() {
 		step.approved = &made.each[i]
 		step.record = g.recordOfStep(ctx, plan.batch, step.Operation, step.plan)
@@ -240,7 +240,7 @@ func (g *vaultGateway) take(ctx context.Context, shown ProposalDraft, how Propos
 		return RejectBatch("", err)
 	}
 	defer release()
-	if err := g.checkBatchUnchanged(plan.approved, plan.approvedOn); err != nil {
+	if err := g.checkBatchUnchanged(plan.approved, plan.approvedFiles); err != nil {
 		return g.refuseBatch(ctx, plan.batch, "", errNotAsShown())
 	}
 	claim, err := g.proposals.Claim(ctx, consent.ProposalDecision{

@@ -8,9 +8,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 )
 
-// Settle has the embedded program complete or take back changes of the vaults that were broken off by the end of a process. Where
-// there is none it starts nothing. It is a repair for the owner, and needs no rights to change notes. The error says which
-// vault still has such a change.
+// Settle completes or undoes changes of the vaults that were interrupted by the end of a process. It uses the
+// embedded program; without one it does nothing. It is a repair for the owner and needs no rights to change notes.
+// The error says which vault still has an interrupted change.
 func (g *Gateway) Settle(ctx context.Context) error {
 	var failed []error
 	for _, d := range g.vaults {
@@ -19,16 +19,17 @@ func (g *Gateway) Settle(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
+// settle is [Gateway.Settle] for one vault.
 func (g *vaultGateway) settle(ctx context.Context) error {
 	own := g.embeddedProgram()
 	if own == nil {
 		return nil
 	}
-	kept, err := g.journal(g.target().Folder)
-	if err != nil || !kept.HasUnfinished() {
+	undoJournal, err := g.journal(g.target().Folder)
+	if err != nil || !undoJournal.HasUnfinished() {
 		return nil
 	}
-	call, err := allowlist.Parse("version", nil) // any call settles before it answers
+	call, err := allowlist.Parse("version", nil) // every call settles such changes before it answers
 	if err != nil {
 		return err
 	}
@@ -37,11 +38,11 @@ func (g *vaultGateway) settle(ctx context.Context) error {
 	if err == nil {
 		_, err = g.runner.Run(ctx, permit, *own)
 	}
-	unlock, isFree := kept.TryLock() // else another process makes it
+	unlock, isFree := undoJournal.TryLock() // if it is not free, another process settles the change
 	if isFree {
 		unlock()
 	}
-	if !isFree || !kept.HasUnfinished() {
+	if !isFree || !undoJournal.HasUnfinished() {
 		return nil
 	}
 	return failure.New(failure.CodeState, "see that the vault can be written; the next call tries again",
