@@ -611,7 +611,7 @@ func (g *vaultGateway) replayBatch(ctx context.Context, plan *batchPlan, answer 
 		first.count()
 	}
 	Result{ExitCode: -1, Error: first.failure()}.endedIn(g.recordOfBatch(ctx, plan.batch, ""))
-	first.Notices = append(first.Notices, firstTime)
+	first.Notices = append(first.Notices, noticeReplayed)
 	return first
 }
 

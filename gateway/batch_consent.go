@@ -23,7 +23,7 @@ import (
 // records the answer for each of them.
 func (g *vaultGateway) requestBatchApproval(ctx context.Context, plan *batchPlan) error {
 	asked := plan.asked()
-	if len(asked) == 0 || g.batchUnderGrant(ctx, plan) {
+	if len(asked) == 0 || g.approveBatchUnderGrant(ctx, plan) {
 		return nil
 	}
 	if err := g.admission.Call(g.accountOf(plan.batch.Caller)); err != nil { // the question counts as a call
@@ -78,7 +78,7 @@ func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by s
 	}
 	for _, step := range plan.asked() {
 		if plan.batch.Shows {
-			g.discloses(step.plan)
+			g.recordDisclosure(step.plan)
 		}
 		step.record.AskedIn(q.ID())
 	}
@@ -283,7 +283,7 @@ func (g *vaultGateway) judgeChanges(plan *batchPlan) (clientID string, err error
 		var refusal error
 		step.plan, refusal = g.withChange(step.plan, step.plan.refusal)
 		if change := step.plan.change; needsApproval(refusal) && change != nil && change.Nothing {
-			step.plan, refusal = step.plan.withApproval(consent.Question{Change: change.Digest}) // see passNothing
+			step.plan, refusal = step.plan.withApproval(consent.Question{Change: change.Digest}) // see approveNoChange
 		}
 		// The notes that a call changes, as far as they are known.
 		stepPlan := step.plan

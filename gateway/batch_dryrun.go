@@ -154,7 +154,7 @@ func (g *vaultGateway) describeBatch(
 		if refused[i] == nil {
 			o.notice = step.whyUnknown()
 		}
-		g.discloses(step.plan)
+		g.recordDisclosure(step.plan)
 		operation := OperationDryRun{ClientID: step.ClientID, DryRun: g.describe(ctx, b.from(step.Request), o, share)}
 		operation.sanitize()
 		d.add(operation)

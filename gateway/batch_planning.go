@@ -63,7 +63,7 @@ func (p *planning) sum(ctx context.Context, g *vaultGateway) (*plannedChange, er
 		return nil, nil
 	}
 	r := p.last
-	return g.plannedBy(ctx, r, p.over(*own).WithOptions(protocol.Write{Task: protocol.Sum}), nil)
+	return g.previewChange(ctx, r, p.over(*own).WithOptions(protocol.Write{Task: protocol.Sum}), nil)
 }
 
 // plan makes a program plan an operation that changes something.
@@ -88,7 +88,7 @@ func (p *planning) make(ctx context.Context, g *vaultGateway, rests string) (exe
 	options := protocol.Write{Task: protocol.Commit, Batch: p.batch.ID, Alone: p.isAlone, Rests: rests}
 	out, err := g.runner.Run(ctx, r.permit, own.InBatch(p.batch).WithOptions(options))
 	if err != nil {
-		return g.settledOutcome(ctx, r, p.batch.ID, out, err)
+		return g.settleOutcome(ctx, r, p.batch.ID, out, err)
 	}
 	if out.Failure != nil {
 		err = out.Failure

@@ -10,9 +10,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// CommandEntry is a command in one line, for programs. Code, Rule and Hint say why its
-// plain form is denied, or no program answers it, and how the user can change that;
-// they are empty if Allowed is true.
+// CommandEntry is the summary of a command for programs. Code, Rule and Hint say why it is denied without optional
+// parameters, or why no program answers it, and how the user can change that. They are empty if Allowed is true.
 type CommandEntry struct {
 	Name      string `json:"name"`
 	Tier      string `json:"tier"`
@@ -24,36 +23,34 @@ type CommandEntry struct {
 	Hint      string `json:"hint,omitempty"`
 }
 
-// ExplainedCommand is a command with all its properties. Its method Text is the same for people and
-// models.
+// ExplainedCommand is a command with all its properties. Its method Text returns them for people and models.
 type ExplainedCommand struct {
 	CommandEntry
-	Why       string           `json:"why,omitempty"`  // it is closed
-	Also      []Obstacle       `json:"also,omitempty"` // what closes it besides
+	Why       string           `json:"why,omitempty"`  // why it is not allowed
+	Also      []Obstacle       `json:"also,omitempty"` // further reasons
 	Summary   string           `json:"summary"`
-	MaxEffect string           `json:"maxEffect"`           // with the worst of its parameters
-	Since     string           `json:"since"`               // the oldest app that has it
-	Extension bool             `json:"extension,omitempty"` // no app has it, the embedded program does
-	Rules     []string         `json:"rules,omitempty"`     // about texts that look at its calls, each with its name and what it is set to
+	MaxEffect string           `json:"maxEffect"`           // the effect with the worst of its parameters
+	Since     string           `json:"since"`               // the oldest version of the app that has it
+	Extension bool             `json:"extension,omitempty"` // only the embedded program has it
+	Rules     []string         `json:"rules,omitempty"`     // content rules that check its calls, each with name and setting
 	Params    []ExplainedParam `json:"params"`
-	// Example is a call of the command as on a command line, "" for a restricted one. Needs are the settings that the
-	// call requires in addition to the tier.
+	// Example is a call of the command as a command line, "" for a restricted command. Needs are the settings that
+	// the example requires in addition to the tier.
 	Example string   `json:"example,omitempty"`
 	Needs   []string `json:"needs,omitempty"`
 }
 
-// Obstacle is why a command is closed, and how the user can change that.
+// Obstacle is a reason why a command is not allowed, and how the user can change that.
 type Obstacle struct {
 	Why  string `json:"why"`
 	Hint string `json:"hint,omitempty"`
 }
 
-// said is the obstacle in one line.
-func (o Obstacle) said() string { return strings.TrimSuffix("no: "+o.Why+"; "+o.Hint, "; ") }
+// inOneLine returns the obstacle as one line of text.
+func (o Obstacle) inOneLine() string { return strings.TrimSuffix("no: "+o.Why+"; "+o.Hint, "; ") }
 
-// ExplainedParam is one parameter of a command. Effect is what a call with it
-// does at least, "" if it changes nothing; Closed says that the policy disables it;
-// Refused says why it is permanently disabled.
+// ExplainedParam is one parameter of a command. Effect is the least effect of a call with it, "" if it does not
+// change the effect. Closed means that the policy disables it. Refused says why it is permanently disabled.
 type ExplainedParam struct {
 	Name     string   `json:"name"`
 	Kind     string   `json:"kind"`
@@ -65,7 +62,7 @@ type ExplainedParam struct {
 	Refused  string   `json:"refused,omitempty"`
 }
 
-// Entry returns the command in one line.
+// Entry returns the summary of the command.
 func (l CommandListing) Entry() CommandEntry {
 	e := CommandEntry{
 		Name:      l.Name,
@@ -86,11 +83,11 @@ func (l CommandListing) Entry() CommandEntry {
 	return e
 }
 
-// lacksProgram reports whether no program could answer the command if it were enabled. Then
-// no setting of the policy is worth being named.
+// lacksProgram reports whether no program could answer the command even if it were enabled. Then it is pointless to
+// name settings of the policy.
 func (l CommandListing) lacksProgram() bool { return l.Missing != nil && l.Tier != tiers.Restricted }
 
-// Explained returns all that is known of the command.
+// Explained returns the command with all its properties.
 func (l CommandListing) Explained() ExplainedCommand {
 	e := ExplainedCommand{
 		CommandEntry: l.Entry(), Summary: l.Summary, MaxEffect: l.Worst.String(), Since: l.Since.String(), Extension: l.EmbeddedOnly,
@@ -150,11 +147,11 @@ func needsOfExample(command string) (needs []string) {
 	return needs
 }
 
-// Text describes the command in plain text for a client: its signature, what it does, whether it is allowed and
-// how the user can change that, its parameters, and a call of it in JSON. It ends with a line break.
+// Text describes the command in plain text for a client: its signature, what it does, whether it is allowed and how
+// the user can change that, its parameters, and an example in JSON. It ends with a line break.
 func (e ExplainedCommand) Text() string { return e.text(allowlist.ExampleJSON(e.Name)) }
 
-// TextAtTerminal is [ExplainedCommand.Text] with the call as a command line, which begins with prefix.
+// TextAtTerminal is like [ExplainedCommand.Text], with the example as a command line that begins with prefix.
 func (e ExplainedCommand) TextAtTerminal(prefix string) string {
 	return e.text(strings.TrimSpace(prefix + " " + e.Example))
 }
@@ -173,11 +170,11 @@ func (e ExplainedCommand) text(example string) string {
 		since = "no Obsidian: the embedded program answers, and needs the folder of the vault"
 	}
 	if !e.Allowed {
-		allowed = Obstacle{e.Why, e.Hint}.said()
+		allowed = Obstacle{e.Why, e.Hint}.inOneLine()
 	}
 	fmt.Fprintf(w, "  tier\t%s\n  effect\t%s\n  since\t%s\n  allowed\t%s\n", e.Tier, effects, since, allowed)
 	for _, further := range e.Also {
-		fmt.Fprintf(w, "  \t%s\n", further.said())
+		fmt.Fprintf(w, "  \t%s\n", further.inOneLine())
 	}
 	w.Flush()
 	if len(e.Rules) > 0 {
@@ -203,11 +200,11 @@ func (e ExplainedCommand) text(example string) string {
 		if p.Refused != "" {
 			remarks = append(remarks, "refused: "+p.Refused)
 		}
-		about := p.Summary
+		summary := p.Summary
 		if len(remarks) > 0 {
-			about += " (" + strings.Join(remarks, "; ") + ")"
+			summary += " (" + strings.Join(remarks, "; ") + ")"
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", p.Name, cmp.Or(strings.Join(p.Choices, "|"), p.Kind), about)
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", p.Name, cmp.Or(strings.Join(p.Choices, "|"), p.Kind), summary)
 	}
 	w.Flush()
 	if e.Example == "" {
@@ -220,8 +217,8 @@ func (e ExplainedCommand) text(example string) string {
 	return b.String()
 }
 
-// CommandSignatures returns the enabled commands as text for a user at a terminal, with their signatures and
-// summaries.
+// CommandSignatures returns the enabled commands with their signatures and summaries, as text for a user at a
+// terminal.
 func CommandSignatures(v CatalogVault) string {
 	var b strings.Builder
 	for _, c := range ListCommands([]CatalogVault{v}) {
@@ -232,8 +229,8 @@ func CommandSignatures(v CatalogVault) string {
 	return b.String()
 }
 
-// CommandOverview returns the enabled commands as text for an agent, in one line each, because it has their
-// parameters in the description of the tool.
+// CommandOverview returns the enabled commands as text for an agent. It has one line per command, because the
+// description of the tool has the parameters.
 func CommandOverview(v CatalogVault) string {
 	var b strings.Builder
 	b.WriteString(agentRules + "Enabled commands:\n")
@@ -245,7 +242,7 @@ func CommandOverview(v CatalogVault) string {
 	return b.String()
 }
 
-// agentRules are what a caller of a tool has to know about every command.
+// agentRules tell a caller of a tool what applies to every command.
 const agentRules = `Put a command's parameters into params by name: {"command":"daily:read","params":{"offset":-1}}.
 A flag is true. Values are literal text: no quotes, no key=value, no escapes.
 Name a note with path (as in results) or file (its name, as in a link). help with params {"command":"NAME"} explains one command.

@@ -25,9 +25,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// change carries out a call that changes notes. The embedded program journals, makes and checks
-// the change itself. A change by the app is journaled before and verified afterwards, if the
-// folder of the vault is known.
+// change carries out a call that changes notes. The embedded program journals, makes and checks its changes itself.
+// A change by the app is journaled before and verified afterwards, if the folder of the vault is known.
 func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error) {
 	id := cmp.Or(r.entry, journal.NewID(time.Now()))
 	options := protocol.Write{
@@ -47,18 +46,18 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 	return g.changeJournaled(ctx, r, *own, options)
 }
 
-// changeEmbedded has the embedded program make a change, or plan it for a batch.
+// changeEmbedded makes the embedded program make a change, or plan it for a batch.
 func (g *vaultGateway) changeEmbedded(ctx context.Context, r route, options protocol.Write) (exec.Outcome, error) {
 	if r.planning != nil {
 		out, err := r.planning.plan(ctx, g, r, r.program.WithOptions(options))
-		if mayHaveActed(err) { // it was only worked out
+		if mayHaveActed(err) { // it was only planned
 			err = brokenOffUnmade(err)
 		}
 		return out, err
 	}
 	out, err := g.runner.Run(ctx, r.permit, r.program.WithOptions(options))
 	if err != nil {
-		return g.settledOutcome(ctx, r, options.Entry, out, err)
+		return g.settleOutcome(ctx, r, options.Entry, out, err)
 	}
 	if out.Partly != nil {
 		out.Change = options.Entry
@@ -66,7 +65,7 @@ func (g *vaultGateway) changeEmbedded(ctx context.Context, r route, options prot
 	return out, nil
 }
 
-// changeUnjournaled has the app make a change in a vault whose folder is not known.
+// changeUnjournaled makes the app change a vault whose folder is not known.
 func (g *vaultGateway) changeUnjournaled(ctx context.Context, r route) (exec.Outcome, error) {
 	if r.expect != "" {
 		return exec.Outcome{ExitCode: -1}, failure.New(
@@ -75,40 +74,41 @@ func (g *vaultGateway) changeUnjournaled(ctx context.Context, r route) (exec.Out
 			"expectHash needs the folder of the vault, which is not known",
 		)
 	}
-	if kind := r.call.TextInto(); kind != "note" { // no one would look at what the file becomes
+	if kind := r.call.TextInto(); kind != "note" { // the result would not be checked
 		return exec.Outcome{ExitCode: -1}, failure.New(
 			failure.CodeBadValue,
 			"the user can set vault to the folder of the vault; "+allowlist.ServesKind(kind),
 			"while the folder of the vault is not known, text is written into notes only",
 		)
 	}
-	return g.performUnseen(ctx, r, "because the folder of the vault is not known")
+	return g.performUnjournaled(ctx, r, "because the folder of the vault is not known")
 }
 
-// performUnseen has the app make a change that is not in the journal.
-func (g *vaultGateway) performUnseen(ctx context.Context, r route, why string) (exec.Outcome, error) {
+// performUnjournaled makes the app carry out a change that is not in the journal.
+func (g *vaultGateway) performUnjournaled(ctx context.Context, r route, why string) (exec.Outcome, error) {
 	out, err := g.perform(ctx, r)
 	out.Notices = append(out.Notices, notKept+", "+why+": undo cannot take it back")
-	return out, unseen(err)
+	return out, unverifiable(err)
 }
 
-// lockVault waits until no other program changes the vault. Of a call that is alone in it the batch has the lock.
+// lockVault waits until no other program changes the vault. If the call belongs to a batch that holds the lock, it
+// does nothing.
 func (g *vaultGateway) lockVault(ctx context.Context, r route) (unlock func(), err error) {
 	if r.alone {
 		return func() {}, nil
 	}
-	kept, err := g.journal(g.target().Folder)
+	undoJournal, err := g.journal(g.target().Folder)
 	if err != nil {
 		return nil, err
 	}
-	unlock, err = kept.Lock(ctx)
+	unlock, err = undoJournal.Lock(ctx)
 	if err != nil {
 		return nil, failure.New(failure.CodeConflict, "try again", "another program changes the vault: %v", err)
 	}
 	return unlock, nil
 }
 
-// changeJournaled has the app make a change that the embedded program journals before and verifies afterwards.
+// changeJournaled makes the app carry out a change that the embedded program journals before and verifies afterwards.
 func (g *vaultGateway) changeJournaled(
 	ctx context.Context, r route, own exec.Program, options protocol.Write,
 ) (exec.Outcome, error) {
@@ -125,13 +125,13 @@ func (g *vaultGateway) changeJournaled(
 	case err != nil:
 		return begun, err
 	case r.isHidden() && (begun.Failure == nil || needsApp):
-		return exec.Missing(r.call), nil // no rule lets it come here
+		return exec.Missing(r.call), nil // no rule allows the call here
 	case needsApp:
-		return g.performUnseen(ctx, r, "because only the app knows what it changes")
+		return g.performUnjournaled(ctx, r, "because only the app knows what it changes")
 	case begun.Failure != nil:
 		return nothingRan(begun), begun.Failure
 	}
-	if changesNothing(begun) && !r.call.Shows() { // the app may do it twice all the same
+	if changesNothing(begun) && !r.call.Shows() { // the app might make the change twice
 		options.Task = protocol.Whole
 		options.Alone = true
 		return g.runner.Run(ctx, r.permit, own.WithOptions(options))
@@ -140,28 +140,28 @@ func (g *vaultGateway) changeJournaled(
 	defer cancel()
 	out, err := g.perform(limited, r)
 	if err == nil {
-		return g.verified(ctx, r, own, id, begun, out)
+		return g.verify(ctx, r, own, id, begun, out)
 	}
 	if !mayHaveActed(err) {
 		return out, err
 	}
-	found, isKnown := g.pollOutcome(r, own, id, answerBy(ctx))
+	state, isKnown := g.pollOutcome(r, own, id, answerBy(ctx))
 	if isKnown {
-		return found.afterBreak(out, id, err)
+		return state.afterAbort(out, id, err)
 	}
-	if found.State == stateUntouched {
+	if state.State == stateUntouched {
 		out.Notices = append(out.Notices, "when the call was answered the note was as before it")
 	}
 	if !r.alone {
-		g.watchOn(r, own, id, unlock)
-		unlock = func() {} // the watch unlocks
+		g.watchInBackground(r, own, id, unlock)
+		unlock = func() {} // the background watch unlocks
 	}
 	return out, err
 }
 
-// afterBreak returns the outcome of a call that was broken off, of which the state of the change is known.
-func (s changeState) afterBreak(out exec.Outcome, id string, cause error) (exec.Outcome, error) {
-	s.note(&out, id)
+// afterAbort returns the outcome of a call that was aborted, with the state that its change is in.
+func (s changeState) afterAbort(out exec.Outcome, id string, cause error) (exec.Outcome, error) {
+	s.addTo(&out, id)
 	if s.State == stateApplied {
 		out.Notices = append(out.Notices, "the call was broken off ("+cause.Error()+"), and the change is made")
 		return out, nil
@@ -169,24 +169,24 @@ func (s changeState) afterBreak(out exec.Outcome, id string, cause error) (exec.
 	return out, unexpectedState(id, "the call was broken off (%v)", cause)
 }
 
-// changesNothing reports whether a change that is begun would change no byte.
+// changesNothing reports whether a prepared change would leave all files as they are.
 func changesNothing(begun exec.Outcome) bool {
 	var planned plannedChange
 	return json.Unmarshal([]byte(begun.Stdout), &planned) == nil && planned.Nothing
 }
 
-// changeState is the state of a change afterwards, as the embedded program reports it.
+// changeState is the state of a change after it was made, as the embedded program reports it.
 type changeState struct {
 	State  string `json:"state"` // one of those below
-	Path   string `json:"path"`  // of the note
+	Path   string `json:"path"`  // the note
 	Before string `json:"before"`
 	After  string `json:"after"`
-	// Notices say how a change that was made differs from the planned one.
+	// Notices describe how the change differs from the planned one.
 	Notices []string `json:"notices"`
-	// Added and Removed are those of [Change].
+	// Added and Removed are like those of [Change].
 	Added   int `json:"added"`
 	Removed int `json:"removed"`
-	// Made and Unmade are the notes of a change that is made in part.
+	// Made and Unmade are the changed and the unchanged notes of a change that was made in part.
 	Made   []string `json:"made"`
 	Unmade []string `json:"unmade"`
 }
@@ -198,8 +198,8 @@ const (
 	statePartly    = "partly"
 )
 
-// note adds the state of a change to an outcome.
-func (s changeState) note(out *exec.Outcome, id string) {
+// addTo adds the state of a change to an outcome.
+func (s changeState) addTo(out *exec.Outcome, id string) {
 	out.Change = id
 	out.Before = s.Before
 	out.Hash = s.After
@@ -211,9 +211,8 @@ func (s changeState) note(out *exec.Outcome, id string) {
 	}
 }
 
-// unexpectedState says that a note is neither unchanged nor as planned: the change was made twice,
-// in part, differently, or together with one of another program. The journal has the note as it
-// was found.
+// unexpectedState returns the error for a note that is neither unchanged nor as planned: the change was made twice,
+// in part, differently, or together with a change by another program. The journal has the note as it was found.
 func unexpectedState(id, format string, args ...any) *failure.RequestError {
 	hint := "look at the note before you try again; undo id=" + id + " makes it what it was"
 	return failure.New(
@@ -223,6 +222,7 @@ func unexpectedState(id, format string, args ...any) *failure.RequestError {
 		args...)
 }
 
+// readChangeState makes the embedded program determine the state of a change and end it in the journal.
 func (g *vaultGateway) readChangeState(ctx context.Context, r route, own exec.Program, id string) (changeState, error) {
 	out, err := g.runner.Run(
 		ctx,
@@ -240,8 +240,8 @@ func (g *vaultGateway) readChangeState(ctx context.Context, r route, own exec.Pr
 	return s, err
 }
 
-// verified compares the answer of the app with the notes.
-func (g *vaultGateway) verified(
+// verify compares the answer of the app with the notes.
+func (g *vaultGateway) verify(
 	ctx context.Context,
 	r route,
 	own exec.Program,
@@ -281,80 +281,81 @@ func (g *vaultGateway) verified(
 		return out, failure.New(failure.CodeNotApplied, out.Failure.Hint(),
 			"%s, and the note is as it was", out.Failure.Error())
 	case s.State == stateApplied && out.Failure != nil:
-		s.note(&out, id)
+		s.addTo(&out, id)
 		isUsual := out.Stdout == "" && r.call.Reply().Silent
 		if !isUsual {
 			out.Notices = append(out.Notices, out.Failure.Error()+", and the change is made")
 		}
 		out.Failure = nil
 	case s.State == stateOtherwise && out.Failure == nil:
-		s.note(&out, id)
+		s.addTo(&out, id)
 		return out, unexpectedState(id, "the app reports success")
 	case s.State == stateOtherwise:
-		s.note(&out, id)
+		s.addTo(&out, id)
 		return out, unexpectedState(id, "%v", out.Failure)
 	case s.State != stateUntouched:
-		s.note(&out, id)
+		s.addTo(&out, id)
 	}
 	return out, nil
 }
 
-// isVague reports whether the code of a failure does not say why the app did nothing.
+// isVague reports whether a failure code does not tell why the app did nothing.
 func isVague(code string) bool {
 	return code == failure.CodeCLIError || code == failure.CodeUnknown || code == failure.CodeNotApplied
 }
 
-// isElsewhere reports whether the app has confirmed a change of another note than the planned one. It confirms some
-// without the folder.
+// isElsewhere reports whether the app confirmed a change of another note than the planned one. Some confirmations
+// leave out the folder.
 func isElsewhere(confirmed, planned string) bool {
-	isFile := path.Ext(confirmed) != "" && path.Ext(confirmed) == path.Ext(planned) // not the name of a property
+	isFile := path.Ext(confirmed) != "" && path.Ext(confirmed) == path.Ext(planned) // and not the name of a property
 	return isFile && path.Base(confirmed) != path.Base(planned)
 }
 
 const (
-	// pollFor is how long a note is polled after a call was aborted: an app that was only slow
-	// is done by then. What is left of it behind the answer is watched on.
+	// pollFor is how long a note is polled after a call was aborted. An app that was only slow has finished by then.
+	// What is left of that time when the call has to be answered is polled in the background.
 	pollFor   = 2 * time.Second
 	pollEvery = 100 * time.Millisecond
-	// readBack is kept of the limit of a call for reading the note back, at most a quarter of it; overLimit is how long
-	// behind the limit a call is answered at most.
-	readBack  = time.Second
-	overLimit = 450 * time.Millisecond
+	// readBackTime is the part of the time limit of a call that is reserved for reading the note back, but at most a
+	// quarter of it. answerOverrun is how long after its time limit a call may be answered.
+	readBackTime  = time.Second
+	answerOverrun = 450 * time.Millisecond
 )
 
-// withinLimit returns a context that ends so long before the limit of a call that the note can be read back within it.
+// withinLimit returns a context that ends early enough before the time limit of a call to read the note back.
 func withinLimit(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return context.WithCancel(ctx)
 	}
-	return context.WithDeadline(ctx, deadline.Add(-min(readBack, time.Until(deadline)/4)))
+	return context.WithDeadline(ctx, deadline.Add(-min(readBackTime, time.Until(deadline)/4)))
 }
 
-// answerBy is when a call that was aborted is to be answered.
+// answerBy returns the time by which an aborted call must be answered.
 func answerBy(ctx context.Context) time.Time {
-	by := time.Now().Add(pollFor)
-	if deadline, ok := ctx.Deadline(); ok && deadline.Add(overLimit).Before(by) {
-		by = deadline.Add(overLimit)
+	deadlineOfAnswer := time.Now().Add(pollFor)
+	if deadline, ok := ctx.Deadline(); ok && deadline.Add(answerOverrun).Before(deadlineOfAnswer) {
+		deadlineOfAnswer = deadline.Add(answerOverrun)
 	}
-	if errors.Is(ctx.Err(), context.Canceled) { // nobody waits for it
-		by = time.Now().Add(pollEvery)
+	if errors.Is(ctx.Err(), context.Canceled) { // nobody waits for the answer
+		deadlineOfAnswer = time.Now().Add(pollEvery)
 	}
-	return by
+	return deadlineOfAnswer
 }
 
-// mayHaveActed reports whether a program was stopped, or died, that may have changed something.
+// mayHaveActed reports whether err is that of a program that was stopped, or died, and may have changed something.
 func mayHaveActed(broken error) bool {
 	stopped, isStopped := errors.AsType[*exec.Stopped](broken)
 	if isStopped && stopped.Code() == exec.CodeOutcomeUnknown {
 		return true
 	}
-	away, isAway := errors.AsType[*exec.Unavailable](broken)
-	return isAway && away.Code() == exec.CodeCrashed
+	unavailable, isUnavailable := errors.AsType[*exec.Unavailable](broken)
+	return isUnavailable && unavailable.Code() == exec.CodeCrashed
 }
 
-// unseen is the error of a call that was to change what no text shows: the app may have done it all the same.
-func unseen(broken error) error {
+// unverifiable returns the error of a call whose effect is not visible in the notes: the app may have carried it out
+// nevertheless.
+func unverifiable(broken error) error {
 	if !mayHaveActed(broken) {
 		return broken
 	}
@@ -362,16 +363,16 @@ func unseen(broken error) error {
 		"the user can see in the app whether it was done, before it is asked for again", "%v", broken)
 }
 
-// settleFor is how long a change of the embedded program is waited for that was broken off: for the end of its process, and
-// until what it left is completed or taken back.
+// settleFor is how long an aborted change of the embedded program is waited for: until its process has ended, and
+// until what it left has been completed or undone.
 const settleFor = time.Minute
 
-// settleTries is how often the embedded program is started for that.
+// settleTries is how often the embedded program is started to settle a change.
 const settleTries = 3
 
-// settledOutcome has the embedded program settle its change that was broken off, and says what became of it: it is made, or nothing
-// of it is, or where other programs have changed notes meanwhile it is made in part.
-func (g *vaultGateway) settledOutcome(
+// settleOutcome makes the embedded program settle its aborted change, and returns the outcome: the change is made,
+// or nothing of it is, or, if other programs changed notes meanwhile, it is made in part.
+func (g *vaultGateway) settleOutcome(
 	ctx context.Context,
 	r route,
 	id string,
@@ -388,7 +389,7 @@ func (g *vaultGateway) settledOutcome(
 		cause, isAnswer := errors.AsType[*exec.Failure](err)
 		switch {
 		case err == nil && s.State == stateApplied:
-			s.note(&out, id)
+			s.addTo(&out, id)
 			out.Notices = append(out.Notices, "the call was broken off ("+broken.Error()+"), and the change is made")
 			return out, nil
 		case err == nil && s.State == statePartly:
@@ -402,14 +403,14 @@ func (g *vaultGateway) settledOutcome(
 				len(s.Made),
 				len(s.Unmade),
 			)
-		case err == nil, isAnswer && cause.Code() == failure.CodeNotFound: // it did not even begin
+		case err == nil, isAnswer && cause.Code() == failure.CodeNotFound: // the change had not begun
 			return out, brokenOffUnmade(broken)
 		case isAnswer:
 			return out, err
 		}
 		stopped, isStopped := errors.AsType[*exec.Stopped](err)
-		isOver := isStopped && stopped.Code() == exec.CodeCancelled && ctx.Err() == nil // the gateway ends
-		if isOver || tries == settleTries {
+		isGatewayEnding := isStopped && stopped.Code() == exec.CodeCancelled && ctx.Err() == nil
+		if isGatewayEnding || tries == settleTries {
 			return out, broken
 		}
 		select {
@@ -420,7 +421,7 @@ func (g *vaultGateway) settledOutcome(
 	}
 }
 
-// brokenOffUnmade is the error of a call that was broken off before it changed anything.
+// brokenOffUnmade returns the error of a call that was aborted before it changed anything.
 func brokenOffUnmade(broken error) error {
 	return failure.New(
 		failure.CodeNotApplied,
@@ -430,11 +431,11 @@ func brokenOffUnmade(broken error) error {
 	)
 }
 
-// pollOutcome finds out until a time whether the app has made a change whose call was aborted, and returns what was seen
-// last. The change is never made again. isKnown is false while the app may still be making it.
+// pollOutcome polls, until the given time, whether the app has made a change whose call was aborted. It returns the
+// last state that it read. The change is never made again. isKnown is false while the app may still be making it.
 //
-// A note that is neither old nor as planned is read once: the journal then records it as the
-// result of the change.
+// If the note is neither unchanged nor as planned, polling stops: the journal then records that note as the result
+// of the change.
 func (g *vaultGateway) pollOutcome(
 	r route,
 	own exec.Program,
@@ -459,23 +460,22 @@ func (g *vaultGateway) pollOutcome(
 	}
 }
 
-// watchOn polls a note on behind the answer to its call, so that the journal has what becomes of it. Until then nothing else
-// is changed: the lock of the journal is given up afterwards.
-func (g *vaultGateway) watchOn(r route, own exec.Program, id string, unlock func()) {
+// watchInBackground continues to poll a note after its call was answered, so that the journal has the result.
+// Nothing else is changed until then: the lock of the journal is released afterwards.
+func (g *vaultGateway) watchInBackground(r route, own exec.Program, id string, unlock func()) {
 	g.watches.Go(func() {
 		defer unlock()
 		_ = g.guard(r.call.Name(), func() { g.pollOutcome(r, own, id, time.Now().Add(pollFor)) })
 	})
 }
 
-// The name of a call does not say what it removes: replacing the text of a note by nothing deletes
-// it. So before a change of notes is decided, the embedded program works it out, once, and the
-// plan carries it to the question, the preview and the run. A change that removes much is judged,
-// asked about, shown and logged as destructive. If notes change before the run (TOCTOU), the
-// embedded program refuses a change that is not the approved one, or, if the user was not asked,
-// one that removes much.
+// The name of a call does not tell what it removes: replacing the text of a note by nothing deletes it. So before a
+// change of notes is decided on, the embedded program works it out, once, and the plan carries it to the question,
+// the preview and the run. A change that removes much is judged, asked about, shown and logged as destructive. If
+// notes change before the run (TOCTOU), the embedded program refuses a change that is not the approved one, or, if
+// the user was not asked, one that removes much.
 
-// assessLoss judges a plan by what it would do. err is the error that came with the plan.
+// assessLoss judges a plan by what it would do. err is the error that Plan returned with it.
 func (g *vaultGateway) assessLoss(ctx context.Context, req Request, plan Plan, err error) (Plan, error) {
 	if err != nil && !needsApproval(err) || !plan.isAssessed() {
 		return plan, err
@@ -488,21 +488,22 @@ func (g *vaultGateway) assessLoss(ctx context.Context, req Request, plan Plan, e
 
 // isAssessed reports whether a plan is judged by what it would do.
 func (p Plan) isAssessed() bool {
-	loses := p.mayLose() && p.policy.Confirm != policy.ConfirmNever
-	// The call may add an address on another machine. What it does not say itself, the embedded program
-	// refuses when it makes the change.
+	mayRemove := p.mayLose() && p.policy.Confirm != policy.ConfirmNever
+	// The call may add an address on another machine. If the address is not in its own parameters, the embedded
+	// program refuses it when it makes the change.
 	isPlanned := p.changesNotes() && p.routes[0].decision.Preview().Valid()
-	carries := !p.policy.RemoteLinks && isPlanned &&
+	addsAddress := !p.policy.RemoteLinks && isPlanned &&
 		p.call.HasValue(func(value string) bool { return strings.Contains(value, "://") })
-	takes := len(p.policy.Flows) > 0 && p.call.Effect().Mutates()
-	return loses || carries || takes
+	flowsMayApply := len(p.policy.Flows) > 0 && p.call.Effect().Mutates()
+	return mayRemove || addsAddress || flowsMayApply
 }
 
-// workOutNow is [vaultGateway.workOut] as a call of its own. The error is that of waiting for one, or that of
-// a plan that cannot be read; if the change cannot be worked out for another reason, the call itself says why.
+// workOutNow is like [vaultGateway.workOut], and acquires the right to run a program. The error says that waiting
+// for it was ended, or that the plan cannot be read. If the change cannot be worked out for another reason, the call
+// itself will report that.
 func (g *vaultGateway) workOutNow(ctx context.Context, req Request, plan *Plan) error {
 	if plan.change != nil ||
-		g.embeddedProgram() == nil { // the commands that could remove a text are those of the embedded program
+		g.embeddedProgram() == nil { // only commands of the embedded program could remove text
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, g.runner.Timeout())
@@ -518,10 +519,10 @@ func (g *vaultGateway) workOutNow(ctx context.Context, req Request, plan *Plan) 
 	return nil
 }
 
-// carried are the kinds of text that an added address can carry, in words.
-var carried = map[string]string{"text": "text of another note", "secret": "a secret"}
+// carriedTexts describes the kinds of text that an added address can carry.
+var carriedTexts = map[string]string{"text": "text of another note", "secret": "a secret"}
 
-// withChange returns the plan judged by the change that was worked out. err is what it came with.
+// withChange returns the plan, judged by the change that was worked out. err is the error that came with the plan.
 func (g *vaultGateway) withChange(p Plan, err error) (Plan, error) {
 	if p.change == nil {
 		return p, err
@@ -529,34 +530,33 @@ func (g *vaultGateway) withChange(p Plan, err error) (Plan, error) {
 	isKnown := func(read flowRead) bool {
 		return slices.ContainsFunc(p.because, func(r flowRead) bool { return r.rule.Name == read.rule.Name })
 	}
-	taken := g.takenFrom(p.policy, p.call, p.change.Takes)
+	taken := g.readsThroughChange(p.policy, p.call, p.change.Takes)
 	if len(taken) > 0 {
-		taken = slices.DeleteFunc(g.flowing(p.policy, p.call, batchReads{read: taken}), isKnown)
+		taken = slices.DeleteFunc(g.applicableFlows(p.policy, p.call, batchReads{read: taken}), isKnown)
 	}
 	if len(taken) > 0 {
 		p.because = slices.Concat(p.because, taken)
 		for _, read := range taken {
-			p.findings.acts(p.policy, policy.RuleFlow, read.rule.Action())
+			p.findings.apply(p.policy, policy.RuleFlow, read.rule.Action())
 			p.facts.Flowing = p.facts.Flowing.With(read.rule)
 		}
 		p, err = p.decidedAgain(err)
 	}
-	what := carried[p.change.Carries]
+	what := carriedTexts[p.change.Carries]
 	if what != "" {
-		p.findings.acts(p.policy, policy.RuleRemoteLinks, p.change.Carries)
+		p.findings.apply(p.policy, policy.RuleRemoteLinks, p.change.Carries)
 		p.facts.Carries = policy.Because("adds an address with " + what)
 	}
 	return p.withLoss(p.change.Loss, err)
 }
 
-// workOut has the embedded program work out the change of a plan, unless the plan has it already.
-// The change stays nil for a call that changes no notes, and if the folder of the vault is not
-// known.
+// workOut makes the embedded program work out the change of a plan, unless the plan has it already. The change stays
+// nil for a call that changes no notes, and if the folder of the vault is not known.
 func (g *vaultGateway) workOut(ctx context.Context, plan *Plan) error {
 	return g.workOutIn(ctx, plan, plan.planning)
 }
 
-// workOutIn is [vaultGateway.workOut] for the vault as the planned operations of a batch will leave it.
+// workOutIn is like [vaultGateway.workOut], on the vault as the planned operations of a batch will leave it.
 func (g *vaultGateway) workOutIn(ctx context.Context, plan *Plan, in *planning) error {
 	if plan.change != nil || !plan.changesNotes() || !plan.routes[0].decision.Preview().Valid() {
 		return nil
@@ -566,18 +566,18 @@ func (g *vaultGateway) workOutIn(ctx context.Context, plan *Plan, in *planning) 
 		return nil
 	}
 	var err error
-	plan.change, err = g.planned(ctx, plan.routes[0], *program, in)
-	if away, ok := errors.AsType[*exec.Unavailable](err); ok && plan.canTurn(away) {
-		// The version is then one of the journal, and the call is carried out as it was planned.
-		plan.notices = append(slices.Clone(plan.notices), answeredByEmbedded(away))
+	plan.change, err = g.planChange(ctx, plan.routes[0], *program, in)
+	if unavailable, ok := errors.AsType[*exec.Unavailable](err); ok && plan.canTurn(unavailable) {
+		// The version is then taken from the journal, and the call is carried out as planned.
+		plan.notices = append(slices.Clone(plan.notices), answeredByEmbedded(unavailable))
 		plan.routes = slices.Clone(plan.routes[1:])
-		plan.change, err = g.planned(ctx, plan.routes[0], *program, in)
+		plan.change, err = g.planChange(ctx, plan.routes[0], *program, in)
 	}
 	return err
 }
 
-// unreadablePlan is the error of a call whose change was worked out, and is not known all the same: nobody
-// could be asked about it.
+// unreadablePlan is the error of a call whose change was worked out but cannot be read, so that the user could not
+// be asked about it.
 type unreadablePlan struct{ reason string }
 
 // Code returns the stable code of the failure.
@@ -588,20 +588,20 @@ func (*unreadablePlan) Hint() string { return "change fewer notes at once; nothi
 
 func (e *unreadablePlan) Error() string { return "the plan of the change cannot be read: " + e.reason }
 
-// planned has the embedded program work out the change of a route. The error is an [*unreadablePlan] if
-// the plan is not whole.
-func (g *vaultGateway) planned(ctx context.Context, r route, own exec.Program, in *planning) (*plannedChange, error) {
+// planChange makes the embedded program work out the change of a route. The error is an [*unreadablePlan] if its
+// answer is not complete.
+func (g *vaultGateway) planChange(ctx context.Context, r route, own exec.Program, in *planning) (*plannedChange, error) {
 	own = in.over(own).WithOptions(
 		protocol.Write{Task: in.task(), Expect: r.expect, Caller: argument(r.caller), Addresses: r.addresses()},
 	)
 	if r.restoresVersion() {
-		return g.plannedRestore(ctx, r, own, in)
+		return g.planRestore(ctx, r, own, in)
 	}
-	return g.plannedBy(ctx, r, own, in)
+	return g.previewChange(ctx, r, own, in)
 }
 
-// plannedBy has the embedded program work out the change of a route with the options that it is given.
-func (g *vaultGateway) plannedBy(ctx context.Context, r route, own exec.Program, in *planning) (*plannedChange, error) {
+// previewChange makes the embedded program work out the change of a route. own has the options for that.
+func (g *vaultGateway) previewChange(ctx context.Context, r route, own exec.Program, in *planning) (*plannedChange, error) {
 	out, err := g.runner.Preview(ctx, r.decision.Preview(), own)
 	if err != nil {
 		return nil, err
@@ -630,9 +630,9 @@ func (g *vaultGateway) plannedBy(ctx context.Context, r route, own exec.Program,
 	return change, nil
 }
 
-// passNothing approves a change that changes no byte: nobody is asked about it. If it would change something by the time that it
-// is made, it is a conflict. err is the one that asks for the approval.
-func (g *vaultGateway) passNothing(ctx context.Context, req Request, plan Plan, err error) (Plan, error) {
+// approveNoChange approves a plan that would change no byte, so that the user is not asked about it. If it would
+// change something by the time it is made, that is a conflict. err is the error that asks for the approval.
+func (g *vaultGateway) approveNoChange(ctx context.Context, req Request, plan Plan, err error) (Plan, error) {
 	if !plan.changesNotes() || g.workOutNow(ctx, req, &plan) != nil {
 		return plan, err
 	}
@@ -642,13 +642,13 @@ func (g *vaultGateway) passNothing(ctx context.Context, req Request, plan Plan, 
 	return plan.withApproval(consent.Question{Change: plan.change.Digest})
 }
 
-// mayLose reports whether the plan changes notes, and is not destructive anyway.
+// mayLose reports whether the plan changes notes and is not destructive anyway.
 func (p Plan) mayLose() bool {
 	return len(p.routes) > 0 && p.routes[0].decision.Preview().Valid() && p.call.Effect() == tiers.Writes
 }
 
-// withLoss returns the plan as one of which it is known what it would remove, judged
-// again. err is what it came with.
+// withLoss returns the plan, judged again with the knowledge of what it would remove. why is "" if that is not
+// destructive. err is the error that came with the plan.
 func (p Plan) withLoss(why string, err error) (Plan, error) {
 	if why == "" {
 		return p, err
@@ -657,7 +657,7 @@ func (p Plan) withLoss(why string, err error) (Plan, error) {
 	return p.decidedAgain(err)
 }
 
-// decidedAgain returns the plan with the decision by what is known by now.
+// decidedAgain returns the plan with a new decision, based on all that is known by now.
 func (p Plan) decidedAgain(err error) (Plan, error) {
 	p.decision = p.policy.Decide(p.call, p.facts)
 	p.routes = slices.Clone(p.routes)
@@ -669,7 +669,7 @@ func (p Plan) decidedAgain(err error) (Plan, error) {
 		r.decision = decision
 		r.facts = p.facts
 		r.call = r.decision.Call()
-		p.routes[i], _ = r.permitted() // without a permit it is only shown
+		p.routes[i], _ = r.permitted() // without a permit it can only be shown
 	}
 	if p.refusal = p.decision.Err(); p.refusal != nil {
 		err = p.refusal
@@ -677,7 +677,7 @@ func (p Plan) decidedAgain(err error) (Plan, error) {
 	return p, err
 }
 
-// addresses says what the embedded program does about added addresses with text of other notes.
+// addresses returns what the embedded program does about added addresses that contain text of other notes.
 func (r route) addresses() protocol.Addresses {
 	switch {
 	case r.policy.RemoteLinks:
@@ -690,32 +690,33 @@ func (r route) addresses() protocol.Addresses {
 
 // plannedChange is what a call would change, as the embedded program reports it.
 type plannedChange struct {
-	failure failure.CodedError // why there is no change
-	version *version           // whose text it writes, nil for another change
-	Path    string             // of the note that it is about
-	Says    string             // what the call answers once it is made
+	failure failure.CodedError // why there is no change, nil if there is one
+	version *version           // the version whose text it writes, nil for other changes
+	Path    string             // the note that it is about
+	Says    string             // the answer of the call once the change is made
 	Files   []struct {
 		consent.PlannedFile
 		Raw *[2]string // see [consent.PlannedFile]
-		// Lost, LostText and Text are those of [consent.GrantFile].
+		// Lost, LostText and Text are like those of [consent.GrantFile].
 		Lost, LostText, Text int
 		difference.Change
 	}
 	Rest  consent.Rest
 	Loss  string `json:"loses"` // why the change is destructive, "" if it is not
-	Links string `json:"links"` // what it does to links, "" for nothing
-	// Carries is the kind of what the addresses that it adds carry, "" for nothing.
+	Links string `json:"links"` // what it does to links, "" if nothing
+	// Carries is the kind of text that added addresses carry, "" if none.
 	Carries string `json:"carries"`
-	// Takes are other files whose text goes into those that are changed or made.
+	// Takes are other files whose text it copies into the changed files.
 	Takes   []string `json:"takes"`
-	Digest  string   // that the run has to have, see [protocol.Write]
+	Digest  string   // identifies the change; the run must have the same, see [protocol.Write]
 	Nothing bool     // it changes no byte
-	// LostLinks is how many links it breaks or leads elsewhere. Marked says that a note narrows the access to itself, and
-	// Foreign that it takes back what the caller has not made.
+	// LostLinks is how many links it breaks or redirects. Marked means that a note restricts access to itself.
+	// Foreign means that it undoes something that the caller has not made.
 	LostLinks       int
 	Marked, Foreign bool
 }
 
+// files returns the files that the change would change.
 func (p *plannedChange) files() (list []consent.PlannedFile) {
 	if p == nil {
 		return nil
@@ -727,7 +728,7 @@ func (p *plannedChange) files() (list []consent.PlannedFile) {
 	return list
 }
 
-// changes are those of the files, nil where there is none.
+// changes returns the differences of the files, nil if the change is not known.
 func (p *plannedChange) changes() (list []difference.Change) {
 	if p == nil {
 		return nil
@@ -738,7 +739,7 @@ func (p *plannedChange) changes() (list []difference.Change) {
 	return list
 }
 
-// diff shows so much of the change in the form of diff -u. It counts the files whose text the plan leaves out.
+// diff returns up to most of the change in the format of diff -u, and counts the files whose text it leaves out.
 func (p *plannedChange) diff(most difference.Extent) string {
 	if p == nil {
 		return ""
@@ -772,18 +773,18 @@ func (p *plannedChange) diff(most difference.Extent) string {
 	return sanitize.String(b.String())
 }
 
-// What of a difference is in a preview. A question shows all of it.
+// Limits of the difference in a preview. A question shows all of it.
 const (
 	maxDiff      = 256 << 10 // bytes of all lines together
 	maxDiffLines = 4000
 	maxDiffLine  = 8 << 10 // bytes of one line
 )
 
-// embeddedProgram returns the program that keeps a change of the app, nil if there is none.
+// embeddedProgram returns the embedded program for the vault, nil if there is none.
 func (g *vaultGateway) embeddedProgram() *exec.Program {
 	own, err := g.embedded()
 	if err != nil {
-		return nil // the folder is gone, or was never there: the app says what that means
+		return nil // the folder is missing or unknown, which the app will report
 	}
 	return &own
 }

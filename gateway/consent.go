@@ -21,8 +21,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// requestApproval asks the user about a plan that requires approval. It returns the plan with
-// permits and where the user approved it, or why it may not be carried out. The record of the call has the question.
+// requestApproval asks the user about a plan that requires approval. It returns the plan with permits and by which
+// way the user approved it, or the reason why the plan must not be carried out. The question is noted in the audit
+// record.
 func (g *vaultGateway) requestApproval(
 	ctx context.Context,
 	req Request,
@@ -39,15 +40,15 @@ func (g *vaultGateway) requestApproval(
 	}
 	record.AskedIn(q.ID())
 	if req.Shows {
-		g.discloses(plan)
+		g.recordDisclosure(plan)
 	}
-	given, err := g.consent.Request(ctx, g.requester(req), q, refusal)
+	approval, err := g.consent.Request(ctx, g.requester(req), q, refusal)
 	if err != nil {
 		return plan, "", err
 	}
-	if given.Waited {
-		// Plan again, because settings can have become stricter and notes can have changed meanwhile.
-		// The notes of the change that the question showed must be unchanged, and the question the same.
+	if approval.Waited {
+		// Plan again, because settings may have become stricter and notes may have changed meanwhile. The notes of
+		// the change that the question showed must be unchanged, and the question must be the same.
 		if err := g.admission.Open(); err != nil && !req.undoesForOwner() {
 			return Plan{}, "", err
 		}
@@ -66,27 +67,27 @@ func (g *vaultGateway) requestApproval(
 		}
 	}
 	plan, err = plan.withApproval(q)
-	return plan, given.By, err
+	return plan, approval.By, err
 }
 
-// requester describes the sender of a request, for questions.
+// requester describes the sender of a request for questions to the user.
 func (g *vaultGateway) requester(req Request) consent.Requester {
 	p := g.rules.Policy()
-	by := consent.Requester{
+	requester := consent.Requester{
 		Caller: g.callerOf(
 			req,
 		), Client: req.Client, Ask: req.Ask, Owner: req.Owner || req.AtTerminal, Ways: p.Asking, MinAnswer: p.MinAnswerTime(), Taken: req.Taken,
 	}
-	suspected := g.hasRead(by.Caller) != "" && !p.Shadows(policy.RuleSuspicious)
+	suspected := g.hasRead(requester.Caller) != "" && !p.Shadows(policy.RuleSuspicious)
 	if req.OneSession && !suspected &&
-		(len(g.flows.of(time.Now())) == 0 || p.Shadows(policy.RuleFlow)) { // what the user allowed before does not count any more
-		by.Session = g.identity() + "\x00" + req.Caller
+		(len(g.flows.recent(time.Now())) == 0 || p.Shadows(policy.RuleFlow)) { // then earlier approvals of the session no longer count
+		requester.Session = g.identity() + "\x00" + req.Caller
 	}
-	return by
+	return requester
 }
 
-// withApproval returns a plan that the user approved, for the change that the question showed
-// and for no other.
+// withApproval returns the plan as approved by the user. The approval is valid only for the change that the question
+// showed.
 func (p Plan) withApproval(q consent.Question) (Plan, error) {
 	p.routes = slices.Clone(p.routes)
 	for i, r := range p.routes {
@@ -101,33 +102,32 @@ func (p Plan) withApproval(q consent.Question) (Plan, error) {
 	return p, nil
 }
 
-// approved says how a call that requires approval may be carried out: by a question that the
-// user approved. The zero value asks.
+// approved describes how a call that requires approval may be carried out: by a question that the user approved. The
+// zero value means that the user is asked.
 type approved struct {
 	question *consent.Question
-	change   *plannedChange // that the question showed
-	record   *audit.Record  // of the call as it was asked about, nil for none
-	grant    string         // of the owner that has answered the question, "" for another answer
-	proposal string         // that the owner has taken the call from, "" for none
-	// inBatch says that the user was asked about the whole batch: what they were
-	// not shown there is not asked about in the midst of it.
+	change   *plannedChange // the change that the question showed
+	record   *audit.Record  // the audit record with the question, nil for none
+	grant    string         // the grant of the owner that answered the question, "" if the user did
+	proposal string         // the proposal that the owner applies, "" for none
+	// inBatch means that the user was asked about the batch as a whole. They are not asked again in the middle of it.
 	inBatch bool
-	// held gets the record of a change that is only planned: it ends when it is known whether the change is made. nil ends each
-	// with its answer.
+	// held receives the audit record of a change that is only planned, to be ended once it is known whether the
+	// change is made. If it is nil, records end with the answer.
 	held func(*audit.Record)
-	// takesBack is for undoing what an operation of the batch has just done.
+	// takesBack means that the call undoes what an operation of the batch has just done.
 	takesBack bool
 }
 
-// question makes the question about a plan. An error is the answer to the call: the user is not asked about a call that
-// would fail.
+// question creates the question about a plan. An error is the answer to the call: the user is not asked about a call
+// that would fail.
 func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan) (consent.Question, error) {
 	call := plan.call
 	q := consent.Question{
 		Vault: g.name(), Command: call.Name(), Caller: req.Caller, Requester: g.callerOf(req), Client: req.Client,
-		Destructive: call.Effect().WorseThan(tiers.Writes) || plan.flows(),
+		Destructive: call.Effect().WorseThan(tiers.Writes) || plan.hasActiveFlows(),
 	}
-	if plan.flows() {
+	if plan.hasActiveFlows() {
 		var parts []string
 		for _, r := range plan.because {
 			parts = append(
@@ -154,9 +154,9 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan) (c
 	}
 	q.Identity, q.Call = g.identity(), g.digestOfCall(*plan)
 	if q.Change == "" {
-		q.Spelled = map[string]string{} // "" for a note that does not exist, or whose vault has no known folder
-		for _, s := range call.NamedPaths() {
-			q.Spelled[s.Path] = HashOfNote(g.target().Folder, s.Path)
+		q.Spelled = map[string]string{} // "" for a note that does not exist, or if the folder of the vault is not known
+		for _, named := range call.NamedPaths() {
+			q.Spelled[named.Path] = HashOfNote(g.target().Folder, named.Path)
 		}
 	}
 	if len(q.Files) > 0 {
@@ -185,12 +185,11 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan) (c
 	return q, nil
 }
 
-// flows reports whether flow rules act on the plan.
-func (p Plan) flows() bool { return len(p.because) > 0 && !p.policy.Shadows(policy.RuleFlow) }
+// hasActiveFlows reports whether flow rules apply to the plan and are enforced.
+func (p Plan) hasActiveFlows() bool { return len(p.because) > 0 && !p.policy.Shadows(policy.RuleFlow) }
 
-// digestOfQuestion binds an approval to the call, to the vault, to the caller with the generation
-// of its credentials, and to the notes as they are: after another change the user has to see the
-// call again.
+// digestOfQuestion returns the hash that binds an approval to the call, the vault, the caller with the generation of
+// its credentials, and the current state of the notes. After any other change the user has to see the call again.
 func (g *vaultGateway) digestOfQuestion(plan Plan, q consent.Question) [sha256.Size]byte {
 	hash, write := listDigest()
 	call := digestOf(plan)
@@ -212,25 +211,24 @@ func (g *vaultGateway) digestOfQuestion(plan Plan, q consent.Question) [sha256.S
 	return [sha256.Size]byte(hash.Sum(nil))
 }
 
-// checkUnchanged refuses what a question was about, unless the notes that it showed or named
-// are as they were.
+// checkUnchanged returns an error if the notes that a question showed or named have changed since.
 func (g *vaultGateway) checkUnchanged(q consent.Question) error {
 	folder := g.target().Folder
-	made := map[string]string{} // hashes that the change has made so far: it can have a file twice
+	madeSoFar := map[string]string{} // hashes of the files that the change has made so far: it may change a file twice
 	for _, f := range q.Files {
-		if f.Raw == nil { // the program that makes the change compares its digest
+		if f.Raw == nil { // for such a file the program that makes the change compares the digest
 			continue
 		}
 		from := cmp.Or(f.From, f.Path)
-		before, ok := made[from]
+		before, ok := madeSoFar[from]
 		if !ok {
 			before = hex.EncodeToString([]byte(HashOfNote(folder, from)))
 		}
 		if before != f.Raw[0] {
 			return consent.ChangedSince(q.Command)
 		}
-		made[from] = ""
-		made[f.Path] = f.Raw[1]
+		madeSoFar[from] = ""
+		madeSoFar[f.Path] = f.Raw[1]
 	}
 	for path, hash := range q.Spelled {
 		if HashOfNote(folder, path) != hash {
@@ -240,7 +238,8 @@ func (g *vaultGateway) checkUnchanged(q consent.Question) error {
 	return nil
 }
 
-// listDigest returns a hash, and a function that writes lists of texts to it.
+// listDigest returns a hash and a function that writes lists of texts to it, such that different lists give
+// different input.
 func listDigest() (sum hash.Hash, write func(items ...string)) {
 	sum = sha256.New()
 	return sum, func(items ...string) {
@@ -251,8 +250,8 @@ func listDigest() (sum hash.Hash, write func(items ...string)) {
 	}
 }
 
-// digestOfCall is the digest of one call in the vault, without the hash that the caller
-// expects: with another hash it is the same call.
+// digestOfCall returns the digest of one call in the vault. It leaves out the hash that the caller expects, because
+// the call stays the same with another one.
 func (g *vaultGateway) digestOfCall(plan Plan) consent.CallDigest {
 	return consent.CallDigest(digest(append([]string{g.identity()}, plan.call.Items()...)...))
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/date"
 )
 
-// dailySettings is the file of a vault that decides where its daily notes are, and mostDailySettings is how many bytes of it are
-// looked at here.
+// dailySettings is the file in a vault that configures its daily notes. maxDailySettings is the size in bytes up to
+// which it is read here.
 const (
-	dailySettings     = ".obsidian/daily-notes.json"
-	mostDailySettings = 4 << 10
-	dailyFormat       = "YYYY-MM-DD" // where none is set
+	dailySettings    = ".obsidian/daily-notes.json"
+	maxDailySettings = 4 << 10
+	dailyFormat      = "YYYY-MM-DD" // the default
 )
 
-// ownDaily returns the path of today's note by the settings of the vault, "" where there is none. The embedded program is
-// asked only where the path is not as plain as most.
+// ownDaily returns the path of today's note by the settings of the vault, "" if it cannot be determined. The
+// embedded program is only asked if the path is not a plain one.
 func (g *vaultGateway) ownDaily(ctx context.Context, r route) string {
 	if path, ok := g.plainDaily(); ok {
 		return path
@@ -30,15 +30,15 @@ func (g *vaultGateway) ownDaily(ctx context.Context, r route) string {
 	if program == nil {
 		return ""
 	}
-	asked, err := g.runner.Run(ctx, r.permit.DailyPath(), *program)
-	if err != nil || asked.Failure != nil {
+	answer, err := g.runner.Run(ctx, r.permit.DailyPath(), *program)
+	if err != nil || answer.Failure != nil {
 		return ""
 	}
-	return strings.TrimSpace(asked.Stdout)
+	return strings.TrimSpace(answer.Stdout)
 }
 
-// plainDaily returns the path of today's note in a vault whose settings give it a plain one: without what the
-// embedded program would have to spell in another way, or refuse.
+// plainDaily returns the path of today's note if the settings of the vault give it a plain path: one that the
+// embedded program would neither respell nor refuse.
 func (g *vaultGateway) plainDaily() (path string, ok bool) {
 	folder := g.target().Folder
 	if folder == "" {
@@ -50,7 +50,7 @@ func (g *vaultGateway) plainDaily() (path string, ok bool) {
 	}
 	var settings struct{ Folder, Format string }
 	if _, err := os.Lstat(filepath.Join(folder, filepath.FromSlash(dailySettings))); !errors.Is(err, fs.ErrNotExist) {
-		text, isRead := readDirect(folder, dailySettings, mostDailySettings)
+		text, isRead := readDirect(folder, dailySettings, maxDailySettings)
 		if !isRead || json.Unmarshal(text, &settings) != nil {
 			return "", false
 		}
@@ -65,10 +65,11 @@ func (g *vaultGateway) plainDaily() (path string, ok bool) {
 	return path, isPlainPath(path)
 }
 
-// plainCharacters are letters, digits, blanks and the signs of dates.
+// plainCharacters are letters, digits, blanks, and the punctuation of dates.
 const plainCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ._-/"
 
-// isPlainPath reports whether a path has only plain characters, and no name that begins or ends with a blank or a dot.
+// isPlainPath reports whether a path consists of plain characters, and no name in it begins or ends with a blank or
+// a dot.
 func isPlainPath(path string) bool {
 	if strings.Trim(path, plainCharacters) != "" {
 		return false

@@ -61,7 +61,7 @@ func TestAnyOtherPathOfTheDailyNoteIsAskedFor(t *testing.T) {
 		assert.That(t, !isPlain, "%s gives the path %q", settings, path)
 	}
 	f := newFixture(t, nil)
-	f.daily(`{"folder": "` + string(make([]byte, mostDailySettings)) + `"}`)
+	f.daily(`{"folder": "` + string(make([]byte, maxDailySettings)) + `"}`)
 	_, isPlain := f.gateway.vaults[0].plainDaily()
-	assert.That(t, !isPlain, "settings of more than %d bytes are read", mostDailySettings)
+	assert.That(t, !isPlain, "settings of more than %d bytes are read", maxDailySettings)
 }

@@ -23,39 +23,39 @@ import (
 
 // DryRun is a plan for people and programs: what would run, and the verdict of every rule.
 type DryRun struct {
-	OK       bool   `json:"ok"` // would be carried out, possibly after approval; else Error says why not
+	OK       bool   `json:"ok"` // the call would be carried out, possibly after approval; otherwise see Error
 	DryRun   bool   `json:"dryRun"`
 	Command  string `json:"command"`
-	Decision string `json:"decision"` // of the policy: allow, ask or deny
+	Decision string `json:"decision"` // of the policy: "allow", "ask" or "deny"
 	Tier     string `json:"tier,omitempty"`
 	Effect   string `json:"effect,omitempty"`
 	Backend  string `json:"backend,omitempty"`
 	Vault    string `json:"vault,omitempty"`
-	// Program and Shell, the same as one line for a POSIX shell, are only for a user at a
-	// terminal, see [Request]: an agent could run the program itself. An agent sees Argv of an
-	// allowed call, without the program and the arguments that start the embedded program.
+	// Program and Shell, the same as one line for a POSIX shell, are only set for a user at a terminal, see
+	// [Request]: an agent could run the program itself. An agent sees Argv of an allowed call, without the program
+	// and the arguments that start the embedded program.
 	Program string   `json:"program,omitempty"`
 	Argv    []string `json:"argv,omitempty"`
 	Stdin   *Stdin   `json:"stdin,omitempty"`
 	Shell   string   `json:"shell,omitempty"`
-	// Steps are all that is asked of programs, in their order, for a call that takes several.
+	// Steps are the commands of all programs, in order, for a call that needs several.
 	Steps []StepShown `json:"steps,omitempty"`
 	Rules []Rule      `json:"rules,omitempty"`
-	// Files are those that would change, Diff is how; a long diff is truncated.
+	// Files are the files that would change, and Diff is how; a long Diff is truncated.
 	Files   []consent.PlannedFile `json:"files,omitempty"`
 	Diff    string                `json:"diff,omitempty"`
-	Shown   []consent.Line        `json:"-"` // the same for people, see [consent.Changes]
+	Shown   []consent.Line        `json:"-"` // the difference in the form for people, see [consent.Changes]
 	Notices []string              `json:"notices,omitempty"`
 	Error   *failure.Error        `json:"error,omitempty"`
 }
 
 // StepShown is one step of a call.
 type StepShown struct {
-	For  string   `json:"for"`            // what it is for
-	Argv []string `json:"argv,omitempty"` // as [DryRun.Argv]; in angle brackets is what an earlier step answers
+	For  string   `json:"for"`            // the purpose of the step
+	Argv []string `json:"argv,omitempty"` // like [DryRun.Argv]; the answer of an earlier step is in angle brackets
 }
 
-// Stdin says that one value travels on standard input.
+// Stdin describes a value that is passed on standard input.
 type Stdin struct {
 	Bytes int `json:"bytes"`
 }
@@ -67,15 +67,15 @@ type Rule struct {
 	Why     string `json:"why"`
 }
 
-// DryRun plans req and returns the plan. The embedded program works out the difference of a change
-// that is allowed or can be approved. Nothing else is started, and nothing is changed.
+// DryRun plans req and returns the plan. The embedded program works out the difference of a change that is allowed
+// or could be approved. Nothing else is started, and nothing is changed.
 func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 	req.Caller = g.ofAgent(req.Caller)
 	req = req.withOneLimit()
-	ctx, seen := telemetry.Begin(ctx, g.observer, telemetry.OnlyPlanned, req.Command, req.Surface, g.agent)
+	ctx, observed := telemetry.Begin(ctx, g.observer, telemetry.OnlyPlanned, req.Command, req.Surface, g.agent)
 	defer func() {
-		seen.Planned(d.Decision)
-		seen.Ended(telemetry.CallOutcome{OK: d.OK, Error: d.Error, Backend: d.Backend})
+		observed.Planned(d.Decision)
+		observed.Ended(telemetry.CallOutcome{OK: d.OK, Error: d.Error, Backend: d.Backend})
 	}()
 	var err error
 	fault := g.guard(req.Command, func() {
@@ -97,9 +97,9 @@ func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 	return d
 }
 
-// sanitize makes what is shown fit for a terminal.
+// sanitize makes the plan safe to print on a terminal.
 func (d *DryRun) sanitize() {
-	// A line for a shell that would be changed by what makes it fit to be shown, or would not be one line, is left out.
+	// Leave out a shell line that sanitizing would change, or that is not a single line.
 	if sanitize.String(d.Shell) != d.Shell || strings.ContainsAny(d.Shell, "\r\n") {
 		d.Shell = ""
 		d.Notices = append(
@@ -142,7 +142,7 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 			o.notice = "what would change could not be worked out: " + failed.Error()
 		}
 		if plan.change != nil {
-			g.discloses(plan)
+			g.recordDisclosure(plan)
 			plan, err = g.withChange(plan, err)
 		}
 		telemetry.CallOf(ctx).Described(plan.call)
@@ -152,24 +152,24 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 	return g.describe(ctx, req, o, difference.Extent{Rows: maxDiffLines, Bytes: maxDiff, Line: maxDiffLine})
 }
 
-// outlook is a plan with what is known before it is carried out.
+// outlook is a plan with what is known about it before it is carried out.
 type outlook struct {
 	plan   Plan
-	err    error  // of the plan
-	notice string // why it is not known what would change
+	err    error  // the error that came with the plan
+	notice string // why it is not known what would change, "" if it is
 }
 
-// describe describes what would be done, with so much of the difference.
+// describe describes what would be done. most limits the difference.
 func (g *vaultGateway) describe(ctx context.Context, req Request, o outlook, most difference.Extent) DryRun {
 	plan := o.plan
 	err := o.err
-	var fails error // that the call would end with, although the policy permits it
+	var fails error // the error that the call would end with although the policy permits it
 	if plan.change != nil {
 		if cause := plan.change.failure; cause != nil && cause.Code() != failure.CodeNeedsApp {
 			fails = cause
 		}
 	}
-	if lacks(err) && plan.call.Valid() {
+	if isMissingProgram(err) && plan.call.Valid() {
 		fails = err
 		err = plan.refusal
 	}
@@ -192,11 +192,11 @@ func (g *vaultGateway) describe(ctx context.Context, req Request, o outlook, mos
 		owner := req.AtTerminal || req.Owner
 		for _, v := range plan.policy.Judge(plan.call, plan.facts) {
 			if !owner && v.Verdict == policy.Pass && slices.Contains(policy.TextRules(), v.Rule) {
-				continue // the paths of exceptions may be hidden from the caller
+				continue // paths of exceptions may be hidden from the caller
 			}
 			d.Rules = append(d.Rules, Rule{Rule: v.Rule, Verdict: v.Verdict.String(), Why: v.Why})
 			if plan.call.Tier() == tiers.Restricted && v.Verdict == policy.Deny {
-				break // no setting would permit it: what the rules behind this one say does not matter
+				break // it is permanently disabled, so the verdicts of the remaining rules do not matter
 			}
 		}
 	}
@@ -214,7 +214,7 @@ func (g *vaultGateway) describe(ctx context.Context, req Request, o outlook, mos
 	}
 	d.showChange(plan.change, req, most)
 	if len(plan.routes) > 0 && plan.policy.Suspicious != policy.SuspiciousOff {
-		if notice, _ := plan.routes[0].signsIn(d.Diff, ""); notice != "" {
+		if notice, _ := plan.routes[0].findSigns(d.Diff, ""); notice != "" {
 			d.Notices = append(d.Notices, notice)
 		}
 	}
@@ -222,9 +222,9 @@ func (g *vaultGateway) describe(ctx context.Context, req Request, o outlook, mos
 		d.Notices = append(d.Notices, o.notice)
 	}
 	if d.Decision == "deny" {
-		d.Shell = "" // no ready line past the rules
+		d.Shell = "" // no line to run that bypasses the rules
 	}
-	if !req.AtTerminal { // an agent must not see how to carry out the call without the gateway
+	if !req.AtTerminal { // an agent must not learn how to carry out the call without the gateway
 		d.Program = ""
 		d.Shell = ""
 		if d.Decision != "allow" {
@@ -232,40 +232,40 @@ func (g *vaultGateway) describe(ctx context.Context, req Request, o outlook, mos
 			d.Steps = nil
 		}
 		if len(plan.routes) > 0 && d.Argv != nil {
-			d.Argv = d.Argv[plan.routes[0].command.Prefix:] // of the embedded program, which takes no steps
+			d.Argv = d.Argv[plan.routes[0].command.Prefix:] // for the embedded program, whose calls have no steps
 		}
 	}
 	return d
 }
 
-// maxFilesOfAgent is how many files of a change an agent is told. Nobody reads a hundred thousand of them out of
-// a message.
+// maxFilesOfAgent is the maximum number of files of a change that are listed for an agent. Nobody reads a hundred
+// thousand of them in a message.
 const maxFilesOfAgent = 1000
 
-// showChange fills in what would change, nil if it is not known, with so much of the difference. An agent is told so many files
-// for each line of that.
+// showChange fills in what would change; change is nil if that is not known. most limits the difference, and, for an
+// agent, in the same proportion the number of listed files.
 func (d *DryRun) showChange(change *plannedChange, req Request, most difference.Extent) {
 	if change == nil {
 		return
 	}
 	files := change.files()
-	listed := len(files)
+	count := len(files)
 	if !req.AtTerminal && !req.Owner {
-		listed = min(listed, max(1, maxFilesOfAgent*most.Rows/maxDiffLines))
+		count = min(count, max(1, maxFilesOfAgent*most.Rows/maxDiffLines))
 	}
 	d.Diff = change.diff(most)
 	d.Shown = consent.Changes(files, change.changes(), change.Rest)
-	d.Files = files[:listed]
-	if all := len(files) + change.Rest.Files(); all > len(d.Files) {
-		d.Notices = append(d.Notices, fmt.Sprintf("the first %d of %s are listed", len(d.Files), sanitize.Counted(all, "file")))
+	d.Files = files[:count]
+	if total := len(files) + change.Rest.Files(); total > len(d.Files) {
+		d.Notices = append(d.Notices, fmt.Sprintf("the first %d of %s are listed", len(d.Files), sanitize.Counted(total, "file")))
 	}
 	if change.Links != "" {
 		d.Notices = append(d.Notices, "the change "+change.Links)
 	}
 }
 
-// discloses notes that an answer shows text of the files that a plan changes.
-func (g *vaultGateway) discloses(plan Plan) {
+// recordDisclosure records for the flow rules that an answer shows text of the files that a plan changes.
+func (g *vaultGateway) recordDisclosure(plan Plan) {
 	for _, file := range plan.change.files() {
 		g.flows.add(
 			g.flowReads(
@@ -278,31 +278,33 @@ func (g *vaultGateway) discloses(plan Plan) {
 	}
 }
 
-// lacks reports whether an error is about what is missing to carry out a call: a program, the app, the vault.
-func lacks(err error) bool {
+// isMissingProgram reports whether an error says that something needed for the call is missing: a program, the app,
+// or the vault.
+func isMissingProgram(err error) bool {
 	if _, ok := errors.AsType[*exec.Unavailable](err); ok {
 		return true
 	}
-	missing, ok := errors.AsType[*failure.RequestError](err)
-	return ok && missing.Code() == failure.CodeVaultNotFound
+	cause, ok := errors.AsType[*failure.RequestError](err)
+	return ok && cause.Code() == failure.CodeVaultNotFound
 }
 
-// showWithoutProgram fills in what a program would be given that is missing on this machine.
+// showWithoutProgram fills in the arguments for a program that is missing on this machine.
 func (d *DryRun) showWithoutProgram(plan Plan) {
-	to := allowlist.ToApp(runtime.GOOS)
+	encoding := allowlist.ToApp(runtime.GOOS)
 	if plan.call.EmbeddedOnly() {
-		to = allowlist.ToEmbedded(runtime.GOOS)
+		encoding = allowlist.ToEmbedded(runtime.GOOS)
 	}
-	if line, err := plan.call.Line(to); err == nil {
+	if line, err := plan.call.Line(encoding); err == nil {
 		d.Argv = line.Argv
 	}
 }
 
-// noDifference says why a change is not shown, "" for a call that changes nothing, and where it is. err is that of the plan.
+// noDifference says why the difference of a change is not shown, "" if it is shown or there is none. err is the
+// error that came with the plan.
 func (g *vaultGateway) noDifference(plan Plan, err error) string {
 	isPlanned := plan.change != nil && plan.change.failure == nil
-	refused := err != nil && !needsApproval(err)
-	if !plan.changesNotes() || isPlanned || refused {
+	isRefused := err != nil && !needsApproval(err)
+	if !plan.changesNotes() || isPlanned || isRefused {
 		return ""
 	}
 	if g.embeddedProgram() == nil {
@@ -314,7 +316,7 @@ func (g *vaultGateway) noDifference(plan Plan, err error) string {
 	return "it could not be worked out"
 }
 
-// show fills in the program of the first route, and all steps of a call that takes several.
+// show fills in the program of the first route, and all steps of a call that needs several.
 func (g *vaultGateway) show(ctx context.Context, d *DryRun, r route) {
 	command := r.command
 	steps := []StepShown{{For: "carries out the call", Argv: command.Args}}
@@ -324,7 +326,7 @@ func (g *vaultGateway) show(ctx context.Context, d *DryRun, r route) {
 	}
 	d.Backend = r.program.Backend()
 	d.Shell = withNewline(pipeline(command))
-	if d.Backend == string(App) && r.call.HasStep(allowlist.StepReadDaily) { // the call itself is never run
+	if d.Backend == string(App) && r.call.HasStep(allowlist.StepReadDaily) { // the step is run in place of the call
 		command.Args = steps[0].Argv
 		d.Shell = withNewline(pipeline(command))
 		if len(steps) > 1 && slices.Contains(steps[1].Argv, pathOfAnswer) {
@@ -341,9 +343,9 @@ func (g *vaultGateway) show(ctx context.Context, d *DryRun, r route) {
 	}
 }
 
-// pipeline returns a command as one line that a POSIX shell parses into exactly the
-// same arguments, see [withNewline]. A value on standard input becomes a printf before it. It is for
-// users to paste; the gateway itself has no shell.
+// pipeline returns a command as one line that a POSIX shell parses into exactly the same arguments, see
+// [withNewline]. A value on standard input is piped in from printf. The line is for users to paste; the gateway
+// itself uses no shell.
 func pipeline(c exec.Command) string {
 	line := shellWords(append([]string{c.Path}, c.Args...))
 	if c.StdinParam == "" {
@@ -352,12 +354,13 @@ func pipeline(c exec.Command) string {
 	return "printf %s " + shellQuote(c.Stdin) + " | " + line
 }
 
-// shellReadLine is the line that reads the note whose path asking answers.
+// shellReadLine returns the shell line that reads the note whose path is the answer to the command asking.
 func shellReadLine(asking exec.Command) string {
 	read := append([]string{asking.Path}, asking.Args[:len(asking.Args)-1]...)
 	return withNewline(shellWords(append(read, "read")) + ` path="$(` + pipeline(asking) + `)"`)
 }
 
+// shellWords quotes words for a POSIX shell and joins them with blanks.
 func shellWords(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
@@ -366,9 +369,9 @@ func shellWords(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// shellQuote leaves plain words alone and puts others between single quotes, in which a POSIX
-// shell changes nothing. A single quote itself is outside of them, and a line break is the
-// variable that [withNewline] sets: between quotes it would begin a line of its own.
+// shellQuote returns a word as a POSIX shell needs it. Plain words stay as they are, others are put into single
+// quotes, in which the shell changes nothing. A single quote itself is put outside of them. A line break becomes the
+// variable that [withNewline] sets: within quotes it would start a new line.
 func shellQuote(word string) string {
 	if word != "" && strings.Trim(word, plainInShell) == "" {
 		return word
@@ -376,12 +379,12 @@ func shellQuote(word string) string {
 	return "'" + strings.NewReplacer("'", `'\''`, "\n", `'`+shellNewline+`'`).Replace(word) + "'"
 }
 
-// shellNewline is how a quoted word refers to the variable with a line break. In no
-// other place of a line is a dollar sign outside of single quotes before "nl".
+// shellNewline refers to the variable that contains a line break, from within a single-quoted word. Nowhere else in
+// a line is a dollar sign outside of single quotes followed by "nl".
 const shellNewline = `"$nl"`
 
-// withNewline sets the variable for line breaks in front of a line that uses it.
-// A command substitution drops line breaks at its end, so a dot is put after them.
+// withNewline puts the assignment of the variable for line breaks before a line that uses it. The dot protects the
+// line break, because a command substitution drops line breaks at its end.
 func withNewline(line string) string {
 	if !strings.Contains(line, shellNewline) {
 		return line
@@ -389,6 +392,6 @@ func withNewline(line string) string {
 	return `nl="$(printf '\n.')"; nl="${nl%.}"; ` + line
 }
 
-// plainInShell are characters without a meaning for a shell, in any place but
-// the first of a line, where "=" would make an assignment: the program is there.
+// plainInShell are the characters without a special meaning in a shell. "=" has none except in the first word of a
+// line, which is always the program.
 const plainInShell = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-"

@@ -19,42 +19,42 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// flowMemory is how long a flow rule applies to the sessions of a server after one of them has read from
-// a place of the rule. An agent is one session, whatever its client calls one: otherwise it would begin
-// another. So are all callers of a server without agents.
+// flowMemory is how long a flow rule applies to the sessions of a server after one of them has read from a source of
+// the rule. All sessions of an agent count as one, whatever its client calls them; otherwise it could just start
+// another. So do all callers of a server without agents.
 const flowMemory = 12 * time.Hour
 
-// flows are what the sessions of a server have read from places of flow rules.
+// flows has what the sessions of a server have read under flow rules.
 type flows struct {
 	mu   sync.Mutex
 	read []flowRead
 }
 
-// flowRead says that a session has read from a place of a rule.
+// flowRead records that a session has read from a source of a rule.
 type flowRead struct {
 	rule  policy.Flow
-	note  string // which one, for the user: it may be hidden from the caller by now
-	vault string // its identity
+	note  string // the note, for the user; it may be hidden from the caller by now
+	vault string // the identity of its vault
 	at    time.Time
 }
 
-// of returns what has been read and is remembered.
-func (f *flows) of(now time.Time) []flowRead {
+// recent returns the reads that have not expired.
+func (f *flows) recent(now time.Time) []flowRead {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.read = slices.DeleteFunc(f.read, func(r flowRead) bool { return now.Sub(r.at) >= flowMemory })
 	return slices.Clone(f.read)
 }
 
-// add notes what was read. Of a rule and a vault the first note is kept, and the last time.
+// add records reads. For each rule and vault it keeps the first note and the time of the last read.
 func (f *flows) add(reads []flowRead) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, r := range reads {
-		same := func(s flowRead) bool {
+		isSame := func(s flowRead) bool {
 			return s.rule.Name == r.rule.Name && s.rule.String() == r.rule.String() && s.vault == r.vault
 		}
-		if i := slices.IndexFunc(f.read, same); i >= 0 {
+		if i := slices.IndexFunc(f.read, isSame); i >= 0 {
 			f.read[i].at = r.at
 			continue
 		}
@@ -62,10 +62,10 @@ func (f *flows) add(reads []flowRead) {
 	}
 }
 
-// flowing returns what was read for which flow rules refuse a call, or require its approval: a read for
-// each rule. also is what is read together with the call, in a batch.
-func (g *vaultGateway) flowing(p policy.Policy, call allowlist.Call, also batchReads) (because []flowRead) {
-	reads := slices.Concat(g.flows.of(time.Now()), also.read)
+// applicableFlows returns the reads because of which flow rules refuse a call or require its approval, one for each
+// rule. also has what is read together with the call, in a batch.
+func (g *vaultGateway) applicableFlows(p policy.Policy, call allowlist.Call, also batchReads) (because []flowRead) {
+	reads := slices.Concat(g.flows.recent(time.Now()), also.read)
 	if len(reads)+len(p.Flows) == 0 || call.Effect() == tiers.Reads && !call.Sends() {
 		return nil
 	}
@@ -100,54 +100,57 @@ func (g *vaultGateway) flowing(p policy.Policy, call allowlist.Call, also batchR
 	return because
 }
 
-// batchReads is what the operations of a batch read from places of flow rules, before any of them is carried out.
+// batchReads are what the operations of a batch read under flow rules. They count before any operation is carried
+// out.
 type batchReads struct {
-	read  []flowRead // that its caller gets to know
-	taken []flowRead // that goes into other notes, and counts where those are taken on
+	read  []flowRead // what the caller sees
+	taken []flowRead // what is copied into other notes, and counts for operations that take those further
 }
 
-// takesNotes reports whether a call takes a note that it names elsewhere, and so reads it.
+// takesNotes reports whether a call copies or moves the content of a note that it names to another place, and so
+// reads it.
 func takesNotes(call allowlist.Call) bool {
 	named := call.NamedPaths()
-	_, byName := call.Named()
-	namesAnother := len(named) > 1 || byName && len(named) > 0
+	_, namesByName := call.Named()
+	namesAnother := len(named) > 1 || namesByName && len(named) > 0
 	return call.Effect().Mutates() && namesAnother
 }
 
-// takenFrom returns the reads of a change that puts text of some files into others, which the call does not name: a
-// template, for example.
-func (g *vaultGateway) takenFrom(p policy.Policy, call allowlist.Call, paths []string) (reads []flowRead) {
+// readsThroughChange returns the reads of a change that copies text of files that the call does not name, such as a
+// template.
+func (g *vaultGateway) readsThroughChange(p policy.Policy, call allowlist.Call, paths []string) (reads []flowRead) {
 	for _, path := range paths {
 		reads = append(reads, g.flowReads(p, call, readsAnswer, Result{Stdout: path, raw: path, Path: path})...)
 	}
 	return reads
 }
 
-// lineage returns what is known of which notes of the vault were made of which others. known is false where it cannot be
-// read.
-func (g *vaultGateway) lineage() (of journal.Lineage, known bool) {
+// lineage returns which notes of the vault were made from which others, as far as it is recorded. known is false if
+// that cannot be read.
+func (g *vaultGateway) lineage() (origins journal.Lineage, known bool) {
 	folder := g.target().Folder
 	if folder == "" {
-		return journal.Lineage{}, true // nothing is kept of the changes of such a vault
+		return journal.Lineage{}, true // changes of such a vault are not recorded
 	}
-	kept, err := g.journal(folder)
+	undoJournal, err := g.journal(folder)
 	if err != nil {
-		return journal.Lineage{}, true // as before
+		return journal.Lineage{}, true // nothing could be recorded
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), g.runner.Timeout())
 	defer cancel()
-	of, err = kept.Lineage(ctx)
-	return of, err == nil
+	origins, err = undoJournal.Lineage(ctx)
+	return origins, err == nil
 }
 
-// madeOf returns the notes that were made of notes in the places of a rule. marked are the notes with its marks.
-func madeOf(of journal.Lineage, rule policy.Flow, marked []string, excepted func(path string) bool) []string {
+// madeOf returns the notes that were made from the sources of a rule. marked are the notes that have one of its
+// marks.
+func madeOf(lineage journal.Lineage, rule policy.Flow, marked []string, excepted func(path string) bool) []string {
 	isMarked := map[string]bool{}
 	for _, path := range marked {
 		isMarked[path] = true
 	}
-	return of.MadeOf(func(origin journal.Origin) bool {
-		if folder, isFolder := strings.CutSuffix(origin.Path, "/"); isFolder { // any note below it
+	return lineage.MadeOf(func(origin journal.Origin) bool {
+		if folder, isFolder := strings.CutSuffix(origin.Path, "/"); isFolder { // it may be any note in the folder
 			isAbove := func(path string) bool { return policy.Covers([]string{cmp.Or(folder, "/")}, path) }
 			return policy.Covers(rule.From, folder) || slices.ContainsFunc(policy.Paths(rule.From), isAbove) ||
 				slices.ContainsFunc(marked, isAbove) || rule.HasMark(origin.Marks)
@@ -159,17 +162,17 @@ func madeOf(of journal.Lineage, rule policy.Flow, marked []string, excepted func
 	})
 }
 
-// reading says what is known of what a call reads.
+// reading tells how to determine what a call reads.
 type reading uint8
 
 const (
-	readsAnswer reading = iota // what its answer has text of
-	readsNamed                 // the notes that it names, which it takes elsewhere
-	readsAny                   // what the answer could have text of: it is not carried out yet
+	readsAnswer reading = iota // the notes whose text is in its answer
+	readsNamed                 // the notes that it names and takes to another place
+	readsAny                   // the notes whose text could be in its answer; it has not run yet
 )
 
-// flowReads returns from which places of flow rules a call reads.
-func (g *vaultGateway) flowReads(p policy.Policy, call allowlist.Call, how reading, answer Result) (reads []flowRead) {
+// flowReads returns what a call reads from the sources of flow rules.
+func (g *vaultGateway) flowReads(p policy.Policy, call allowlist.Call, mode reading, answer Result) (reads []flowRead) {
 	if len(p.Flows) == 0 {
 		return nil
 	}
@@ -188,16 +191,16 @@ func (g *vaultGateway) flowReads(p policy.Policy, call allowlist.Call, how readi
 			marked, known = g.rules.Marked(marks)
 		}
 		if p.Shadows(policy.RulePrivate) && slices.Contains(marks, policy.FromPrivate) {
-			levels, all := g.rules.WouldNarrow()
+			levels, isComplete := g.rules.WouldNarrow()
 			marked = slices.AppendSeq(marked, maps.Keys(levels))
-			known = known && all
+			known = known && isComplete
 		}
-		excepted := func(at string) bool { return p.Exceptions.Has(policy.RuleFlow, at) }
+		excepted := func(path string) bool { return p.Exceptions.Has(policy.RuleFlow, path) }
 		marked = append(marked, madeOf(lineage, rule, marked, excepted)...)
 		known = known && knowsLineage
-		note := g.readFrom(call, how, answer, rule.From, marked, excepted)
+		note := g.readFrom(call, mode, answer, rule.From, marked, excepted)
 		if note == "" && !known &&
-			g.readFrom(call, how, answer, []string{"/"}, nil, func(string) bool { return false }) != "" {
+			g.readFrom(call, mode, answer, []string{"/"}, nil, func(string) bool { return false }) != "" {
 			note = "a note that is not known"
 		}
 		if note != "" {
@@ -207,8 +210,8 @@ func (g *vaultGateway) flowReads(p policy.Policy, call allowlist.Call, how readi
 	return reads
 }
 
-// passesNoText reports whether an answer passes no text of a note to the caller: it is empty, says that a note is not
-// found, or confirms a change.
+// passesNoText reports whether an answer contains no text of a note: it is empty, reports that a note was not found,
+// or confirms a change.
 func passesNoText(call allowlist.Call, answer Result) bool {
 	isEmpty := answer.Stdout == "" && answer.Image == nil
 	isNotFound := answer.Error != nil && answer.Error.Code == failure.CodeNotFound
@@ -216,16 +219,16 @@ func passesNoText(call allowlist.Call, answer Result) bool {
 	return isEmpty || isNotFound || isConfirmation
 }
 
-// readFrom returns the first note or folder that a call reads text from of some places and marked notes
-// without those that are excepted, "" for none.
+// readFrom returns the first note or folder that a call reads text from, among the places in from and the marked
+// notes, except those that are excepted; "" if there is none.
 func (g *vaultGateway) readFrom(
 	call allowlist.Call,
-	how reading,
+	mode reading,
 	answer Result,
 	from, marked []string,
 	excepted func(path string) bool,
 ) string {
-	if call.Naming() == allowlist.NamesNothing || how == readsAnswer && passesNoText(call, answer) {
+	if call.Naming() == allowlist.NamesNothing || mode == readsAnswer && passesNoText(call, answer) {
 		return ""
 	}
 	marked = slices.DeleteFunc(marked, excepted)
@@ -236,7 +239,7 @@ func (g *vaultGateway) readFrom(
 				marked,
 				func(m string) bool { return m == at || m == at+".md" || strings.HasPrefix(m, at+"/") },
 			) ||
-			how == readsNamed &&
+			mode == readsNamed &&
 				slices.ContainsFunc(
 					places,
 					func(place string) bool { return strings.HasPrefix(access.Fold(place), access.Fold(at)+"/") },
@@ -251,14 +254,14 @@ func (g *vaultGateway) readFrom(
 	named = slices.DeleteFunc(named, func(at string) bool { return at == "" })
 	byName, unknown := call.Named()
 	isUnresolved := unknown && answer.Path == ""
-	namesNothing := how == readsAny && len(named) == 0
+	namesNothing := mode == readsAny && len(named) == 0
 	unknown = isUnresolved || namesNothing
 	isOfOneNote := call.TouchesOneNote() || answer.Path != ""
-	one := how == readsNamed || len(named) > 0 && isOfOneNote
+	isBounded := mode == readsNamed || len(named) > 0 && isOfOneNote
 	if i := slices.IndexFunc(named, covered); i >= 0 {
 		return named[i]
 	}
-	if len(places) == 0 || one && !unknown {
+	if len(places) == 0 || isBounded && !unknown {
 		return ""
 	}
 	text := access.Fold(answer.raw)
@@ -273,7 +276,7 @@ func (g *vaultGateway) readFrom(
 		return byName
 	}
 	if answer.divided != nil || answer.missingPart != "" || answer.raw == "" {
-		return places[0] // what is not here may be about any note
+		return places[0] // the missing part may be about any note
 	}
 	switch call.Naming() {
 	case allowlist.NamesFiles:
@@ -285,7 +288,7 @@ func (g *vaultGateway) readFrom(
 	case allowlist.NamesTags:
 		if tags := tagsIn(answer.raw); len(tags) > 0 {
 			if tagged, known := g.rules.Marked(tags); known {
-				return firstOf(tagged, covered)
+				return firstCovered(tagged, covered)
 			}
 		}
 	}
@@ -298,8 +301,8 @@ func tagsIn(listing string) []string {
 	return slices.DeleteFunc(words, func(word string) bool { return !strings.HasPrefix(word, "#") })
 }
 
-// firstOf returns the first of some paths that is covered, "" for none.
-func firstOf(paths []string, covered func(path string) bool) string {
+// firstCovered returns the first path that is covered, "" if none is.
+func firstCovered(paths []string, covered func(path string) bool) string {
 	i := slices.IndexFunc(paths, covered)
 	if i < 0 {
 		return ""
@@ -307,28 +310,28 @@ func firstOf(paths []string, covered func(path string) bool) string {
 	return paths[i]
 }
 
-// withPrivate returns the findings of a result, and whether notes that narrow access to themselves would have
-// changed it, where they do not because their rule is in shadow.
+// withPrivate returns the findings of a result. If the rule about private notes is in test mode, it also adds
+// whether notes that restrict access to themselves would have changed the result.
 func (g *vaultGateway) withPrivate(plan Plan, result Result) findings {
 	found := result.found
 	if !plan.policy.Shadows(policy.RulePrivate) {
 		return found
 	}
-	how := readsAnswer
+	mode := readsAnswer
 	needs := access.Read
 	switch plan.call.Effect() {
 	case tiers.Writes:
-		how = readsNamed
+		mode = readsNamed
 		needs = access.Write
 	case tiers.Destroys:
-		how = readsNamed
+		mode = readsNamed
 		needs = access.Delete
 	}
 	levels, _ := g.rules.WouldNarrow()
 	maps.DeleteFunc(levels, func(_ string, level access.Level) bool { return level >= needs })
 	places := slices.Sorted(maps.Keys(levels))
-	if note := g.readFrom(plan.call, how, result, nil, places, func(string) bool { return false }); note != "" {
-		found.acts(plan.policy, policy.RulePrivate, levels[note].String())
+	if note := g.readFrom(plan.call, mode, result, nil, places, func(string) bool { return false }); note != "" {
+		found.apply(plan.policy, policy.RulePrivate, levels[note].String())
 	}
 	return found
 }

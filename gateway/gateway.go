@@ -1,12 +1,12 @@
-// Package gateway carries out requests: package allowlist parses them, package policy decides,
-// package exec runs them, and a [Result] reports what happened.
+// Package gateway carries out requests: package allowlist parses them, package policy decides on them, package exec
+// runs them, and a [Result] reports what happened.
 //
-// [Gateway.Do] runs one request, [Gateway.DoBatch] several. [Gateway.DryRun] makes the
-// same plan and prints it: there is no second path on which a request could be decided
-// differently. The stages of a request are in process.go.
+// [Gateway.Do] runs one request, [Gateway.DoBatch] several. [Gateway.DryRun] makes the same plan and returns it:
+// there is no second path on which a request could be decided differently. The stages of a request are in
+// process.go.
 //
-// What a request needs besides is here too: the catalog of the commands that are enabled (catalog.go), the pages of long
-// answers (page.go), and what the gateway itself sees of the notes (note_rules.go).
+// The package also has what requests depend on: the catalog of enabled commands (catalog.go), the pages of long
+// answers (page.go), and what the gateway itself reads from the notes (note_rules.go).
 package gateway
 
 import (
@@ -39,11 +39,11 @@ import (
 
 // Vault identifies a vault. The zero Vault is the one that the app chooses.
 type Vault struct {
-	Name   string // as the app knows it
+	Name   string // the name in the app
 	ID     string // the app's id, 16 hex digits
-	Folder string // absolute; lets the embedded program serve the vault
-	// Pinned makes the first call ask the app for the folder of its vault of that name or id,
-	// and refuses calls if that is not Folder.
+	Folder string // absolute; with it the embedded program can serve the vault
+	// Pinned makes the first call ask the app for the folder of its vault with that name or id. Calls are refused if
+	// it is not Folder.
 	Pinned bool
 }
 
@@ -55,8 +55,8 @@ type Served struct {
 
 // Config is the configuration of a [Gateway].
 type Config struct {
-	// Policy is that of Vault. Vaults are several vaults in place of the two; the
-	// first is the one of a request that names none.
+	// Policy applies to Vault. Vaults replaces the two if there are several vaults; the first is the default of
+	// requests that name none.
 	Policy policy.Policy
 	Vault  Vault
 	Vaults []Served
@@ -64,29 +64,27 @@ type Config struct {
 	Runner  *exec.Runner
 	Backend Backend
 	Limits  admission.Limits
-	// Disabled refuses every request.
+	// Disabled makes the gateway refuse every request.
 	Disabled bool
-	// OwnDay says that a day begins at another hour than that of the app, so that calls
-	// about today's note are carried out by the embedded backend where it can.
+	// OwnDay means that a day begins at another hour than in the app. Calls about today's note are then carried out
+	// by the embedded backend if possible.
 	OwnDay bool
-	// Agent is the agent that every request is of, "" where no agent is defined. What a caller
-	// has is then also bound to the agent: changes, keys, questions, stored answers, rates.
+	// Agent is the agent that sends all requests, "" if no agent is defined. Everything that belongs to a caller is
+	// then also bound to the agent: changes, keys, questions, stored answers, rate limits.
 	Agent string
-	// Session names what this process does, for the audit log and for questions.
+	// Session identifies this process in the audit log and in questions.
 	Session string
-	// Getenv returns the variables that locate the app's list of vaults, the journal, the
-	// audit log and approvals; nil means none of them. Without a folder for the audit log
-	// nothing is changed.
+	// Getenv returns the variables that locate the app's list of vaults, the journal, the audit log and approvals;
+	// nil means that none is set. Without a folder for the audit log, nothing can be changed.
 	Getenv func(string) string
-	// Log gets internal errors, at [telemetry.LevelBug], and one line a call at the level
-	// info, without anything that a caller sent or a note contains; nil discards them.
+	// Log gets internal errors, at [telemetry.LevelBug], and one line per call at level info, without anything that a
+	// caller sent or a note contains. nil discards them.
 	Log *slog.Logger
-	// Notify tells the owner of each question that is left for them, see [consent.New]; it may be
-	// nil.
+	// Notify tells the owner about each question that waits for them, see [consent.New]. It may be nil.
 	Notify func(text, link string)
-	// Observe is notified of every call; it may be nil.
+	// Observe is notified of every call. It may be nil.
 	Observe telemetry.Observer
-	// Common is what all gateways of the process have together; nil for one that is alone.
+	// Common is shared by all gateways of the process; nil for a gateway of its own.
 	Common *Common
 }
 
@@ -96,7 +94,7 @@ type Gateway struct {
 	vaults []*vaultGateway
 }
 
-// shared is common to all vaults of a gateway.
+// shared has what all vaults of a gateway use together.
 type shared struct {
 	runner    *exec.Runner
 	backend   Backend
@@ -104,18 +102,18 @@ type shared struct {
 	running   *shares.Line
 	admission *admission.Controller
 	consent   *consent.Approvals
-	grants    *consent.Grants    // nil where there is no folder for it
-	proposals *consent.Proposals // as well
+	grants    *consent.Grants    // nil if there is no state folder
+	proposals *consent.Proposals // nil if there is no state folder
 	records   *audit.Records
 	answers   *pageStore[storedAnswer]
-	suspects  sync.Map // what sessions have read, by their callers, see hasRead
+	suspects  sync.Map // suspected prompt injection that sessions have read, by caller, see hasRead
 	flows     flows
 	agent     string
 	session   string
 	log       *slog.Logger
 	observer  telemetry.Observer
 	getenv    func(string) string
-	watches   conc.WaitGroup // of notes behind the answers to calls, see watchOn
+	watches   conc.WaitGroup // notes that are polled after their calls were answered, see watchInBackground
 }
 
 // vaultGateway carries out the requests for one vault.
@@ -123,28 +121,29 @@ type vaultGateway struct {
 	*shared
 	vault Vault
 	rules *NoteRules
-	// writing is held by calls that change a note, one of each caller, and changingMany by one that looks for the notes that
-	// it changes. They take the lock of the journal only when the change is worked out, so that a long search or a very
-	// large note of one caller does not keep the others. A batch has both.
+	// writing admits calls that change a note, one of each caller; changingMany admits one call that searches for the
+	// notes that it changes. They acquire the lock of the journal only when the change is worked out, so that a long
+	// search or a very large note of one caller does not block the others. A batch acquires both.
 	writing, changingMany *shares.Line
 
 	target         func() appvaults.Place
-	kept           *atomic.Pointer[keptJournal]     // the journal, once it was asked
-	found          *atomic.Pointer[appvaults.Place] // by [vaultGateway.findFolder], in place of what the list of the app has
-	noFolder       *atomic.Bool                     // the app has named none that this machine has
-	folderIdentity func() string                    // the identity of the folder of the target
+	kept           *atomic.Pointer[keptJournal]     // the journal, once it was opened
+	found          *atomic.Pointer[appvaults.Place] // the result of [vaultGateway.findFolder], which replaces that of the app's list
+	noFolder       *atomic.Bool                     // the app named no folder that exists on this machine
+	folderIdentity func() string                    // returns the identity of the folder of the target
 	pinned         struct {
 		sync.Mutex
-		confirmed bool // the app means the vault that was configured
+		confirmed bool // the app uses the configured vault
 	}
 	today dailyPath
 }
 
-// writersAtOnce bounds the changes of notes that are worked out at once: a very large note is in memory several times.
+// writersAtOnce is the maximum number of changes that are worked out at once. A very large note is in memory several
+// times.
 const writersAtOnce = 3
 
-// New returns a gateway. It only allocates: the Obsidian CLI is located and the app's list of
-// vaults is read when the first call needs them.
+// New returns a gateway. It only allocates: the Obsidian CLI is searched for, and the app's list of vaults is read,
+// when the first call needs them.
 func New(c Config) *Gateway {
 	if c.Backend == "" {
 		c.Backend = Auto
@@ -165,7 +164,7 @@ func New(c Config) *Gateway {
 	state := ownerfiles.StateFolder(c.Getenv, "")
 	for _, served := range c.Vaults {
 		if served.Folder != "" && ownerfiles.StateFolder(c.Getenv, served.Folder) == "" {
-			state = "" // it would be in that vault
+			state = "" // the state folder would be inside that vault
 		}
 	}
 	g := &Gateway{shared: &shared{
@@ -229,8 +228,8 @@ func New(c Config) *Gateway {
 	return g
 }
 
-// Scoped returns the gateway for requests whose access tokens have a scope. It is the same one
-// otherwise: both have their limits, records and questions together.
+// Scoped returns a gateway for requests whose access tokens have a scope. It shares everything else with g,
+// including limits, records and questions.
 func (g *Gateway) Scoped(scope policy.Scope) *Gateway {
 	scoped := &Gateway{shared: g.shared}
 	for _, d := range g.vaults {
@@ -242,8 +241,7 @@ func (g *Gateway) Scoped(scope policy.Scope) *Gateway {
 	return scoped
 }
 
-// vaultNamed returns the vault of a request: the one of that name, id or folder, or
-// the first for a request that names none.
+// vaultNamed returns the vault with the given name, id or folder, or the default vault if name is "".
 func (g *Gateway) vaultNamed(name string) (*vaultGateway, error) {
 	if name == "" {
 		return g.vaults[0], nil
@@ -264,45 +262,43 @@ func (g *Gateway) vaultNamed(name string) (*vaultGateway, error) {
 	return nil, failure.New(failure.CodeVaultNotFound, hint, "unknown vault %q", excerpt.Short(name))
 }
 
-// Tighten intersects the policies in force with further ones, for the vaults in their
-// order, and the limits with stricter ones. It never loosens either. Kept answers are
-// dropped if a policy becomes another one, and where it forbids to send texts of notes to
-// another machine, programs that were allowed to are ended.
+// Tighten intersects the policies in force with further ones, for the vaults in their order, and the limits with
+// stricter ones. It never loosens either. Stored answers are dropped if a policy changes. Programs that may send
+// texts of notes to another machine are ended if a policy no longer permits that.
 func (g *Gateway) Tighten(policies []policy.Policy, limits admission.Limits) {
 	tightened := false
 	for i, p := range policies[:min(len(policies), len(g.vaults))] {
 		before := g.vaults[i].rules.Policy()
-		sent := before.Sends()
+		couldSend := before.Sends()
 		if g.vaults[i].rules.Tighten(p) {
 			tightened = true
 		}
 		if len(before.Stricter(g.vaults[i].rules.Policy())) > 0 {
 			g.vaults[i].endNarrowedGrants()
 		}
-		if sent && !g.vaults[i].rules.Policy().Sends() {
+		if couldSend && !g.vaults[i].rules.Policy().Sends() {
 			g.runner.StopSending()
 		}
 	}
 	g.admission.Tighten(limits)
-	if tightened { // a file that was saved without a change voids no cursor
+	if tightened { // saving a file without a change invalidates no cursor
 		g.dropAnswers()
 	}
 }
 
-// Disable refuses every call from now on, and drops kept answers.
+// Disable makes the gateway refuse every call from now on, and drops stored answers.
 func (g *Gateway) Disable() {
 	g.admission.Disable()
 	g.dropAnswers()
 }
 
-// Agent returns the name of the agent that every request is of, "" where no agent is defined.
+// Agent returns the name of the agent that sends all requests, "" if no agent is defined.
 func (g *Gateway) Agent() string { return g.agent }
 
-// Ended reports whether the agent of the calls has no rights any more: it was revoked, has expired,
-// or is not defined.
+// Ended reports whether the agent has no rights any more: it was revoked, has expired, or is not defined.
 func (g *Gateway) Ended() bool { return g.WhyEnded() != "" }
 
-// Load counts the calls. Those that wait for approval are neither running nor waiting.
+// Load counts the running and waiting calls. Calls that wait for approval count as neither.
 func (g *Gateway) Load() telemetry.Load {
 	load := telemetry.Load{Running: g.running.Running(), Waiting: g.running.Waiting()}
 	for _, v := range g.vaults {
@@ -311,18 +307,19 @@ func (g *Gateway) Load() telemetry.Load {
 	return load
 }
 
-// Flush waits until no change of the app is watched any more, for two seconds at most, and writes the lines of the audit log
-// that were only counted so far. It is for the end of a program; the gateway can be used afterwards.
+// Flush waits, for up to two seconds, until no change of the app is being polled, and writes the lines of the audit
+// log that were only counted so far. It is called at the end of a program, but the gateway can still be used
+// afterwards.
 func (g *Gateway) Flush() {
 	g.watches.Wait()
 	g.records.Flush()
 }
 
-// AuditMissed returns how many lines of the audit log this process could not write.
+// AuditMissed returns how many lines this process could not write to the audit log.
 func (g *Gateway) AuditMissed() uint64 { return g.records.Missed() }
 
-// VaultNames returns the display names of the vaults, the default one first; "" for the app's
-// choice.
+// VaultNames returns the display names of the vaults, the default one first. A name is "" if the app chooses the
+// vault.
 func (g *Gateway) VaultNames() []string {
 	var names []string
 	for _, d := range g.vaults {
@@ -331,7 +328,7 @@ func (g *Gateway) VaultNames() []string {
 	return names
 }
 
-// VaultName returns the display name of the default vault, "" for the app's choice.
+// VaultName returns the display name of the default vault, "" if the app chooses it.
 func (g *Gateway) VaultName() string { return g.vaults[0].name() }
 
 func (g *vaultGateway) name() string {
@@ -345,7 +342,7 @@ func (g *vaultGateway) name() string {
 	}
 }
 
-// identity is different for every vault, also for two of the same name.
+// identity returns a text that is different for every vault, even for vaults with the same name.
 func (g *vaultGateway) identity() string {
 	at := g.target()
 	if at.Folder == "" {
@@ -354,19 +351,20 @@ func (g *vaultGateway) identity() string {
 	return "folder:" + g.folderIdentity()
 }
 
-// ofAgent returns the name of a caller with the agent, if requests have one. It is for the
-// beginning of a request.
+// ofAgent returns the name of a caller, qualified with the agent if there is one. It is called once, at the start of
+// a request.
 func (g *shared) ofAgent(caller string) string { return ownerfiles.CallerOf(g.agent, caller) }
 
-// accountOf returns whose rate limits a request of a caller counts against: those of the agent,
-// whichever of its sessions sends it.
+// accountOf returns the name whose rate limits a request of a caller counts against: the agent, whichever of its
+// sessions sends the request, or else the caller.
 func (g *shared) accountOf(caller string) string { return cmp.Or(g.agent, caller) }
 
-// ShowQuestionsOn has questions shown on a page of this process where no other page is open, see
-// [consent.Approvals.ShowOn]. It is called before the first request.
+// ShowQuestionsOn makes questions appear on a page of this process if no other page is open, see
+// [consent.Approvals.ShowOn]. It must be called before the first request.
 func (g *Gateway) ShowQuestionsOn(open func() string) { g.consent.ShowOn(open) }
 
-// callerOf names the caller, also for the journal: this process where it has only one.
+// callerOf returns the name of the caller for approvals, keys and the journal. It is this process if it has only one
+// caller.
 func (g *shared) callerOf(req Request) string {
 	if session := ownerfiles.SessionOf(req.Caller); session != "" {
 		return req.Caller

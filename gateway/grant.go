@@ -17,7 +17,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// holder describes the sender of a request to the grants of the vault.
+// holder identifies the sender of a request for the grants of the vault.
 func (g *vaultGateway) holder(req Request) consent.GrantHolder {
 	h := consent.GrantHolder{
 		Agent:    g.agent,
@@ -27,15 +27,15 @@ func (g *vaultGateway) holder(req Request) consent.GrantHolder {
 	switch {
 	case g.agent != "":
 		h.Generation = g.admission.Generation()
-	case g.callerOf(req) == g.session: // the only client of a server over standard input and output
+	case g.callerOf(req) == g.session: // the only client of a server on standard input and output
 		h.Server = g.session
 	}
 	return h
 }
 
-// underGrant approves a plan that requires approval, if a grant of the owner covers its change. Of another plan it returns
-// false, and leaves it as it is but for the change, which may be worked out: then the user is asked.
-func (g *vaultGateway) underGrant(ctx context.Context, req Request, plan *Plan) bool {
+// approveUnderGrant approves a plan that requires approval if a grant of the owner covers its change. Otherwise it
+// returns false and the user has to be asked; the plan stays the same, except that its change may be worked out.
+func (g *vaultGateway) approveUnderGrant(ctx context.Context, req Request, plan *Plan) bool {
 	if !g.grants.MayHave() {
 		return false
 	}
@@ -48,17 +48,17 @@ func (g *vaultGateway) underGrant(ctx context.Context, req Request, plan *Plan) 
 		return false
 	}
 	approved, err := plan.withApproval(q)
-	if err != nil { // it was decided about meanwhile
+	if err != nil { // the decision has changed meanwhile
 		_ = use.Settle(func(int) bool { return false })
 		return false
 	}
 	approved.use = use
-	*plan = approved.underGrant(use.Grant)
+	*plan = approved.withGrant(use.Grant)
 	return true
 }
 
-// grantable returns what a grant is asked about a plan, and the question that it would answer. ok is false for a plan
-// whose question no grant answers.
+// grantable returns the change of a plan for a check against grants, and the question that a grant would answer. ok
+// is false if no grant can answer the question.
 func (g *vaultGateway) grantable(
 	ctx context.Context,
 	req Request,
@@ -66,7 +66,7 @@ func (g *vaultGateway) grantable(
 ) (change consent.GrantChange, q consent.Question, ok bool) {
 	effect := plan.call.Effect()
 	changesNotes := effect == tiers.Writes || effect == tiers.Destroys
-	leavesVault := plan.call.Sends() || plan.flows()
+	leavesVault := plan.call.Sends() || plan.hasActiveFlows()
 	if !changesNotes || leavesVault || !asksOnlyToConfirm(plan) {
 		return change, q, false
 	}
@@ -92,10 +92,10 @@ func (g *vaultGateway) grantable(
 	return change, q, true
 }
 
-// isBeyondGrants reports whether the change is one that no grant covers, for what it does.
+// isBeyondGrants reports whether the change does something that no grant covers.
 func (p *plannedChange) isBeyondGrants() bool { return p.Marked || p.Foreign || p.Carries != "" }
 
-// asksOnlyToConfirm reports whether the only rule for which a plan requires approval is that of the setting confirm.
+// asksOnlyToConfirm reports whether the setting confirm is the only reason why a plan requires approval.
 func asksOnlyToConfirm(plan *Plan) bool {
 	for _, v := range plan.policy.Judge(plan.call, plan.facts) {
 		if v.Verdict != policy.Pass && v.Rule != policy.RuleConfirm {
@@ -105,8 +105,8 @@ func asksOnlyToConfirm(plan *Plan) bool {
 	return true
 }
 
-// underGrant returns the plan with the grant that allows it, for the journal.
-func (p Plan) underGrant(id string) Plan {
+// withGrant returns the plan with the grant that allows it, for the journal.
+func (p Plan) withGrant(id string) Plan {
 	p.grant = id
 	for i := range p.routes {
 		p.routes[i].grant = id
@@ -114,20 +114,21 @@ func (p Plan) underGrant(id string) Plan {
 	return p
 }
 
-// settleGrant ends the use of a grant by a call. ran says that the call was carried out.
+// settleGrant ends the use of a grant by a call. ran tells whether the call was carried out.
 func (g *vaultGateway) settleGrant(use *consent.GrantUse, ran bool, result Result) {
 	if use == nil {
 		return
 	}
 	succeeded := result.OK || result.Change != nil
-	made := ran && (succeeded || mayBeMade(result.Error))
+	made := ran && (succeeded || mayHaveChanged(result.Error))
 	if err := use.Settle(func(int) bool { return made }); err != nil {
 		g.log.Warn("the use of a grant is not settled, and counts", "grant", use.Grant, "error", err.Error())
 	}
 }
 
-// mayBeMade reports whether a call that ended with an error, nil for one that is not known, may have changed something.
-func mayBeMade(cause *failure.Error) bool {
+// mayHaveChanged reports whether a call that ended with the given error may have changed something. A nil error
+// means that the error is not known.
+func mayHaveChanged(cause *failure.Error) bool {
 	if cause == nil {
 		return true
 	}
@@ -138,8 +139,9 @@ func mayBeMade(cause *failure.Error) bool {
 	return len(cause.Made) > 0
 }
 
-// batchUnderGrant approves the operations of a batch that require approval, if one grant of the owner covers all of them.
-func (g *vaultGateway) batchUnderGrant(ctx context.Context, plan *batchPlan) bool {
+// approveBatchUnderGrant approves the operations of a batch that require approval if one grant of the owner covers
+// all of them.
+func (g *vaultGateway) approveBatchUnderGrant(ctx context.Context, plan *batchPlan) bool {
 	asked := plan.asked()
 	if len(asked) == 0 || !g.grants.MayHave() {
 		return false
@@ -172,39 +174,41 @@ func (g *vaultGateway) batchUnderGrant(ctx context.Context, plan *batchPlan) boo
 	return true
 }
 
-// settleGrantOfBatch ends the use of a grant by a batch: what was not begun, failed or was taken back does not count.
+// settleGrantOfBatch ends the use of a grant by a batch. Operations that did not start, failed or were undone do not
+// count.
 func (g *vaultGateway) settleGrantOfBatch(plan *batchPlan, result BatchResult) {
 	if plan.use == nil {
 		return
 	}
-	var places []int // of the operations that are counted
+	var places []int // indexes of the operations that use the grant
 	for i := range plan.steps {
 		if plan.steps[i].approved != nil {
 			places = append(places, i)
 		}
 	}
-	made := func(n int) bool {
+	counts := func(n int) bool {
 		if !plan.isBegun || n >= len(places) || places[n] >= len(result.Results) {
 			return plan.isBegun
 		}
 		done := result.Results[places[n]]
-		isBack := done.Undone != nil && *done.Undone
-		if isBack || done.Status == statusSkipped {
+		isUndone := done.Undone != nil && *done.Undone
+		if isUndone || done.Status == statusSkipped {
 			return false
 		}
 		if done.Result == nil {
 			return true
 		}
 		succeeded := done.Status == statusOK || done.Result.Change != nil
-		return succeeded || mayBeMade(done.Result.Error)
+		return succeeded || mayHaveChanged(done.Result.Error)
 	}
-	if err := plan.use.Settle(made); err != nil {
+	if err := plan.use.Settle(counts); err != nil {
 		g.log.Warn("the use of a grant is not settled, and counts", "grant", plan.use.Grant, "error", err.Error())
 	}
 }
 
-// grantsOf returns the grants of the sender of a request, one a line, for the agent: what is left of them.
-func (g *vaultGateway) grantsOf(req Request) (string, error) {
+// describeGrants returns the grants of the sender of a request as text for the agent, one per line, with what is
+// left of them.
+func (g *vaultGateway) describeGrants(req Request) (string, error) {
 	if !g.grants.MayHave() {
 		return "", nil
 	}
@@ -232,8 +236,8 @@ func (g *vaultGateway) grantsOf(req Request) (string, error) {
 	return b.String(), nil
 }
 
-// GrantPlace returns the name and the identity of a vault, "" for the default one, and its folders by the names that they
-// have on the disk: for the terms of a grant.
+// GrantPlace returns the name and the identity of a vault, "" meaning the default one, and folders of it with their
+// names as spelled on the disk. It is used for the terms of a grant.
 func (g *Gateway) GrantPlace(vault string, folders []string) (name, identity string, named []string, err error) {
 	d, err := g.vaultNamed(vault)
 	if err != nil {
@@ -255,21 +259,23 @@ func (g *Gateway) GrantPlace(vault string, folders []string) (name, identity str
 	return d.name(), d.identity(), named, nil
 }
 
-// endNarrowedGrants ends the grants of the vault for the agent, or for this server, whose rules were narrowed.
+// endNarrowedGrants ends the grants on the vault for the agent, or for this server, because their rules have become
+// stricter.
 func (g *vaultGateway) endNarrowedGrants() {
 	if !g.grants.MayHave() {
 		return
 	}
-	err := g.grants.EndAll(consent.GrantNarrowed, func(of consent.Grant) bool {
-		isOurs := of.Agent == g.agent && (g.agent != "" || of.Server == g.session)
-		return isOurs && of.Identity == g.identity()
+	err := g.grants.EndAll(consent.GrantNarrowed, func(grant consent.Grant) bool {
+		isOurs := grant.Agent == g.agent && (g.agent != "" || grant.Server == g.session)
+		return isOurs && grant.Identity == g.identity()
 	})
 	if err != nil {
 		g.log.Warn("grants of narrowed rules cannot be ended", "error", err.Error())
 	}
 }
 
-// offer returns the terms of a grant for calls like that of a question, in its folder, as JSON; "" where none is offered.
+// offer returns the terms of a grant for calls like the one in question, in its folder, as JSON; "" if none is
+// offered.
 func (g *vaultGateway) offer(plan *Plan, q consent.Question) string {
 	p := plan.change
 	if p == nil || q.Destructive || q.Rest.Files() > 0 {
@@ -278,8 +284,8 @@ func (g *vaultGateway) offer(plan *Plan, q consent.Question) string {
 	isPlain := p.LostLinks == 0 && !p.isBeyondGrants()
 	folder := consent.FolderOfAll(q.Files)
 	mayHave := g.grants != nil && g.agent != "" && g.rules.Policy().MaxGrantTime() > 0
-	isOfFolder := isPlain && folder != ""
-	if !isOfFolder || !mayHave || !asksOnlyToConfirm(plan) {
+	isInOneFolder := isPlain && folder != ""
+	if !isInOneFolder || !mayHave || !asksOnlyToConfirm(plan) {
 		return ""
 	}
 	terms := consent.GrantTerms{
@@ -294,5 +300,5 @@ func (g *vaultGateway) offer(plan *Plan, q consent.Question) string {
 	return string(text)
 }
 
-// maxOffer bounds the terms of a grant in a question, in bytes.
+// maxOffer is the maximum size of the terms of a grant in a question, in bytes.
 const maxOffer = 1000

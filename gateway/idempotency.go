@@ -14,10 +14,10 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 )
 
-// once carries out a plan. With an idempotency key a call that changes something is carried out
-// once: the same key with the same call returns the first answer, even after a restart. A call
-// with an unknown outcome is never repeated.
-func (g *vaultGateway) once(req Request, plan Plan, carryOut func(Plan) Result) Result {
+// runOnce carries out a plan. With an idempotency key, a call that changes something is carried out only once: the
+// same call with the same key returns the first answer, even after a restart. A call with an unknown outcome is
+// never repeated.
+func (g *vaultGateway) runOnce(req Request, plan Plan, carryOut func(Plan) Result) Result {
 	if req.IdempotencyKey == "" || !plan.call.Effect().Mutates() {
 		return carryOut(plan)
 	}
@@ -27,20 +27,20 @@ func (g *vaultGateway) once(req Request, plan Plan, carryOut func(Plan) Result) 
 	case err != nil:
 		return Reject(name, err)
 	case answer != nil:
-		return g.firstAnswer(plan, answer)
+		return g.replayAnswer(plan, answer)
 	}
 	for i := range plan.routes {
 		plan.routes[i].entry = claimed.ID
 	}
-	hidden := g.rules.Digest()
+	digest := g.rules.Digest()
 	result := carryOut(plan)
-	if err := claimed.Settle(dispositionOf(result.Error, result.Change), rememberedResult{result, hidden}); err != nil {
+	if err := claimed.Settle(dispositionOf(result.Error, result.Change), rememberedResult{result, digest}); err != nil {
 		result.Notices = append(result.Notices, notRemembered+excerpt.Reason(err))
 	}
 	return result
 }
 
-// answered is the error of a call that was carried out before, under its idempotency key.
+// answered is the error of a call that was carried out before with its idempotency key.
 type answered struct {
 	plan   Plan
 	answer []byte
@@ -48,18 +48,18 @@ type answered struct {
 
 func (a *answered) Error() string { return "the first answer is given again" }
 
-// recall returns the answer that is kept under a key for a call with that digest, nil
-// if there is none or it cannot be read; [vaultGateway.claim] returns the error.
+// recall returns the answer remembered under a key for the call with the given digest, nil if there is none or it
+// cannot be read; in that case [vaultGateway.claim] returns the error.
 func (g *vaultGateway) recall(key string, digest keyDigest) []byte {
 	if key == "" {
 		return nil
 	}
-	_, answer, _ := g.answerUnder(key, digest)
+	_, answer, _ := g.lookUpAnswer(key, digest)
 	return answer
 }
 
-// answerUnder returns the journal with the keys, and the answer under one of them, nil if there is none.
-func (g *vaultGateway) answerUnder(key string, digest keyDigest) (kept *journal.Journal, answer []byte, err error) {
+// lookUpAnswer returns the journal with the keys, and the answer remembered under one of them, nil if there is none.
+func (g *vaultGateway) lookUpAnswer(key string, digest keyDigest) (undoJournal *journal.Journal, answer []byte, err error) {
 	folder := g.target().Folder
 	if folder == "" {
 		return nil, nil, failure.New(
@@ -68,22 +68,22 @@ func (g *vaultGateway) answerUnder(key string, digest keyDigest) (kept *journal.
 			"idempotencyKey needs the folder of the vault, which is not known",
 		)
 	}
-	if kept, err = g.journal(folder); err != nil {
+	if undoJournal, err = g.journal(folder); err != nil {
 		return nil, nil, err
 	}
-	answer, answered, err := kept.Keys("").Recall(g.scoped(key), digest, time.Now())
+	answer, isRemembered, err := undoJournal.Keys("").Recall(g.scopedKey(key), digest, time.Now())
 	switch {
 	case err != nil:
 		return nil, nil, keyError(err)
-	case !answered:
-		return kept, nil, nil
+	case !isRemembered:
+		return undoJournal, nil, nil
 	}
-	return kept, append([]byte{}, answer...), nil // not nil, whatever it is
+	return undoJournal, append([]byte{}, answer...), nil // not nil, even if it is empty
 }
 
-// scoped returns a key as the journal has it: each agent has keys of its own, and none of an earlier
-// generation of its credentials.
-func (g *vaultGateway) scoped(key string) string {
+// scopedKey returns a key in the form of the journal: each agent has its own keys, and a new generation of its
+// credentials starts without any.
+func (g *vaultGateway) scopedKey(key string) string {
 	if g.agent == "" || key == "" {
 		return key
 	}
@@ -94,62 +94,63 @@ func (g *vaultGateway) scoped(key string) string {
 	return owner + "\x1e" + key
 }
 
-// claim returns the first answer under a key of a caller, or the claim of it. The error is a
-// [*failure.RequestError]: the key is invalid, belongs to another call, or to one with an unknown
+// claim returns the first answer to a call under a key, or claims the key for it. The error is a
+// [*failure.RequestError]: the key is invalid, belongs to another call, or belongs to a call with an unknown
 // outcome.
 func (g *vaultGateway) claim(caller, key string, digest keyDigest) (c keyClaim, answer []byte, err error) {
-	kept, answer, err := g.answerUnder(key, digest)
+	undoJournal, answer, err := g.lookUpAnswer(key, digest)
 	if err != nil || answer != nil {
 		return c, answer, err
 	}
-	c = keyClaim{journal.NewID(time.Now()), kept.Keys(caller), g.scoped(key), digest}
+	c = keyClaim{journal.NewID(time.Now()), undoJournal.Keys(caller), g.scopedKey(key), digest}
 	if err := c.keys.Claim(c.key, digest, c.ID, time.Now()); err != nil {
 		return keyClaim{}, nil, keyError(err)
 	}
 	return c, nil, nil
 }
 
-// Notices about an answer and its key.
+// Notices about an answer with an idempotency key.
 const (
-	firstTime     = "this is the answer of the first time; nothing was done now"
-	notRemembered = "the answer could not be kept under its idempotency key: "
+	noticeReplayed = "this is the answer of the first time; nothing was done now"
+	notRemembered  = "the answer could not be kept under its idempotency key: "
 )
 
-func (g *vaultGateway) firstAnswer(plan Plan, answer []byte) Result {
+// replayAnswer returns the remembered first answer, unless what it is about is hidden by now.
+func (g *vaultGateway) replayAnswer(plan Plan, answer []byte) Result {
 	name := plan.call.Name()
-	var kept rememberedResult
-	if err := json.Unmarshal(answer, &kept); err != nil {
+	var remembered rememberedResult
+	if err := json.Unmarshal(answer, &remembered); err != nil {
 		return Reject(
 			name,
 			failure.New(failure.CodeUnknown, "look at the note", "the answer that was kept cannot be read"),
 		)
 	}
-	first := kept.Result
-	if kept.Hidden != g.rules.Digest() {
+	first := remembered.Result
+	if remembered.Hidden != g.rules.Digest() {
 		if err := g.checkVisible(plan.call, first.Path, first.Stdout); err != nil {
 			return Reject(name, err)
 		}
 	}
 	first.raw = first.Stdout
-	first.Notices = append(first.Notices, firstTime)
+	first.Notices = append(first.Notices, noticeReplayed)
 	return first
 }
 
-// rememberedResult is an answer as it is kept under a key, with the digest of the rules that
-// hid notes then.
+// rememberedResult is an answer as it is stored under a key. Hidden is the digest of the rules that hid notes at
+// that time.
 type rememberedResult struct {
 	Result
 	Hidden string `json:"hidden"`
 }
 
-// checkVisible refuses to return the first answer after the rules that hide notes have changed, if it
-// is about a hidden note, or may be about any note. at is the note that the answer names, besides
-// those in its text.
+// checkVisible returns an error if a call must not get its first answer again, because the rules that hide notes
+// have changed and the answer is about a hidden note, or may be about any note. at is the note that the answer names
+// in addition to those in its text.
 func (g *vaultGateway) checkVisible(call allowlist.Call, at, stdout string) error {
 	if call.TouchesNoNote() {
 		return nil
 	}
-	var paths []string // from a line such as "Moved: A.md -> B.md"
+	var paths []string // also from a line such as "Moved: A.md -> B.md"
 	line, _, _ := strings.Cut(stdout, "\n")
 	for _, start := range call.Reply().Confirms {
 		if rest, ok := strings.CutPrefix(line, start); ok {
@@ -163,24 +164,24 @@ func (g *vaultGateway) checkVisible(call allowlist.Call, at, stdout string) erro
 			call = located
 		}
 	}
-	for _, s := range call.NamedPaths() {
-		if s.Path != "" {
-			paths = append(paths, s.Path)
+	for _, spelled := range call.NamedPaths() {
+		if spelled.Path != "" {
+			paths = append(paths, spelled.Path)
 		}
 	}
-	sees := g.rules.Visible()
-	hidden := func(path string) bool { return !sees(path) }
+	isVisible := g.rules.Visible()
+	isHidden := func(path string) bool { return !isVisible(path) }
 	isListing := !call.Effect().Mutates() && !call.TouchesOneNote()
-	if len(paths) == 0 || isListing || slices.ContainsFunc(paths, hidden) {
+	if len(paths) == 0 || isListing || slices.ContainsFunc(paths, isHidden) {
 		return missing(call)
 	}
 	return nil
 }
 
-// missing is the error that the note of a call is not found, by the name in the call.
+// missing returns the error that the note of a call was not found, with the name that the call uses.
 func missing(call allowlist.Call) error {
-	for _, s := range call.NamedPaths() {
-		return failure.New(failure.CodeNotFound, "", "file %q not found", excerpt.Short(s.Path))
+	for _, spelled := range call.NamedPaths() {
+		return failure.New(failure.CodeNotFound, "", "file %q not found", excerpt.Short(spelled.Path))
 	}
 	if name, ok := call.Named(); ok {
 		return failure.New(failure.CodeNotFound, "", "file %q not found", excerpt.Short(name))
@@ -191,27 +192,25 @@ func missing(call allowlist.Call) error {
 // keyDigest identifies a call of a caller.
 type keyDigest = [sha256.Size]byte
 
-// keyClaim is the right to carry out the call of an idempotency key. The keys are in the journal
-// of the vault.
+// keyClaim is the right to carry out the call of an idempotency key. The keys are stored in the journal of the vault.
 type keyClaim struct {
-	ID string // of the entry of the journal that the call is to have
+	ID string // of the journal entry for the call
 
 	keys   journal.Keys
 	key    string
 	digest keyDigest
 }
 
-// keyDisposition says what happens to a key after its call.
+// keyDisposition tells what happens to a key after its call.
 type keyDisposition uint8
 
 const (
 	keyStaysClaimed keyDisposition = iota // the outcome is unknown
-	keyForget                             // nothing was done: the call can be repeated
-	keyRemember                           // the answer is kept
+	keyForget                             // nothing was done, so the call can be repeated
+	keyRemember                           // the answer is remembered
 )
 
-// dispositionOf returns what happens to the key of a call, by its error and by what it has changed,
-// nil for none.
+// dispositionOf returns what happens to the key of a call with the given error and change, each nil if there is none.
 func dispositionOf(cause *failure.Error, made *Change) keyDisposition {
 	switch {
 	case cause != nil && cause.Code == failure.CodeUnknown:
@@ -222,7 +221,7 @@ func dispositionOf(cause *failure.Error, made *Change) keyDisposition {
 	return keyRemember
 }
 
-// Settle ends a claim. An answer that is remembered is kept as JSON.
+// Settle ends a claim. A remembered answer is stored as JSON.
 func (c keyClaim) Settle(d keyDisposition, answer any) error {
 	switch d {
 	case keyForget:
@@ -237,7 +236,7 @@ func (c keyClaim) Settle(d keyDisposition, answer any) error {
 	return nil
 }
 
-// keyError returns the error with a code for an error of the journal about a key.
+// keyError converts an error of the journal about a key into one with a code.
 func keyError(err error) error {
 	var reused *journal.KeyReused
 	var unfinished *journal.Unfinished

@@ -10,20 +10,20 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
-// NoteAccess is what agents can do with a note or folder, and why. It is for the owner of the
-// vault: it reveals hidden notes.
+// NoteAccess is what agents can do with a note or folder, and why. It is only for the owner of the vault, because it
+// reveals hidden notes.
 type NoteAccess struct {
-	Vault string `json:"vault,omitempty"` // as callers name it
-	Agent string `json:"agent,omitempty"` // whose rights these are, "" where they are those of every caller
-	Path  string `json:"path"`            // as the disk has it
-	// Level is that of the access rules, Rule the path of the one that decides, "" if
-	// none covers the note, and Origin where the rules come from.
+	Vault string `json:"vault,omitempty"` // the name that callers use
+	Agent string `json:"agent,omitempty"` // the agent whose rights these are, "" for those of every caller
+	Path  string `json:"path"`            // as spelled on the disk
+	// Level is the level of the access rules. Rule is the path of the rule that decides, "" if none covers the note,
+	// and Origin is where the rules were set.
 	Level  string `json:"level"`
 	Rule   string `json:"rule,omitempty"`
 	Origin string `json:"origin,omitempty"`
-	// Itself is the level to which the note narrows access to itself, "" if it does not.
+	// Itself is the level to which the note restricts access to itself, "" if it does not.
 	Itself string `json:"itself,omitempty"`
-	// MadeOf are the notes that it was made of, as far as vaultwicket has made it; a folder ends with a slash.
+	// MadeOf are the notes that it was made from, as far as vaultwicket made it. Folders end with a slash.
 	MadeOf []string `json:"madeOf,omitempty"`
 	// Ignored is the line of the ignore file that hides it, nil if none does.
 	Ignored *IgnoredBy `json:"ignored,omitempty"`
@@ -32,8 +32,7 @@ type NoteAccess struct {
 	Delete  Permitted  `json:"delete"`
 }
 
-// IgnoredBy is a line of the ignore file. Path is what it matches: the note, or a folder
-// around it.
+// IgnoredBy is a line of the ignore file. Path is what it matches: the note, or a folder that contains it.
 type IgnoredBy struct {
 	File    string `json:"file"`
 	Line    int    `json:"line,omitempty"`
@@ -41,20 +40,20 @@ type IgnoredBy struct {
 	Path    string `json:"path,omitempty"`
 }
 
-// Permitted says whether something can be done, and why not or under which condition.
+// Permitted tells whether something can be done, and why not or under which condition.
 type Permitted struct {
 	Allowed bool   `json:"allowed"`
 	Why     string `json:"why,omitempty"`
 	Hint    string `json:"hint,omitempty"`
 }
 
-// AccessOf returns what can be done with the note or folder at a path in the vault, or below the folder of
-// the vault, by the policy in force and what is known of every call. The error is a [*allowlist.ParseError].
+// AccessOf returns what can be done with a note or folder under a policy, given the facts of every call. path is
+// relative to the vault, or an absolute path in its folder. The error is an [*allowlist.ParseError].
 func (r *NoteRules) AccessOf(p policy.Policy, facts policy.Facts, path string) (NoteAccess, error) {
 	switch folder := r.folder(); {
 	case folder == "" || !filepath.IsAbs(path):
 		path = strings.TrimSuffix(filepath.ToSlash(path), "/")
-	default: // that of a file below the folder is one in the vault
+	default: // make an absolute path relative to the vault
 		if below, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(below) {
 			path = filepath.ToSlash(below)
 		}
@@ -66,7 +65,7 @@ func (r *NoteRules) AccessOf(p policy.Policy, facts policy.Facts, path string) (
 	if p.Access.Restrict() {
 		a.Origin = p.Origins["access"]
 	}
-	if text, ok := ignorePatterns(r.folder()); !ok { // a file that cannot be used hides everything
+	if text, ok := ignorePatterns(r.folder()); !ok { // an unreadable file hides everything
 		a.Ignored = &IgnoredBy{File: filepath.Join(r.folder(), access.IgnoreFile)}
 	} else {
 		patterns := access.ParseIgnored(string(text))
@@ -78,16 +77,16 @@ func (r *NoteRules) AccessOf(p policy.Policy, facts policy.Facts, path string) (
 			a.Ignored = &IgnoredBy{filepath.Join(r.folder(), access.IgnoreFile), reason.Line, reason.Pattern, reason.Path}
 		}
 	}
-	itself := access.Delete
+	ownLevel := access.Delete
 	if levels, known := r.Narrowing(path); !known {
-		itself = access.None
-	} else if level, narrowed := levels[path]; narrowed {
-		itself = level
+		ownLevel = access.None
+	} else if level, isNarrowed := levels[path]; isNarrowed {
+		ownLevel = level
 	}
-	if itself < access.Delete {
-		a.Itself = itself.String()
+	if ownLevel < access.Delete {
+		a.Itself = ownLevel.String()
 	}
-	for _, one := range []struct {
+	for _, operation := range []struct {
 		permitted *Permitted
 		needs     access.Level
 		command   string
@@ -97,17 +96,17 @@ func (r *NoteRules) AccessOf(p policy.Policy, facts policy.Facts, path string) (
 		{&a.Change, access.Write, "append", allowlist.Params{"content": allowlist.Text("x")}},
 		{&a.Delete, access.Delete, "delete", allowlist.Params{}},
 	} {
-		one.params["path"] = allowlist.Text(path)
-		call, err := allowlist.Parse(one.command, one.params)
+		operation.params["path"] = allowlist.Text(path)
+		call, err := allowlist.Parse(operation.command, operation.params)
 		if err != nil {
 			return NoteAccess{}, err
 		}
-		switch *one.permitted = permitted(p, call, facts, a); {
+		switch *operation.permitted = permitted(p, call, facts, a); {
 		case p.Closed != "":
-			one.permitted.Why = p.Closed
-		case one.permitted.Allowed && itself < one.needs:
-			*one.permitted = Permitted{
-				Why:  "the note itself allows " + itself.String() + " by its properties or tags",
+			operation.permitted.Why = p.Closed
+		case operation.permitted.Allowed && ownLevel < operation.needs:
+			*operation.permitted = Permitted{
+				Why:  "the note itself allows " + ownLevel.String() + " by its properties or tags",
 				Hint: "the user can change them in the app",
 			}
 		}
@@ -115,7 +114,7 @@ func (r *NoteRules) AccessOf(p policy.Policy, facts policy.Facts, path string) (
 	return a, nil
 }
 
-// permitted says whether a call is permitted on a note of which a is known.
+// permitted tells whether a call is permitted on the note that a describes.
 func permitted(p policy.Policy, call allowlist.Call, facts policy.Facts, a NoteAccess) Permitted {
 	switch {
 	case a.Level == access.None.String():

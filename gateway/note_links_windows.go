@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// hardLinks returns how many names a file in the folder of a vault has, and many
-// where that cannot be found out.
+// hardLinks returns the number of hard links to a file, the maximum if it cannot be determined.
 func hardLinks(root *os.Root, name string, _ fs.FileInfo) uint64 {
 	file, err := root.Open(filepath.FromSlash(name))
 	if err != nil {

@@ -17,32 +17,31 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
-// defaultUndoList is how many changes undo:list names.
-const defaultUndoList = 20
+// defaultUndoLimit is how many changes undo:list lists without the parameter limit.
+const defaultUndoLimit = 20
 
-// undoList returns the caller's undoable changes, one per line: id, local time, command, note, and the batch that it
-// was a part of.
+// undoList returns the caller's undoable changes, one per line: id, local time, command, note, and its batch, if any.
 func (g *vaultGateway) undoList(ctx context.Context, plan Plan) (string, error) {
 	folder := g.target().Folder
 	if folder == "" {
 		return "", errNoFolder
 	}
-	kept, err := g.journal(folder)
+	undoJournal, err := g.journal(folder)
 	if err != nil {
 		return "", err
 	}
-	most := defaultUndoList
-	if text, given := plan.call.Param("limit"); given {
-		most, _ = strconv.Atoi(text) // it was parsed
+	remaining := defaultUndoLimit
+	if text, ok := plan.call.Param("limit"); ok {
+		remaining, _ = strconv.Atoi(text) // validated when the call was parsed
 	}
 	var b strings.Builder
-	sees := g.rules.Visible()
-	of := journal.Filter{Caller: argument(plan.caller)}
-	if agent := ownerfiles.AgentOf(of.Caller); agent != "" { // in whichever session
-		of = journal.Filter{Agent: agent}
+	isVisible := g.rules.Visible()
+	filter := journal.Filter{Caller: argument(plan.caller)}
+	if agent := ownerfiles.AgentOf(filter.Caller); agent != "" { // across its sessions
+		filter = journal.Filter{Agent: agent}
 	}
-	err = kept.EachUndoable(ctx, of, func(e journal.Entry) bool {
-		if e.SeenBy(sees) {
+	err = undoJournal.EachUndoable(ctx, filter, func(e journal.Entry) bool {
+		if e.SeenBy(isVisible) {
 			fmt.Fprintf(&b, "%s\t%s\t%s", e.ID, e.Time.Local().Format(time.DateTime), sanitize.Line(e.Command))
 			if len(e.Steps) > 0 {
 				b.WriteString("\t" + sanitize.Line(e.Steps[0].Path))
@@ -54,9 +53,9 @@ func (g *vaultGateway) undoList(ctx context.Context, plan Plan) (string, error) 
 				b.WriteString("\tbatch " + sanitize.Line(e.Batch))
 			}
 			b.WriteByte('\n')
-			most--
+			remaining--
 		}
-		return most > 0
+		return remaining > 0
 	})
 	if err != nil {
 		return "", failure.New(
@@ -71,27 +70,28 @@ func (g *vaultGateway) undoList(ctx context.Context, plan Plan) (string, error) 
 
 // Undoable calls visit for each undoable, visible change of the default vault that matches the filter, newest first,
 // until visit returns false.
-func (g *Gateway) Undoable(ctx context.Context, of journal.Filter, visit func(journal.Entry) bool) error {
-	kept, err := g.Journal("")
+func (g *Gateway) Undoable(ctx context.Context, filter journal.Filter, visit func(journal.Entry) bool) error {
+	undoJournal, err := g.Journal("")
 	if err != nil {
 		return err
 	}
-	sees := g.Visible("")
-	return kept.EachUndoable(
+	isVisible := g.Visible("")
+	return undoJournal.EachUndoable(
 		ctx,
-		of,
-		func(e journal.Entry) bool { return !e.SeenBy(sees) || visit(e) },
+		filter,
+		func(e journal.Entry) bool { return !e.SeenBy(isVisible) || visit(e) },
 	)
 }
 
-// keptJournal is the journal of a vault and where it is kept. It is reused, so that the next call need not read it
-// again.
+// keptJournal is the open journal of a vault, with the folders that it was opened for. It is reused, so that the
+// next call need not read it again.
 type keptJournal struct {
 	*journal.Journal
 	state, folder string
 }
 
-// journal returns the journal of the vault; both programs open it by the same path.
+// journal returns the journal of the vault. The path is absolute, because the gateway and the embedded program must
+// open the journal under the same path.
 func (g *vaultGateway) journal(folder string) (*journal.Journal, error) {
 	abs, err := filepath.Abs(folder)
 	if err != nil {
@@ -131,10 +131,11 @@ func (g *Gateway) Journal(vault string) (*journal.Journal, error) {
 	return d.journal(folder)
 }
 
-// waitingCalls returns the calls of the sender of a request with a pending approval, one a line: id, command,
-// vault, and when they expire; and after them the grants that it has. The id is not the code with which the user approves. The
-// parameter withdraw withdraws those that it names; wait is followed in [vaultGateway.awaited].
-func (g *vaultGateway) waitingCalls(plan Plan, req Request) (string, error) {
+// answerApprovals answers the command approvals. It lists the caller's calls that wait for approval, one per line
+// with id, command, vault and expiry, and then its grants and proposals. The id is not the code with which the user
+// approves. The parameter withdraw withdraws the named calls instead. For the parameter wait see
+// [vaultGateway.awaitDecisions].
+func (g *vaultGateway) answerApprovals(plan Plan, req Request) (string, error) {
 	list, err := g.consent.Waiting(g.callerOf(req))
 	if err != nil {
 		return "", failure.New(
@@ -179,29 +180,29 @@ func (g *vaultGateway) waitingCalls(plan Plan, req Request) (string, error) {
 			excerpt.Short(wanted),
 		)
 	}
-	held := ""
+	rest := ""
 	if !withdraws {
-		if held, err = g.grantsOf(req); err != nil {
+		if rest, err = g.describeGrants(req); err != nil {
 			return "", err
 		}
-		proposed, err := g.proposalsOf(req)
+		proposed, err := g.describeProposals(req)
 		if err != nil {
 			return "", err
 		}
-		held += proposed
+		rest += proposed
 	}
-	return cmp.Or(b.String(), "No call of yours waits for approval.\n") + held, nil
+	return cmp.Or(b.String(), "No call of yours waits for approval.\n") + rest, nil
 }
 
-// awaited returns the plan of a call that waits for the decisions of the user, with its answer: those that were made,
-// one a line, and after them the calls that still wait. Another plan is returned as it is.
-func (g *vaultGateway) awaited(ctx context.Context, req Request, plan Plan) (Plan, error) {
+// awaitDecisions waits for decisions of the user if the call asks for that. It then sets the answer of the plan: the
+// decisions, one per line, followed by the calls that still wait. Other plans are returned unchanged.
+func (g *vaultGateway) awaitDecisions(ctx context.Context, req Request, plan Plan) (Plan, error) {
 	text, waits := plan.call.Param("wait")
 	if !waits || plan.call.OwnAnswer() != allowlist.AnswersApprovals {
 		return plan, nil
 	}
-	begun := time.Now()
-	seconds, _ := strconv.Atoi(text) // it was parsed
+	started := time.Now()
+	seconds, _ := strconv.Atoi(text) // validated when the call was parsed
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
 	defer cancel()
 	decided, err := g.consent.Decided(ctx, g.callerOf(req))
@@ -213,7 +214,7 @@ func (g *vaultGateway) awaited(ctx context.Context, req Request, plan Plan) (Pla
 			excerpt.Reason(err),
 		)
 	}
-	waiting, err := g.waitingCalls(plan, req)
+	waiting, err := g.answerApprovals(plan, req)
 	if err != nil {
 		return plan, err
 	}
@@ -222,7 +223,7 @@ func (g *vaultGateway) awaited(ctx context.Context, req Request, plan Plan) (Pla
 		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\n", q.ID(), q.Command, q.Vault, q.State)
 	}
 	plan.answer = b.String() + waiting
-	plan.asking += time.Since(begun)
+	plan.asking += time.Since(started)
 	return plan, nil
 }
 
@@ -232,7 +233,7 @@ func (g *vaultGateway) ownAnswerTo(ctx context.Context, plan Plan, req Request) 
 	case allowlist.AnswersUndoList:
 		return g.undoList(ctx, plan)
 	case allowlist.AnswersApprovals:
-		return g.waitingCalls(plan, req)
+		return g.answerApprovals(plan, req)
 	}
 	name, ok := plan.call.Param("command")
 	vault := CatalogVault{Policy: plan.policy, Facts: plan.facts, Programs: g.programs()}
@@ -242,12 +243,12 @@ func (g *vaultGateway) ownAnswerTo(ctx context.Context, plan Plan, req Request) 
 	case !ok:
 		return CommandOverview(vault), nil
 	}
-	l, err := ExplainCommand([]CatalogVault{vault}, name)
+	listing, err := ExplainCommand([]CatalogVault{vault}, name)
 	if err != nil {
 		return "", err
 	}
 	if req.AtTerminal {
-		return l.Explained().TextAtTerminal(req.CallPrefix), nil
+		return listing.Explained().TextAtTerminal(req.CallPrefix), nil
 	}
-	return l.Explained().Text(), nil
+	return listing.Explained().Text(), nil
 }

@@ -99,12 +99,12 @@ func (g *vaultGateway) sessionFacts(plan *Plan, req Request) policy.Facts {
 	facts := policy.ClearFacts(plan.facts.At)
 	if read := g.hasRead(plan.caller); read != "" && plan.policy.Suspicious == policy.SuspiciousAsk &&
 		plan.call.Effect().Mutates() {
-		plan.findings.acts(plan.policy, policy.RuleSuspicious)
+		plan.findings.apply(plan.policy, policy.RuleSuspicious)
 		facts.Suspected = policy.Because(read)
 	}
-	plan.because = g.flowing(plan.policy, plan.call, req.reads)
+	plan.because = g.applicableFlows(plan.policy, plan.call, req.reads)
 	for _, read := range plan.because {
-		plan.findings.acts(plan.policy, policy.RuleFlow, read.rule.Action())
+		plan.findings.apply(plan.policy, policy.RuleFlow, read.rule.Action())
 		facts.Flowing = facts.Flowing.With(read.rule)
 	}
 	hides, narrowed := g.narrowed(plan.call)

@@ -106,10 +106,10 @@ func (g *vaultGateway) process(
 	ran := false
 	defer func() { g.settleGrant(plan.use, ran, result) }()
 	if err == nil && !by.inBatch { // a batch does not stop others for it
-		plan, err = g.awaited(ctx, req, plan)
+		plan, err = g.awaitDecisions(ctx, req, plan)
 	}
 	if before, ok := errors.AsType[*answered](err); ok {
-		return g.firstAnswer(before.plan, before.answer).endedIn(line), true
+		return g.replayAnswer(before.plan, before.answer).endedIn(line), true
 	}
 	if err != nil {
 		line.Refused(err)
@@ -146,7 +146,7 @@ func (g *vaultGateway) process(
 		return Reject(req.Command, err).endedIn(line), false
 	}
 	defer release()
-	result = g.once(req, plan, func(plan Plan) Result {
+	result = g.runOnce(req, plan, func(plan Plan) Result {
 		ran = true
 		return g.carryOut(ctx, plan)
 	})
@@ -161,7 +161,7 @@ func (g *vaultGateway) process(
 	}
 	g.flows.add(g.flowReads(plan.policy, plan.call, readsAnswer, result))
 	if req.Shows && result.Change != nil && plan.change != nil {
-		g.discloses(plan)
+		g.recordDisclosure(plan)
 		result.Difference = consent.Changes(plan.change.files(), plan.change.changes(), plan.change.Rest)
 	}
 	result.found = g.withPrivate(plan, result)
@@ -224,12 +224,12 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 	}
 	line.HiddenBy(g.rules.HiddenBy(plan.call, plan.policy, plan.facts))
 	if needsApproval(err) && by.question == nil && !by.takesBack {
-		plan, err = g.passNothing(ctx, req, plan, err)
+		plan, err = g.approveNoChange(ctx, req, plan, err)
 	}
 	switch {
 	case by.question != nil && (err == nil || needsApproval(err)):
 		plan, err = plan.withApproval(*by.question)
-		plan = plan.underGrant(by.grant).ofProposal(by.proposal)
+		plan = plan.withGrant(by.grant).ofProposal(by.proposal)
 	case by.takesBack && needsApproval(err):
 		plan, err = plan.withApproval(consent.Question{})
 	case needsApproval(err) && by.inBatch:
@@ -244,7 +244,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 			line.Asked(err)
 			return plan, &answered{plan, answer} // the user is not asked about a call that was made
 		}
-		if g.underGrant(ctx, req, &plan) {
+		if g.approveUnderGrant(ctx, req, &plan) {
 			line.Granted(plan.grant)
 			err = nil
 			break
@@ -365,7 +365,7 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 	default:
 		out, err = g.perform(ctx, r)
 		if r.call.Effect().Mutates() {
-			err = unseen(err)
+			err = unverifiable(err)
 		}
 	}
 	out.Duration += located.Duration

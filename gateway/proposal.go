@@ -101,7 +101,7 @@ func (g *vaultGateway) propose(ctx context.Context, b Batch, again string) Propo
 		}
 		b.flowed = g.flowsOf(before) // whatever this session has read
 	}
-	b.flowed = joinFlows(b.flowed, g.flows.of(time.Now()))
+	b.flowed = joinFlows(b.flowed, g.flows.recent(time.Now()))
 	id := cmp.Or(again, consent.NewProposalID())
 	counted := g.admission.Batch(g.accountOf(b.Caller), len(b.Operations), 0)
 	if counted != nil {
@@ -463,9 +463,9 @@ func (g *vaultGateway) changedSince(p consent.Proposal) (changed []string) {
 	return changed
 }
 
-// proposalsOf returns the proposals of the sender of a request, one a line, for the agent: what became of each, and which
+// describeProposals returns the proposals of the sender of a request, one a line, for the agent: what became of each, and which
 // of the notes that it may see have changed since.
-func (g *vaultGateway) proposalsOf(req Request) (string, error) {
+func (g *vaultGateway) describeProposals(req Request) (string, error) {
 	if !g.proposals.MayHave() {
 		return "", nil
 	}

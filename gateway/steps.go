@@ -367,7 +367,7 @@ func (g *vaultGateway) locateNew(ctx context.Context, r route) (route, exec.Outc
 	var err error
 	change := r.change
 	if change == nil {
-		if change, err = g.planned(ctx, r, *own, nil); err != nil {
+		if change, err = g.planChange(ctx, r, *own, nil); err != nil {
 			return r, exec.Outcome{ExitCode: -1}, err
 		}
 	}

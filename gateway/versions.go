@@ -114,8 +114,8 @@ func (g *vaultGateway) shownExcerpt(r route, text string) string {
 	return excerpt.Short(string(g.runner.Marker(r.permit.Secrets()).Redact([]byte(text))))
 }
 
-// plannedRestore has the embedded program work out a change of which the app has the text.
-func (g *vaultGateway) plannedRestore(
+// planRestore has the embedded program work out a change of which the app has the text.
+func (g *vaultGateway) planRestore(
 	ctx context.Context,
 	r route,
 	own exec.Program,
@@ -131,7 +131,7 @@ func (g *vaultGateway) plannedRestore(
 	if err != nil {
 		return nil, err
 	}
-	change, err := g.plannedBy(ctx, at, own.Restoring(kept.of, kept.text), in)
+	change, err := g.previewChange(ctx, at, own.Restoring(kept.of, kept.text), in)
 	if err == nil {
 		change.version = kept
 	}
@@ -169,7 +169,7 @@ func (g *vaultGateway) restore(
 	case err != nil && r.planning != nil:
 		return out, err
 	case err != nil:
-		return g.settledOutcome(ctx, r, options.Entry, out, err)
+		return g.settleOutcome(ctx, r, options.Entry, out, err)
 	}
 	if out.Failure == nil {
 		out.Notices = append(out.Notices, "the text is "+kept.of)
