@@ -567,9 +567,9 @@ func (g *vaultGateway) workOutIn(ctx context.Context, plan *Plan, in *planning) 
 	}
 	var err error
 	plan.change, err = g.planChange(ctx, plan.routes[0], *program, in)
-	if unavailable, ok := errors.AsType[*exec.Unavailable](err); ok && plan.canTurn(unavailable) {
+	if unavailable, ok := errors.AsType[*exec.Unavailable](err); ok && plan.canFallBack(unavailable) {
 		// The version is then taken from the journal, and the call is carried out as planned.
-		plan.notices = append(slices.Clone(plan.notices), answeredByEmbedded(unavailable))
+		plan.notices = append(slices.Clone(plan.notices), noticeEmbedded(unavailable))
 		plan.routes = slices.Clone(plan.routes[1:])
 		plan.change, err = g.planChange(ctx, plan.routes[0], *program, in)
 	}

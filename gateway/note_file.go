@@ -1,12 +1,11 @@
 package gateway
 
-// The notes of a vault, as far as the gateway knows them by itself: which of them may be seen, by the policy in
-// force, its access rules, the ignore file and the names that the disk has for paths; and of single files the hash,
-// whether they changed, and whether a path leads to a file of another name. It opens only regular files, below the
-// folder of the vault, and writes nothing.
+// This file has what the gateway itself reads from the notes of a vault: the hash of single files, whether they
+// changed, and whether a path leads to a file of another name. See note_rules.go for which notes may be seen. It
+// opens only regular files in the folder of the vault, and writes nothing.
 //
-// What it says about hidden notes is for the owner of the vault and for the audit log: to callers such a note is
-// missing. A folder of "" is one that is not known: nothing is found in it.
+// What it reports about hidden notes is for the owner of the vault and for the audit log: to callers such a note
+// does not exist. The folder is "" if it is not known; then nothing is found in it.
 
 import (
 	"bytes"
@@ -30,10 +29,10 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
-// openFile opens the file at a path in the folder of a vault and returns its size
-// in bytes. It returns nil if there is none, and if it is not a regular file.
+// openFile opens the file at a path in the folder of a vault and returns its size in bytes. It returns nil if there
+// is no regular file.
 func openFile(folder, path string) (*os.File, int64) {
-	root, info := lookAt(folder, path)
+	root, info := openAndStat(folder, path)
 	if root == nil {
 		return nil, 0
 	}
@@ -41,7 +40,7 @@ func openFile(folder, path string) (*os.File, int64) {
 	return openIn(root, path, info)
 }
 
-// openIn is [openFile] of what was seen at the path.
+// openIn is like [openFile] for a file in root. info is the result of statIn for the path.
 func openIn(root *os.Root, path string, info fs.FileInfo) (*os.File, int64) {
 	file, err := root.Open(filepath.FromSlash(path))
 	if err != nil {
@@ -54,9 +53,9 @@ func openIn(root *os.Root, path string, info fs.FileInfo) (*os.File, int64) {
 	return file, info.Size()
 }
 
-// lookAt opens the folder of a vault if it has a regular file at a path: to open anything
-// else, such as a pipe, may block.
-func lookAt(folder, path string) (*os.Root, fs.FileInfo) {
+// openAndStat opens the folder of a vault if it has a regular file at a path. Opening anything else, such as a pipe,
+// might block.
+func openAndStat(folder, path string) (*os.Root, fs.FileInfo) {
 	if folder == "" || path == "" {
 		return nil, nil
 	}
@@ -64,7 +63,7 @@ func lookAt(folder, path string) (*os.Root, fs.FileInfo) {
 	if err != nil {
 		return nil, nil
 	}
-	info := lookIn(root, path)
+	info := statIn(root, path)
 	if info == nil {
 		root.Close()
 		return nil, nil
@@ -72,8 +71,8 @@ func lookAt(folder, path string) (*os.Root, fs.FileInfo) {
 	return root, info
 }
 
-// lookIn returns what is known of the regular file at a path, nil if there is none.
-func lookIn(root *os.Root, path string) fs.FileInfo {
+// statIn returns the info of the regular file at a path, nil if there is none.
+func statIn(root *os.Root, path string) fs.FileInfo {
 	name := filepath.FromSlash(path)
 	info, err := root.Lstat(name)
 	if err != nil || !filenames.IsFile(root, name, info.Mode()) {
@@ -82,15 +81,15 @@ func lookIn(root *os.Root, path string) fs.FileInfo {
 	return info
 }
 
-// readFile returns what is in the file at a path in the folder of a vault. ok is false where there is
-// none, and for one of more than most bytes.
-func readFile(folder, path string, most int64) (content []byte, ok bool) {
+// readFile returns the content of the file at a path in the folder of a vault. ok is false if there is no regular
+// file, or if it has more than maxSize bytes.
+func readFile(folder, path string, maxSize int64) (content []byte, ok bool) {
 	file, size := openFile(folder, path)
-	return readOpened(file, size, most)
+	return readOpened(file, size, maxSize)
 }
 
-// readDirect is [readFile] of a file that is no other one by a symbolic link on the way to it.
-func readDirect(folder, path string, most int64) (content []byte, ok bool) {
+// readDirect is like [readFile], but refuses paths that go through a symbolic link.
+func readDirect(folder, path string, maxSize int64) (content []byte, ok bool) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return nil, false
@@ -100,38 +99,39 @@ func readDirect(folder, path string, most int64) (content []byte, ok bool) {
 		if c != '/' {
 			continue
 		}
-		above, err := root.Lstat(filepath.FromSlash(path[:i]))
-		if err != nil || !above.IsDir() {
+		parent, err := root.Lstat(filepath.FromSlash(path[:i]))
+		if err != nil || !parent.IsDir() {
 			return nil, false
 		}
 	}
-	info := lookIn(root, path)
+	info := statIn(root, path)
 	if info == nil {
 		return nil, false
 	}
 	file, size := openIn(root, path, info)
-	return readOpened(file, size, most)
+	return readOpened(file, size, maxSize)
 }
 
-// readOpened reads and closes a file of a size in bytes. ok is false for nil, and where there are more than most bytes.
-func readOpened(file *os.File, size, most int64) (content []byte, ok bool) {
+// readOpened reads and closes a file with the given size in bytes. ok is false if file is nil, or if it has more
+// than maxSize bytes.
+func readOpened(file *os.File, size, maxSize int64) (content []byte, ok bool) {
 	if file == nil {
 		return nil, false
 	}
 	defer file.Close()
-	if size > most {
+	if size > maxSize {
 		return nil, false
 	}
-	read := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
-	_, err := read.ReadFrom(io.LimitReader(file, most+1))
-	return read.Bytes(), err == nil && int64(read.Len()) <= most
+	buf := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+	_, err := buf.ReadFrom(io.LimitReader(file, maxSize+1))
+	return buf.Bytes(), err == nil && int64(buf.Len()) <= maxSize
 }
 
-// HashOfPrinted returns the hash of a note that the app printed, as results carry it: the first 16
-// hex digits of SHA-256. The app ends a text without a final line break with one, so the size of
-// the file decides. It is "" where there is no such note, or its size is another.
+// HashOfPrinted returns the hash of a note that the app printed, as it is in results: the first 16 hex digits of
+// SHA-256. The app adds a missing final line break, so the size of the file tells whether it has one. The hash is ""
+// if there is no such note, or if its size does not fit the text.
 func HashOfPrinted(folder, path, printed string) string {
-	root, info := lookAt(folder, path)
+	root, info := openAndStat(folder, path)
 	if root == nil {
 		return ""
 	}
@@ -147,7 +147,7 @@ func HashOfPrinted(folder, path, printed string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// HashOfNote returns the SHA-256 of the file at a path in the vault as bytes, "" where there is no file.
+// HashOfNote returns the SHA-256 of the file at a path in the vault as bytes, "" if there is no file.
 func HashOfNote(folder, path string) string {
 	file, _ := openFile(folder, path)
 	if file == nil {
@@ -161,9 +161,9 @@ func HashOfNote(folder, path string) string {
 	return string(hash.Sum(nil))
 }
 
-// FileStampOf returns the stamp of the file at a path in the vault, the zero one where there is none.
+// FileStampOf returns the stamp of the file at a path in the vault, zero if there is none.
 func FileStampOf(folder, path string) FileStamp {
-	root, info := lookAt(folder, path)
+	root, info := openAndStat(folder, path)
 	if root == nil {
 		return FileStamp{}
 	}
@@ -171,28 +171,28 @@ func FileStampOf(folder, path string) FileStamp {
 	return FileStamp{info.Size(), info.ModTime()}
 }
 
-// FileStamp is the size and time of a note, which differ after a change of it. The zero stamp
-// is of no note.
+// FileStamp is the size and modification time of a note. It changes when the note changes. The zero stamp is not
+// that of any note.
 type FileStamp struct {
 	size     int64
 	modified time.Time
 }
 
-// settled is how long ago the last change of a note must have been for its stamp to be different
-// after another one: file systems count time in steps of up to two seconds.
-const settled = 2 * time.Second
+// stampAge is how old the last change of a note must be for its stamp to be sure to differ after another change:
+// file systems store times in steps of up to two seconds.
+const stampAge = 2 * time.Second
 
-// Before returns the stamp of a note that was read from a moment on, the zero one
-// where it may have been changed since.
+// Before returns the stamp of a note that was read at the time begun or later, or the zero stamp if the note may
+// have changed since.
 func (s FileStamp) Before(begun time.Time) FileStamp {
-	if s.modified.After(begun.Add(-settled)) {
+	if s.modified.After(begun.Add(-stampAge)) {
 		return FileStamp{}
 	}
 	return s
 }
 
-// ignorePatterns returns the text of the ignore file of a vault, nil where there is none. ok
-// is false for a file that cannot be used.
+// ignorePatterns returns the content of the ignore file of a vault, nil if there is none. ok is false if the file
+// cannot be read.
 func ignorePatterns(folder string) (text []byte, ok bool) {
 	if folder == "" {
 		return nil, true
@@ -203,29 +203,29 @@ func ignorePatterns(folder string) (text []byte, ok bool) {
 	return readFile(folder, access.IgnoreFile, access.MaxIgnoreFile)
 }
 
-// RejectIndirect refuses a path in the folder of a vault that leads to a file of another
-// name: through a symbolic link, or because the file has further hard links. It returns
-// nil where nothing is at the path, and where the folder is "" or cannot be opened.
+// RejectIndirect returns an error if a path in the folder of a vault leads to a file of another name: through a
+// symbolic link, or because the file has further hard links. It returns nil if there is no file, and if the folder
+// is "" or cannot be opened.
 func RejectIndirect(folder, note string) error {
 	if folder == "" {
 		return nil
 	}
 	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return nil // the app says what is wrong
+		return nil // the app will report that
 	}
 	defer root.Close()
 	parts := strings.Split(note, "/")
 	for i := range parts {
-		at := path.Join(parts[:i+1]...)
-		info, err := root.Lstat(filepath.FromSlash(at))
+		prefix := path.Join(parts[:i+1]...)
+		info, err := root.Lstat(filepath.FromSlash(prefix))
 		switch {
 		case err != nil:
 			return nil // nothing is at the path
 		case info.Mode()&os.ModeSymlink != 0:
-			// The embedded program answers in the same way.
+			// The embedded program gives the same answer.
 			return failure.New(failure.CodeNotFound, "", "file %q not found", excerpt.Short(note))
-		case filenames.IsFile(root, filepath.FromSlash(at), info.Mode()) && hardLinks(root, at, info) > 1:
+		case filenames.IsFile(root, filepath.FromSlash(prefix), info.Mode()) && hardLinks(root, prefix, info) > 1:
 			return failure.New(policy.CodeAccess, "the user can put a copy in the place of the hard link",
 				"file %q has more than one hard link, and there are access rules", excerpt.Short(note))
 		}
@@ -233,19 +233,19 @@ func RejectIndirect(folder, note string) error {
 	return nil
 }
 
-// maxRead bounds what [TextWithHash] reads: more is not shown to anybody.
-const maxRead = 4 << 20
+// maxTextSize is the size in bytes up to which [TextWithHash] reads a file. More is shown to nobody.
+const maxTextSize = 4 << 20
 
-// TextWithHash returns the file at a path in the folder of a vault if it has the SHA-256 hash,
+// TextWithHash returns the content of the file at a path in the folder of a vault if it has the given SHA-256 hash,
 // in hexadecimal, and at most 4 MiB.
 func TextWithHash(folder, path, hash string) (text guard.Unjudged, ok bool) {
-	content, ok := readFile(folder, path, maxRead)
+	content, ok := readFile(folder, path, maxTextSize)
 	sum := sha256.Sum256(content)
 	return guard.NewUnjudged(content), ok && hex.EncodeToString(sum[:]) == hash
 }
 
-// EachPath calls visit with the path of every file of a vault, as its folders list them, until it
-// returns false. Folders whose names begin with a dot are left out, and those that cannot be read.
+// EachPath calls visit with the path of every file of a vault, in the order of its folders, until visit returns
+// false. Folders whose names begin with a dot, and unreadable ones, are skipped.
 func EachPath(folder string, visit func(path string) bool) error {
 	if folder == "" {
 		return errors.New("the folder of the vault is not known")
@@ -267,9 +267,9 @@ func EachPath(folder string, visit func(path string) bool) error {
 	})
 }
 
-// ListFolders returns the names of at most limit folders that are directly in the folder at a
-// path of a vault, "" for its root, sorted, and whether there are more. Folders whose
-// names begin with a dot are settings of programs and left out.
+// ListFolders returns the sorted names of up to limit folders directly in the folder at a path of a vault, ""
+// meaning its root, and whether there are more. Folders whose names begin with a dot contain settings of programs
+// and are skipped.
 func ListFolders(folder, path string, limit int) (names []string, more bool, err error) {
 	if folder == "" {
 		return nil, false, errors.New("the folder of the vault is not known")

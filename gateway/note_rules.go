@@ -22,32 +22,32 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
-// NoteRules are the policy in force for one vault, with the names of its notes on the disk. They are
-// safe for concurrent use.
+// NoteRules has the policy in force for one vault, with the names of its notes on the disk. It is safe for
+// concurrent use.
 type NoteRules struct {
-	folder func() string // of the vault, "" where it is not known
-	policy *atomic.Pointer[policy.Policy]
-	scope  policy.Scope
-	names  *filenames.Folder // of what is in the folder
-	ruled  atomic.Pointer[ruleNames]
-	// ask asks what notes say of themselves, see [exec.Runner.Ask]; nil where nothing can be asked.
+	folder   func() string // returns the folder of the vault, "" if it is not known
+	policy   *atomic.Pointer[policy.Policy]
+	scope    policy.Scope
+	names    *filenames.Folder // the names in that folder
+	resolved atomic.Pointer[resolvedRules]
+	// ask asks the embedded program which notes restrict access to themselves, see [exec.Runner.Ask]. It may be nil.
 	ask func(p policy.Policy, question protocol.Ask, words []string) ([]string, error)
 }
 
-// respellAfter is how long resolved rules are used before the disk is asked again. Meanwhile nothing leaks: a rule
+// resolveAfter is how long resolved rules are used before the disk is asked again. Meanwhile nothing leaks: a rule
 // that takes something away applies in every spelling.
-const respellAfter = time.Second
+const resolveAfter = time.Second
 
-// ruleNames are access rules with the names that the disk has for their paths.
-type ruleNames struct {
-	written string // the rules as they are written
+// resolvedRules are access rules with their paths as they are spelled on the disk.
+type resolvedRules struct {
+	written string // the rules as they are in the settings
 	rules   access.Rules
 	at      time.Time
 }
 
-// NewNoteRules returns the rules of a vault with a policy. folder returns the folder of the vault,
-// "" where it is not known; it is asked when the rules are first used. ask asks the embedded
-// program what notes say of themselves; nil where they say nothing.
+// NewNoteRules returns the rules of a vault with a policy. folder returns the folder of the vault, "" if it is not
+// known; it is called when the rules are first used. ask asks the embedded program which notes restrict access to
+// themselves; nil means that none does.
 func NewNoteRules(
 	p policy.Policy,
 	folder func() string,
@@ -64,8 +64,8 @@ func NewNoteRules(
 	return r
 }
 
-// Scoped returns the rules for requests whose access tokens have a scope. What tightens the one
-// tightens the other.
+// Scoped returns the rules for requests whose access tokens have a scope. It shares the policy with r, so that
+// Tighten on either applies to both.
 func (r *NoteRules) Scoped(scope policy.Scope) *NoteRules {
 	return &NoteRules{folder: r.folder, policy: r.policy, scope: scope, names: r.names, ask: r.ask}
 }
@@ -74,12 +74,12 @@ func (r *NoteRules) Scoped(scope policy.Scope) *NoteRules {
 // changed.
 func (r *NoteRules) Tighten(p policy.Policy) bool {
 	for {
-		has := r.policy.Load()
-		tightened := p.Meet(*has)                                      // the origin of what both say is the later one
-		if fmt.Sprintf("%#v", tightened) == fmt.Sprintf("%#v", *has) { // fingerprints stay, and with them cursors
+		current := r.policy.Load()
+		tightened := p.Meet(*current)                                      // if both have a setting, its origin becomes the later one
+		if fmt.Sprintf("%#v", tightened) == fmt.Sprintf("%#v", *current) { // keep fingerprints, and cursors with them
 			return false
 		}
-		if r.policy.CompareAndSwap(has, &tightened) { // otherwise another call has tightened it
+		if r.policy.CompareAndSwap(current, &tightened) { // otherwise another call has tightened it
 			return true
 		}
 	}
@@ -88,8 +88,8 @@ func (r *NoteRules) Tighten(p policy.Policy) bool {
 // Ended reports whether the policy in force allows nothing any more.
 func (r *NoteRules) Ended() bool { return r.policy.Load().At(time.Now()).Closed != "" }
 
-// Policy returns the policy in force, which allows nothing once it has expired. Its access rules also apply to the names that the
-// disk has for their paths.
+// Policy returns the policy in force, which allows nothing once it has expired. Its access rules also apply to their
+// paths as spelled on the disk.
 func (r *NoteRules) Policy() policy.Policy { return r.policyAt(time.Now()) }
 
 func (r *NoteRules) policyAt(now time.Time) policy.Policy {
@@ -98,24 +98,25 @@ func (r *NoteRules) policyAt(now time.Time) policy.Policy {
 	if !p.Access.Restrict() || folder == "" {
 		return p
 	}
-	// The rules apply to the names that the disk has for their paths, too.
-	last := r.ruled.Load()
+	// Access rules must also apply to their paths as they are spelled on the disk.
+	last := r.resolved.Load()
 	written := p.Access.String()
-	if last == nil || last.written != written || now.Sub(last.at) >= respellAfter {
-		last = &ruleNames{written: written, at: now, rules: p.Access.Named(func(path string) string {
+	if last == nil || last.written != written || now.Sub(last.at) >= resolveAfter {
+		last = &resolvedRules{written: written, at: now, rules: p.Access.Named(func(path string) string {
 			if name, err := r.names.Name(path); err == nil {
 				return name
 			}
 			return path
 		})}
-		r.ruled.Store(last)
+		r.resolved.Store(last)
 	}
 	p.Access = last.rules
 	return p
 }
 
-// InForce returns the policy in force, see [NoteRules.Policy], and what is known of every call in the vault: when it is made,
-// the scope of its access token, and whether there is an ignore file, unless the caller has looked for it already.
+// InForce returns the policy in force, see [NoteRules.Policy], and the facts of every call in the vault: the time,
+// the scope of its access token, and whether there is an ignore file. seen is the zero Fingerprint, or one that the
+// caller has taken already.
 func (r *NoteRules) InForce(seen Fingerprint) (policy.Policy, policy.Facts) {
 	now := time.Now()
 	facts := policy.ClearFacts(now)
@@ -125,7 +126,7 @@ func (r *NoteRules) InForce(seen Fingerprint) (policy.Policy, policy.Facts) {
 
 var hasIgnoreFile = policy.Because("the vault has an ignore file")
 
-// ignores says whether the vault has an ignore file. If that cannot be found out, it counts as having one.
+// ignores returns whether the vault has an ignore file. If that cannot be determined, it counts as having one.
 func (r *NoteRules) ignores(seen Fingerprint) policy.Reason {
 	folder := r.folder()
 	switch {
@@ -141,17 +142,16 @@ func (r *NoteRules) ignores(seen Fingerprint) policy.Reason {
 }
 
 // Fingerprint identifies what hides notes of a vault: it changes when the ignore patterns or the policy do. A call
-// that is under way while they change has read under the earlier ones, so what it keeps must not be shown later. The
-// zero Fingerprint has looked at nothing.
+// that was running during such a change has read under the earlier rules, so its stored answer must not be shown
+// later. The zero Fingerprint means that nothing was looked at.
 type Fingerprint struct {
-	patterns [sha256.Size]byte // zero for none
+	patterns [sha256.Size]byte // zero if there are none
 	policy   *policy.Policy
-	// looked says that it is not the zero Fingerprint, ignores that there is an ignore file.
+	// looked is true except in the zero Fingerprint. ignores means that there is an ignore file.
 	looked, ignores bool
 }
 
-// Fingerprint looks at what hides notes now. Where the patterns cannot be read
-// no call succeeds, so it does not matter what they are.
+// Fingerprint returns what hides notes now. If the patterns cannot be read no call succeeds, so they do not matter.
 func (r *NoteRules) Fingerprint() Fingerprint {
 	text, ok := ignorePatterns(r.folder())
 	f := Fingerprint{policy: r.policy.Load(), looked: true, ignores: !ok || text != nil}
@@ -166,49 +166,48 @@ func (r *NoteRules) Fingerprint() Fingerprint {
 func (r *NoteRules) Digest() string {
 	text, ok := ignorePatterns(r.folder())
 	rules := r.policy.Load().EnforcedAccess().String()
-	narrowed, known := r.Narrowing()
+	levels, known := r.Narrowing()
 	return fmt.Sprintf(
 		"%x",
-		sha256.Sum256(fmt.Appendf(nil, "%t %d:%s%s %t %q", ok, len(rules), rules, text, known, narrowed)),
+		sha256.Sum256(fmt.Appendf(nil, "%t %d:%s%s %t %q", ok, len(rules), rules, text, known, levels)),
 	)
 }
 
-// Named returns the call with its paths as the disk has them, so that rules,
-// questions, records and the app know one name of a note. hidden says that one of
-// them leads to what may not be seen: then the call stays as it is, for the answer
-// must not tell the name, and only the embedded program may be asked.
+// Named returns the call with its paths as spelled on the disk, so that rules, questions, records and the app use
+// one name for a note. hidden means that a path leads to a hidden note. Then the call stays as it is, because the
+// answer must not reveal the name, and only the embedded program may be asked.
 func (r *NoteRules) Named(call allowlist.Call) (named allowlist.Call, hidden bool) {
 	if r.folder() == "" || len(call.NamedPaths()) == 0 {
 		return call, false
 	}
-	// .md is added to a path that leads to no file, if it leads to a note with it. A note that is
-	// hidden does not exist: the path stays.
-	completed, err := call.WithPaths(true, func(asked string) string {
-		if strings.HasSuffix(asked, noteExtension) || r.isFile(asked) || !r.isFile(asked+noteExtension) {
-			return asked
+	// Add .md to a path that leads to no file but would with that extension. A hidden note does not exist, so its
+	// path stays.
+	completed, err := call.WithPaths(true, func(given string) string {
+		if strings.HasSuffix(given, noteExtension) || r.isFile(given) || !r.isFile(given+noteExtension) {
+			return given
 		}
-		name, err := r.names.Name(asked + noteExtension)
-		if err != nil || r.hides()(name) {
-			return asked
+		name, err := r.names.Name(given + noteExtension)
+		if err != nil || r.hiddenFilter()(name) {
+			return given
 		}
-		return asked + noteExtension
+		return given + noteExtension
 	})
-	if err == nil { // otherwise it is too long with it
+	if err == nil { // otherwise the call would become too long
 		call = completed
 	}
-	var others []string
+	var respelled []string
 	named, err = call.WithPaths(false, func(path string) string {
 		name, err := r.names.Name(path)
 		if err != nil || name == path {
-			return path // the embedded program says what is wrong with it
+			return path // if it is wrong, the embedded program reports that
 		}
-		others = append(others, name)
+		respelled = append(respelled, name)
 		return name
 	})
-	if len(others) == 0 {
+	if len(respelled) == 0 {
 		return call, false
 	}
-	if err != nil || slices.ContainsFunc(others, r.hides()) {
+	if err != nil || slices.ContainsFunc(respelled, r.hiddenFilter()) {
 		return call, true
 	}
 	return named, false
@@ -217,9 +216,9 @@ func (r *NoteRules) Named(call allowlist.Call) (named allowlist.Call, hidden boo
 // noteExtension is the extension that callers may leave out of a path.
 const noteExtension = ".md"
 
-// Narrowing returns the levels to which notes of the vault narrow access to themselves, by their paths: of the notes
-// at some paths, or of all. ok is false where that is not known: then any note may be hidden. The embedded program is
-// not asked if no note can do so, or if the folder of the vault is not known.
+// Narrowing returns the levels to which notes of the vault restrict access to themselves, by path: for the given
+// paths, or for all notes if there are none. ok is false if that is not known; then any note may be hidden. The
+// embedded program is not asked if no note can do so, or if the folder of the vault is not known.
 func (r *NoteRules) Narrowing(paths ...string) (levels map[string]access.Level, ok bool) {
 	if r.policy.Load().Shadows(policy.RulePrivate) {
 		return nil, true
@@ -245,24 +244,24 @@ func (r *NoteRules) WouldNarrow(paths ...string) (levels map[string]access.Level
 	return levels, err == nil
 }
 
-// maxSuspected bounds the notes whose bytes are looked at here: the embedded program reads longer ones piece by piece.
-const maxSuspected = 256 << 10
+// maxScanned is the size in bytes up to which notes are scanned here. For longer ones the embedded program is asked.
+const maxScanned = 256 << 10
 
-// mayNarrow returns what tells whether the note at a path may narrow access to itself, by its bytes as they are now: for a note
-// that does not, nothing has to be asked. One that cannot be read here may.
+// mayNarrow returns a function that reports whether the current content of the note at a path may restrict access to
+// itself. If it does not, the embedded program need not be asked. A note that cannot be read here may do so.
 func (r *NoteRules) mayNarrow(p access.Private) func(path string) bool {
 	folder := r.folder()
 	return func(note string) bool {
 		if !strings.HasSuffix(note, noteExtension) || path.Clean(note) != note {
 			return true
 		}
-		text, ok := readDirect(folder, note, maxSuspected)
+		text, ok := readDirect(folder, note, maxScanned)
 		return !ok || p.MayNarrow(text)
 	}
 }
 
-// Marked returns the paths of the notes that have one of some tags, or for "private" narrow access to
-// themselves. known is false where that cannot be found out.
+// Marked returns the paths of the notes that have one of the given tags or, for "private", that restrict access to
+// themselves. known is false if that cannot be determined.
 func (r *NoteRules) Marked(marks []string) (paths []string, known bool) {
 	if r.ask == nil || r.folder() == "" {
 		return nil, false
@@ -274,36 +273,36 @@ func (r *NoteRules) Marked(marks []string) (paths []string, known bool) {
 // Closes reports whether the note at a path hides itself, or may do so.
 func (r *NoteRules) Closes(path string) bool {
 	levels, ok := r.Narrowing(path)
-	level, narrowed := levels[path]
-	return !ok || narrowed && level == access.None
+	level, isNarrowed := levels[path]
+	return !ok || isNarrowed && level == access.None
 }
 
 // isFile reports whether there is a regular file at a path in the vault.
-func (r *NoteRules) isFile(asked string) bool {
-	return FileStampOf(r.folder(), asked) != FileStamp{}
+func (r *NoteRules) isFile(path string) bool {
+	return FileStampOf(r.folder(), path) != FileStamp{}
 }
 
-// Visible returns what tells whether the note at a path may be seen, by the access rules
-// and the ignore file as they are now. With an ignore file that cannot be used, nothing may.
+// Visible returns a function that reports whether the note at a path may be seen, by the current access rules and
+// ignore file. With an unreadable ignore file no note may be seen.
 func (r *NoteRules) Visible() func(path string) bool {
 	text, ok := ignorePatterns(r.folder())
 	rules := r.Policy().Access
 	patterns := access.ParseIgnored(string(text))
-	closed := sync.OnceValue(func() func(path string) bool { // asked for once, and only if a path gets that far
+	hidesItself := sync.OnceValue(func() func(path string) bool { // asked for once, and only if a path gets that far
 		levels, known := r.Narrowing()
 		return func(path string) bool {
-			level, narrowed := levels[path]
-			return !known || narrowed && level == access.None
+			level, isNarrowed := levels[path]
+			return !known || isNarrowed && level == access.None
 		}
 	})
 	return func(path string) bool {
 		mayBeRead := rules.Level(path) > access.None && !patterns.Hides(path, access.File)
-		return ok && mayBeRead && !closed()(path)
+		return ok && mayBeRead && !hidesItself()(path)
 	}
 }
 
-// hides returns what tells whether a note or folder is hidden.
-func (r *NoteRules) hides() func(path string) bool {
+// hiddenFilter returns a function that reports whether a note or folder is hidden.
+func (r *NoteRules) hiddenFilter() func(path string) bool {
 	text, ok := ignorePatterns(r.folder())
 	rules := r.Policy().Access
 	patterns := access.ParseIgnored(string(text))
@@ -314,10 +313,9 @@ func (r *NoteRules) hides() func(path string) bool {
 	}
 }
 
-// HiddenBy returns the rule that hides what a call spells out as a path, and what it
-// spells out as a name: "access" for the rules about access, "ignore" for the ignore
-// file, "" if nothing of it is hidden. The call was judged by p and the facts. It is
-// for the audit log: the answer is made by the program that enforces the rules.
+// HiddenBy returns the rule that hides a path in a call, and the one that hides the name of a note in it: "access"
+// for the access rules, "ignore" for the ignore file, "" if nothing is hidden. The call was judged by p and the
+// facts. The result is for the audit log: the answer itself comes from the program that enforces the rules.
 func (r *NoteRules) HiddenBy(call allowlist.Call, p policy.Policy, facts policy.Facts) (rule, ofName string) {
 	rules := p.Access
 	ignores := facts.Ignores.Holds()
@@ -329,7 +327,7 @@ func (r *NoteRules) HiddenBy(call allowlist.Call, p policy.Policy, facts policy.
 		text, _ = ignorePatterns(r.folder())
 	}
 	patterns := access.ParseIgnored(string(text))
-	by := func(path string, folder bool) string {
+	ruleFor := func(path string, folder bool) string {
 		switch {
 		case folder && !rules.Opens(path), !folder && rules.Level(path) == access.None:
 			return "access"
@@ -338,13 +336,13 @@ func (r *NoteRules) HiddenBy(call allowlist.Call, p policy.Policy, facts policy.
 		}
 		return ""
 	}
-	for _, s := range call.NamedPaths() {
-		if rule = by(s.Path, s.Folder); rule != "" {
+	for _, named := range call.NamedPaths() {
+		if rule = ruleFor(named.Path, named.Folder); rule != "" {
 			return rule, ""
 		}
 	}
-	if name, given := call.Param("file"); given {
-		ofName = cmp.Or(by(name, false), by(name+noteExtension, false))
+	if name, ok := call.Param("file"); ok {
+		ofName = cmp.Or(ruleFor(name, false), ruleFor(name+noteExtension, false))
 	}
 	return "", ofName
 }

@@ -82,7 +82,7 @@ func TestAnUnusableIgnoreFileHidesEverything(t *testing.T) {
 		r := rulesFor(t, dir, nil)
 		_, facts := r.InForce(Fingerprint{})
 		assert.That(t, !r.Visible()("a.md"), "%s: something is shown", what)
-		assert.That(t, r.hides()("a.md"), "%s: something is shown", what)
+		assert.That(t, r.hiddenFilter()("a.md"), "%s: something is shown", what)
 		assert.That(t, facts.Ignores.Holds(), "%s: something is shown", what)
 		a, err := accessOf(r, "a.md")
 		require.Equal(t, err, nil, "%s", what)
@@ -253,7 +253,7 @@ func accessOf(r *NoteRules, path string) (NoteAccess, error) {
 // Of a note that shows by its bytes that it does not narrow access nothing is asked; of every other one it is.
 func TestOnlyWhatANoteDoesNotShowIsAsked(t *testing.T) {
 	dir := vault(t, "")
-	long := strings.Repeat("long ", maxSuspected/5+1)
+	long := strings.Repeat("long ", maxScanned/5+1)
 	for name, text := range map[string]string{
 		"plain.md": "# Plain\ntext #work\n", "Sub/plain.md": "---\ntitle: Plan\ntags: [work]\n---\nprivate words\n", "empty.md": "",
 		"marked.md": "---\nprivate: true\n---\n", "tagged.md": "text #private\n", "odd.md": "a\x00b", "long.md": long, "open.md": "---\nagent: r\n",

@@ -39,16 +39,15 @@ func formOf(call allowlist.Call) pageForm {
 	return formText
 }
 
-// firstPage chooses the fields of an answer and stores the rest after its first page.
+// firstPage chooses the fields of an answer, returns its first page and stores the rest.
 func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 	g.answers.Sweep()
-	// A search that has found nothing, or a call whose note is not found, gets the advice to use find, where that is
-	// enabled.
+	// If a search found nothing, or the note of a call was not found, suggest find, provided that it is enabled.
 	wider := allowlist.Wider(whole.Command)
 	isEmpty := whole.OK && whole.Stdout == "" && !whole.unchanged
-	none := isEmpty && wider != ""
+	foundNothing := isEmpty && wider != ""
 	isMissing := wider == "" && whole.Error != nil && whole.Error.Code == failure.CodeNotFound
-	if none || isMissing {
+	if foundNothing || isMissing {
 		_, byName := req.Params["file"]
 		_, byPath := req.Params["path"]
 		namesNote := byName || byPath || slices.ContainsFunc(req.Words, func(word string) bool {
@@ -57,11 +56,11 @@ func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 		_, enabled := EnabledCommand([]CatalogVault{g.listed()}, allowlist.FindsNotes)
 		switch {
 		case !enabled:
-		case none:
-			whole.Notices = append(slices.Clone(whole.Notices), findsMore)
-		case namesNote && strings.HasPrefix(whole.Error.Message, `file "`): // and no view or heading of a note that exists
+		case foundNothing:
+			whole.Notices = append(slices.Clone(whole.Notices), hintFind)
+		case namesNote && strings.HasPrefix(whole.Error.Message, `file "`): // not a missing view or heading of a note that exists
 			advised := *whole.Error
-			advised.Hint = followedBy(advised.Hint, findsMore)
+			advised.Hint = followedBy(advised.Hint, hintFind)
 			whole.Error = &advised
 		}
 	}
@@ -75,14 +74,14 @@ func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 	}
 	shown := g.page(req, answer, whole.Stdout)
 	if req.Keep {
-		shown.raw = "" // the pages are all that is asked for
+		shown.raw = "" // the caller only wants the pages
 	}
 	return shown
 }
 
-const findsMore = allowlist.FindsNotes + " also searches in other words, and forgives typos"
+const hintFind = allowlist.FindsNotes + " also searches in other words, and forgives typos"
 
-// followedBy returns a hint with another one after it; a question ends with its own sign.
+// followedBy returns a hint followed by another one. A question keeps its question mark.
 func followedBy(hint, more string) string {
 	switch {
 	case hint == "":
@@ -93,7 +92,7 @@ func followedBy(hint, more string) string {
 	return hint + "; " + more
 }
 
-// withoutText is the result of a read whose answer cannot be shown as requested.
+// withoutText returns the result of a read whose answer cannot be shown as requested.
 func withoutText(r Result, err error) Result {
 	r.OK = false
 	r.Error = failure.Of(err)
@@ -104,8 +103,8 @@ func withoutText(r Result, err error) Result {
 	return r
 }
 
-// page cuts an answer that is longer than the request permits. The rest of the answer to a
-// read is stored. JSON for a model is compact.
+// page truncates an answer that is longer than the request permits. If the call only reads, the rest is stored. JSON
+// for a model is compacted.
 func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 	if req.Keep && answer.form == formJSON {
 		answer.Stdout, answer.rows = compactRows(answer.Stdout)
@@ -118,7 +117,7 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 		return shown
 	}
 	answer = answer.counted()
-	if req.batch == "" { // the parts of a batch are too many for remarks on each
+	if req.batch == "" { // in a batch there would be too many remarks
 		shown = shown.numbered(answer, pagePosition{}, countedPage{})
 		if _, outlines := EnabledCommand([]CatalogVault{g.listed()}, allowlist.ListsHeadings); answer.isNote &&
 			outlines {
@@ -126,7 +125,7 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 		}
 	}
 	call, err := req.parse()
-	if err != nil || call.Effect() != tiers.Reads || len(call.String()) > maxKeptCall {
+	if err != nil || call.Effect() != tiers.Reads || len(call.String()) > maxStoredCall {
 		return shown
 	}
 	req.Ask = nil
@@ -149,8 +148,8 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 
 const longNote = "this is a part of a long note; " + allowlist.ListsHeadings + " lists its headings, and note:section prints the section of one, or some lines"
 
-// numbered returns a page that begins at a position with the numbers of its rows; known are rows
-// counted before. They are unknown if the middle of the answer is missing, and within a row of
+// numbered returns a page that begins at a position, with the numbers of its rows. known are the rows counted
+// before. The numbers are left out if the middle of the answer is missing, and if the page starts within a row of
 // JSON.
 func (r Result) numbered(answer Result, at pagePosition, known countedPage) Result {
 	if r.Truncated == nil || answer.missingPart != "" || answer.form != r.form {
@@ -158,7 +157,7 @@ func (r Result) numbered(answer Result, at pagePosition, known countedPage) Resu
 	}
 	before := known.Rows(answer.Stdout, answer.form, at.At)
 	if at.At > 0 && answer.form.HasLines() && answer.Stdout[at.At-1] != '\n' {
-		before = max(0, before-1) // its first line began on the page before
+		before = max(0, before-1) // its first line began on the previous page
 	}
 	numbered := *r.Truncated
 	numbered.From, numbered.To = before+1, before+countedPage{}.Rows(r.Stdout, r.form, len(r.Stdout))
@@ -172,10 +171,10 @@ func (r Result) numbered(answer Result, at pagePosition, known countedPage) Resu
 	return r
 }
 
-// nextPage returns the page of a cursor. The request takes all stages once more: the policy
-// must still permit it, and a notice says that the answer has changed since.
+// nextPage returns the page of a cursor. The request goes through all stages again: the policy must still permit it,
+// and a notice reports if the answer has changed since.
 func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Request) Result {
-	err := g.admission.Open() // an agent that was restored has no answers of before
+	err := g.admission.Open() // this also drops the answers of an agent whose credentials were renewed
 	var from storedText
 	var first storedAnswer
 	var page pagePart
@@ -188,22 +187,22 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 	if err == nil {
 		err = req.continues(first)
 	}
-	if err == nil && first.answer.divided == nil { // of a divided answer there is no page yet
+	if err == nil && first.answer.divided == nil { // the page of a divided answer is cut below
 		page, err = first.pageAt(req, from)
 	}
 	if err != nil {
 		g.record(ctx, g.name(), req).Refused(err)
 		return Reject(req.Command, err)
 	}
-	now, compares := g.readAgain(ctx, hold, req, first)
-	if !now.OK {
-		return g.page(req, now, "")
+	current, comparable := g.readAgain(ctx, hold, req, first)
+	if !current.OK {
+		return g.page(req, current, "")
 	}
-	if first.request.visibility != g.rules.Fingerprint() || !now.unchanged && now.closed != first.answer.closed {
-		return Reject(req.Command, ErrPageGone) // it may name a note that was hidden since
+	if first.request.visibility != g.rules.Fingerprint() || !current.unchanged && current.closed != first.answer.closed {
+		return Reject(req.Command, ErrPageGone) // it might name a note that was hidden since
 	}
 	if first.answer.divided != nil {
-		if compares {
+		if comparable {
 			first, from, err = first.complete(from)
 		} else {
 			first, from, err = first.extend(req, from)
@@ -217,11 +216,11 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 	}
 	answer := first.answer
 	answer.Notices = slices.Clone(answer.Notices)
-	changed := now.Stdout != from.text
+	changed := current.Stdout != from.text
 	if first.whole != nil {
-		changed = checksumOf(now.Stdout) != *first.whole
+		changed = checksumOf(current.Stdout) != *first.whole
 	}
-	if compares && changed {
+	if comparable && changed {
 		answer.Notices = append(
 			answer.Notices,
 			"the answer has changed since its first page; this page is of the earlier answer",
@@ -236,19 +235,19 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 		shown.Truncated.To > 0 {
 		first.counted = counted
 	}
-	g.answers.Replace(req.Caller, from.id, from.text, first) // if it is too large, it is fetched again for each page
+	g.answers.Replace(req.Caller, from.id, from.text, first) // if it is too large, each page reads it again
 	return shown
 }
 
-// storedText is a kept text and its id.
+// storedText is a stored text with its id.
 type storedText struct {
 	id, text string
-	at       pagePosition // where the page begins
+	at       pagePosition // the start of the page
 }
 
-// readAgain carries out the request of a page again, for its present caller. A random answer, and
-// an unchanged note, is only judged again; an unchanged answer from an index is left out. Then
-// there is no text to compare.
+// readAgain runs the request of a page again, for its current caller. For a random answer, and for an unchanged
+// note, it only checks that the call is permitted; for an unchanged answer from an index, the text is left out. Then
+// compares is false, and there is no text to compare.
 func (g *vaultGateway) readAgain(
 	ctx context.Context,
 	hold *exec.Hold,
@@ -257,7 +256,7 @@ func (g *vaultGateway) readAgain(
 ) (now Result, compares bool) {
 	again := first.request
 	again.Fields = nil
-	again.Limit = 0 // of the whole
+	again.Limit = 0 // the whole answer is compared
 	again.Ask = req.Ask
 	again.Client = req.Client
 	again.Surface = req.Surface
@@ -276,7 +275,7 @@ func (g *vaultGateway) readAgain(
 	return Result{OK: true, Command: again.Command, ExitCode: -1}, false
 }
 
-// continues refuses a request that differs from the one of its cursor.
+// continues returns an error if a request differs from the one that its cursor belongs to.
 func (r Request) continues(before storedAnswer) error {
 	first := before.request
 	asked := r
@@ -321,7 +320,7 @@ func (r Request) continues(before storedAnswer) error {
 	return nil
 }
 
-// Kept returns an error unless the answer of a cursor of the caller is stored.
+// HasStored returns an error unless the answer that a cursor of the caller belongs to is stored.
 func (g *Gateway) Kept(caller, cursor string) error {
 	id, _, err := parseCursor(cursor)
 	if err == nil {
@@ -333,14 +332,14 @@ func (g *Gateway) Kept(caller, cursor string) error {
 // Forget drops the stored answers of a caller whose session has ended.
 func (g *Gateway) Forget(caller string) { g.answers.Drop(g.ofAgent(caller)) }
 
-// Common is what all gateways of a process have together: the memory for answers whose rest is stored, of which whoever has
-// most gives way, and the places of calls that run at once.
+// Common is what all gateways of a process share: the memory for stored answers, and the places for calls that run
+// at once. If the memory is full, whoever uses the most of it loses answers.
 type Common struct {
 	answers *pageStore[storedAnswer]
 	running *shares.Line
 }
 
-// NewCommon returns what gateways have together of which so many calls run at once, 0 for [admission.DefaultParallel].
+// NewCommon returns what gateways share. parallel is how many calls run at once, 0 for [admission.DefaultParallel].
 func NewCommon(parallel int) *Common {
 	if parallel <= 0 {
 		parallel = admission.DefaultParallel
@@ -356,49 +355,48 @@ func (g *shared) dropAnswers() {
 	g.answers.DropOf(func(session string) bool { return ownerfiles.AgentOf(session) == g.agent })
 }
 
-// storeLimits bound the stored answers: the gateway has memory for one of the largest kind
-// while another one is read.
+// storeLimits limit the stored answers. The gateway has memory for one of the largest answers while another one is
+// read.
 var storeLimits = pageStoreLimits{PerSession: 16, Total: 512, Bytes: 17 << 20, Age: 10 * time.Minute}
 
-// maxKeptCall bounds a call whose answer is stored, in bytes: its parameters are stored with it.
-const maxKeptCall = 64 << 10
+// maxStoredCall is the maximum size in bytes of a call whose answer is stored. Its parameters are stored, too.
+const maxStoredCall = 64 << 10
 
-// storedAnswer is an answer of which the rest is stored, without its text.
+// storedAnswer describes an answer whose text is stored, without that text.
 type storedAnswer struct {
 	request Request // without Ask
 	call    allowlist.Call
 	answer  Result
-	whole   *checksum   // of the text before fields were chosen, nil if it is the stored one
-	note    FileStamp   // of the note whose text it is, where that is known
-	counted countedPage // the rows before the page that is likely to be next
+	whole   *checksum   // of the text before fields were chosen, nil if that is the stored text
+	note    FileStamp   // of the note that the text is from, zero if not known
+	counted countedPage // the rows before the page that will probably be requested next
 }
 
-// wholeOf returns the checksum by which a later answer is compared, nil if that is compared with
-// the stored text.
+// wholeOf returns the checksum that later answers are compared with, nil if they are compared with the stored text.
 func wholeOf(answer, kept string) *checksum {
-	if answer == kept { // it is the same string, mostly
+	if answer == kept { // usually they are the same string
 		return nil
 	}
 	sum := checksumOf(answer)
 	return &sum
 }
 
-// checksum is a keyed hash: writers of notes do not know the seed, so that two answers collide
-// with a chance of 2^-64.
+// checksum is a keyed hash. Authors of notes do not know its key, so two different answers have the same checksum
+// with a probability of 2^-64.
 type checksum struct {
 	size int
 	hash uint64
 }
 
-// seed is drawn by each process.
+// seed is the key for the checksums of this process.
 var seed = maphash.MakeSeed()
 
-// checksumOf makes no copy.
+// checksumOf returns the checksum of a text, without copying it.
 func checksumOf(text string) checksum {
 	return checksum{len(text), maphash.String(seed, text)}
 }
 
-// pageAt returns the page of a stored answer at the position of a request.
+// pageAt returns the page of a stored answer that starts at the given position.
 func (s storedAnswer) pageAt(req Request, from storedText) (pagePart, error) {
 	whole := wholeAnswer{Text: from.text, Form: s.answer.form, Rows: s.answer.rows}
 	return cutForJSON(
@@ -408,20 +406,20 @@ func (s storedAnswer) pageAt(req Request, from storedText) (pagePart, error) {
 	)
 }
 
-// divided is a long listing of which only the beginning was made fit to be shown, and searched for what the rules
-// about texts are about. For the first page of 1.5 MB of JSON it saves half the time. The rest is with the answer that
-// is stored, in no other place, and is looked at when its pages are asked for.
+// divided is a long listing of which only the beginning was prepared for display and searched by the content rules.
+// That halves the time for the first page of 1.5 MB of JSON. The rest is stored with the answer, and is prepared
+// when its pages are requested.
 type divided struct {
 	reported
 	out  exec.Outcome // with the whole text
-	rows int          // that it has
-	// seen is how many bytes were looked at, plain that they are shown without
-	// changes: then further parts can be appended.
+	rows int          // rows in the whole text
+	// seen is how many bytes were prepared. plain means that they are displayed unchanged, so that further parts can
+	// be appended.
 	seen  int
 	plain bool
 }
 
-// divide returns an answer of which as much is looked at as is asked for, nil if that is all of it.
+// divide returns the answer with as many bytes prepared as requested, nil if that is all of it.
 func (r reported) divide(out exec.Outcome, err error) *divided {
 	form := formOf(r.route.call)
 	failed := err != nil || out.Failure != nil
@@ -430,8 +428,8 @@ func (r reported) divide(out exec.Outcome, err error) *divided {
 	case failed || !isText, r.part == 0 || len(out.Stdout) <= r.part:
 		return nil
 	case out.State == "":
-		// An answer from no known state is made and sent once more for its next page, to see whether it
-		// has changed: it is not divided.
+		// The answer does not identify the state it was made from, so for its next page it is made and sent again, to
+		// see whether it has changed. It is not divided.
 		return nil
 	case !form.HasLines() && out.Rows == 0:
 		return nil
@@ -447,42 +445,42 @@ func (r reported) divide(out exec.Outcome, err error) *divided {
 	return d
 }
 
-// isArray reports whether its rows are those of an array, which the end of the part that was looked at needs a bracket for.
+// isArray reports whether the rows are elements of an array, so that the prepared part needs a closing bracket.
 func (d *divided) isArray() bool { return d.route.call.Reply().JSON }
 
-// whole returns the result of all of the answer.
+// whole returns the result for the whole answer.
 func (d *divided) whole() Result {
 	r := d.reported
 	r.part = 0
 	return r.result(d.out, nil)
 }
 
-// mostAtOnce is how many bytes are looked at beyond what a page needs.
-const mostAtOnce = 1 << 20
+// maxExtension is how many bytes are prepared in addition to what a page needs.
+const maxExtension = 1 << 20
 
-// complete returns the stored part of a divided answer with all of it.
+// complete replaces the prepared part of a stored answer by the whole answer.
 func (s storedAnswer) complete(from storedText) (storedAnswer, storedText, error) {
 	return s.filledWith(s.answer.divided.whole(), from)
 }
 
-// extend returns the stored part of a divided answer with as much more of it as the page of a
-// request needs; or all of it, where a part cannot be appended.
+// extend prepares as much more of a stored answer as the page of a request needs. If a part cannot be appended, it
+// prepares the whole answer.
 func (s storedAnswer) extend(req Request, from storedText) (storedAnswer, storedText, error) {
 	for s.answer.divided != nil {
 		d := *s.answer.divided
 		if !d.plain || req.MaxOutput == 0 {
 			return s.complete(from)
 		}
-		missing := from.at.At + req.MaxOutput + 1 - d.seen
-		if missing <= 0 {
+		needed := from.at.At + req.MaxOutput + 1 - d.seen
+		if needed <= 0 {
 			if page, err := s.pageAt(req, from); err != nil || !page.Last() {
 				return s, from, err
 			}
-			missing = req.MaxOutput // the page would end with what was looked at
+			needed = req.MaxOutput // otherwise the page would end with what is prepared
 		}
-		// Each further page takes more at once, because the text is copied each time.
+		// Each further page prepares more at once, because the text is copied each time.
 		text := d.out.Stdout
-		end := formOf(d.route.call).RowEnd(text, d.seen, max(missing, min(d.seen, mostAtOnce)))
+		end := formOf(d.route.call).RowEnd(text, d.seen, max(needed, min(d.seen, maxExtension)))
 		shown, report := sanitize.Text(text[d.seen:end])
 		if !report.None() {
 			return s.filledWith(d.whole(), from)
@@ -512,7 +510,7 @@ func (s storedAnswer) extend(req Request, from storedText) (storedAnswer, stored
 	return s, from, nil
 }
 
-// size returns how many bytes of text are stored with an answer, besides its own.
+// size returns how many bytes are stored with the answer in addition to its text.
 func (s storedAnswer) size() int {
 	if s.answer.divided == nil {
 		return 0
@@ -520,7 +518,7 @@ func (s storedAnswer) size() int {
 	return len(s.answer.divided.out.Stdout)
 }
 
-// withRows returns the stored answer with the number of its rows.
+// withRows returns the stored answer with its rows counted.
 func (s storedAnswer) withRows(text string) storedAnswer {
 	s.answer.Stdout = text
 	s.answer = s.answer.counted()
@@ -528,14 +526,14 @@ func (s storedAnswer) withRows(text string) storedAnswer {
 	return s
 }
 
-// filledWith returns the stored answer with all of its text in place of the first part.
+// filledWith returns the stored answer with the whole text in place of the prepared part.
 func (s storedAnswer) filledWith(whole Result, from storedText) (storedAnswer, storedText, error) {
 	answer := whole
 	if answer.form == formJSON {
 		answer.Stdout, answer.rows = compactRows(answer.Stdout)
 	}
 	if at := min(from.at.At, len(from.text)-1); at < 0 || !strings.HasPrefix(answer.Stdout, from.text[:at]) {
-		return s, from, ErrPageGone // the position would be a different one
+		return s, from, ErrPageGone // the position would mean another place in the text
 	}
 	from.text = answer.Stdout
 	answer.Stdout = ""

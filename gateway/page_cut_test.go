@@ -219,7 +219,7 @@ func TestFewCopiesAreMade(t *testing.T) {
 		copies float64
 		do     func(text string)
 	}{
-		{"surveyed", text, 0, func(text string) { surveyed(text) }},
+		{"surveyed", text, 0, func(text string) { surveyJSON(text) }},
 		{"compact already", tight, 2, func(text string) { compactRows(text) }},
 	} {
 		const runs = 5
@@ -244,7 +244,7 @@ func rowsOf(whole string, form pageForm) int {
 	case whole == "":
 		return 0
 	case form == formJSON:
-		if rows := surveyed(whole); rows.isArray {
+		if rows := surveyJSON(whole); rows.isArray {
 			return rows.count
 		}
 		return 1

@@ -14,24 +14,24 @@ import (
 )
 
 const (
-	maxFields = 100 // that can be asked for; rows are not that wide
-	// maxPresent is how many names an error lists: enough for the columns of a
-	// table, and not so much that the advice is longer than the answer.
+	maxFields = 100 // fields in a request; rows are not that wide
+	// maxPresent is how many names an error lists: enough for the columns of a table, but not so many that the advice
+	// is longer than the answer.
 	maxPresent = 40
-	// maxNames is how many are compared to find the nearest one.
+	// maxNames is how many names are compared to find the nearest one.
 	maxNames = 1000
 )
 
-// kindsOfValues are the kinds of JSON values by their first byte; any other is that of a number.
+// kindsOfValues maps the first byte of a JSON value to its kind. Any other byte starts a number.
 var kindsOfValues = map[byte]string{'[': "an array", '"': "a string", 't': "a boolean", 'f': "a boolean", 'n': "null"}
 
-// selectFields chooses fields of each row of an array of objects, or of one object. In the result
-// they are in the order in which they are asked for, one row a line; keys and values keep
-// their bytes. A row that lacks a field is shown without it. Of a key that a row has twice the
-// last one counts, as in encoding/json. An array without rows is returned as it is.
+// selectFields chooses fields of each row of an array of objects, or of a single object. The result has them in the
+// requested order, with one row per line; keys and values keep their bytes. A field that a row lacks is left out
+// there. If a row has a key twice, the last one counts, as in encoding/json. An array without rows is returned
+// unchanged.
 //
-// The errors are [*failure.RequestError]: for a list that is empty, too long or names a field
-// twice, for a text that is no JSON or not made of objects, and for a field that no row has.
+// The errors are [*failure.RequestError]: for a list that is empty, too long or names a field twice, for a text that
+// is not JSON or does not consist of objects, and for a field that no row has.
 func selectFields(text string, fields []string) (string, error) {
 	switch {
 	case len(fields) == 0:
@@ -44,9 +44,9 @@ func selectFields(text string, fields []string) (string, error) {
 			maxFields,
 		)
 	}
-	places := make(map[string]int, len(fields)) // of the fields in the order asked for
+	places := make(map[string]int, len(fields)) // index of each field in the requested order
 	for i, name := range fields {
-		if _, twice := places[name]; twice {
+		if _, isTwice := places[name]; isTwice {
 			return "", failure.New(failure.CodeBadValue, "name each field once", "fields has %s twice", quoted(name))
 		}
 		places[name] = i
@@ -58,7 +58,7 @@ func selectFields(text string, fields []string) (string, error) {
 			"fields cannot be chosen: the answer "+reason,
 			args...)
 	}
-	rows := surveyed(text)
+	rows := surveyJSON(text)
 	if !rows.isJSON {
 		return "", noRows("is not JSON")
 	}
@@ -87,13 +87,13 @@ func selectFields(text string, fields []string) (string, error) {
 		before = "["
 		end = "]"
 	}
-	found := make([]bool, len(fields))
-	chosen := make([]string, len(fields)) // in any row; of one row, "" where it has none
+	isPresent := make([]bool, len(fields))
+	chosen := make([]string, len(fields)) // the members of one row, "" for a missing field
 	for object := range objects {
 		clear(chosen)
 		members(object, func(key, member string) {
-			if i, asked := places[key]; asked {
-				found[i] = true
+			if i, isChosen := places[key]; isChosen {
+				isPresent[i] = true
 				chosen[i] = member
 			}
 		})
@@ -110,13 +110,13 @@ func selectFields(text string, fields []string) (string, error) {
 		before = ",\n"
 	}
 	out.WriteString(end)
-	if i := slices.Index(found, false); i >= 0 {
+	if i := slices.Index(isPresent, false); i >= 0 {
 		return "", missingField(fields[i], objects)
 	}
 	return out.String(), nil
 }
 
-// rowsOfJSON returns the elements of an array, or the one value that other JSON is.
+// rowsOfJSON yields the elements of an array. For other JSON it yields the text as a single value.
 func rowsOfJSON(text string, rows compactedRows) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		at := skipSpace(text, 0)
@@ -135,8 +135,8 @@ func rowsOfJSON(text string, rows compactedRows) iter.Seq[string] {
 	}
 }
 
-// members calls visit with the key of each member of a valid object, and with the member as it
-// is written. It is no iterator because that would be an allocation for each object.
+// members calls visit with the key and the text of each member of a valid object. It is not an iterator, because
+// that would cost an allocation per object.
 func members(object string, visit func(key, member string)) {
 	at := skipSpace(object, 1)
 	for object[at] != '}' {
@@ -157,12 +157,12 @@ func members(object string, visit func(key, member string)) {
 	}
 }
 
-// maxQuoted bounds what an error repeats of a name, in bytes: it may list forty of them.
+// maxQuoted is how many bytes of a name an error repeats. It may list forty names.
 const maxQuoted = 60
 
 func quoted(s string) string { return fmt.Sprintf("%q", excerpt.Clip(s, maxQuoted)) }
 
-// missingField is the error that no object has a field. Its hint lists those that they have.
+// missingField returns the error that no object has a field. Its hint lists the fields that the objects have.
 func missingField(field string, objects iter.Seq[string]) error {
 	seen := map[string]bool{}
 	for object := range objects {

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// surveyed reads a text of form JSON.
-func surveyed(text string) compactedRows {
+// surveyJSON returns what is known of the rows of a text of form JSON.
+func surveyJSON(text string) compactedRows {
 	if !json.Valid([]byte(text)) {
 		return compactedRows{known: true}
 	}
 	return jsonRows(text)
 }
 
-// jsonRows is what is known of a text that is JSON.
+// jsonRows returns what is known of the rows of valid JSON.
 func jsonRows(text string) compactedRows {
 	rows := compactedRows{known: true, isJSON: true}
 	if _, rows.isArray = firstRow(text); rows.isArray {
@@ -23,15 +23,15 @@ func jsonRows(text string) compactedRows {
 	return rows
 }
 
-// maxCompact bounds the text that [compactRows] works on, in bytes: it makes a copy.
+// maxCompact is the size in bytes up to which [compactRows] compacts a text. Compacting makes a copy.
 const maxCompact = 4 << 20
 
-// compactRows returns JSON without the space between its tokens, which costs a model as much
-// as the values do, and what it has seen of its rows. Keys and values keep their bytes. What
-// is no JSON is returned as it is, and so is JSON of more than 4 MiB, but for space at its end.
+// compactRows returns JSON without the space between its tokens, which costs a model as much as the values do, and
+// what it found out about the rows. Keys and values keep their bytes. Text that is not JSON is returned unchanged.
+// JSON of more than 4 MiB is returned without space at its end.
 func compactRows(text string) (compact string, rows compactedRows) {
 	if len(text) > maxCompact {
-		if rows = surveyed(text); rows.isJSON {
+		if rows = surveyJSON(text); rows.isJSON {
 			text = strings.TrimRight(text, space)
 		}
 		return text, rows
@@ -46,9 +46,10 @@ func compactRows(text string) (compact string, rows compactedRows) {
 	return text, jsonRows(text)
 }
 
-// space has the characters that may separate the tokens of JSON.
+// space has the characters that may separate tokens of JSON.
 const space = " \t\r\n"
 
+// skipSpace returns the offset of the first byte from at on that is not space.
 func skipSpace(s string, at int) int {
 	for at < len(s) && strings.IndexByte(space, s[at]) >= 0 {
 		at++
@@ -56,8 +57,8 @@ func skipSpace(s string, at int) int {
 	return at
 }
 
-// valueEnd returns the end of the value of JSON at an offset, the offset itself if there is none.
-// Of what is no JSON it returns any offset from there on.
+// valueEnd returns the end of the JSON value at an offset, the offset itself if there is none. For text that is not
+// JSON it returns an arbitrary offset from there on.
 func valueEnd(s string, at int) int {
 	for depth, i := 0, at; i < len(s); i++ {
 		switch c := s[i]; {
@@ -72,7 +73,7 @@ func valueEnd(s string, at int) int {
 			continue
 		case (c == '}' || c == ']') && depth > 0:
 			depth--
-		case depth == 0 && strings.IndexByte(",}]"+space, c) >= 0: // after a number or a word
+		case depth == 0 && strings.IndexByte(",}]"+space, c) >= 0: // the end of a number or a word
 			return i
 		default:
 			continue

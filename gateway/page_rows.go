@@ -2,13 +2,14 @@ package gateway
 
 import "strings"
 
-// rowAt is a row at an offset of a text.
+// rowAt is the row at an offset of a text.
 type rowAt struct {
-	end, next int  // where it ends, and where the next one begins
-	count     int  // 0 for a heading, empty lines at the end, and a line that began before the offset
-	ok        bool // false where no row is, or JSON continues with anything but a row
+	end, next int  // where the row ends, and where the next one begins
+	count     int  // 1 if it counts as a row; 0 for a heading, empty lines at the end, and a line that began before the offset
+	ok        bool // false if there is no row, or if something other than a row follows in JSON
 }
 
+// row returns the row at an offset.
 func (f pageForm) row(s string, at int) rowAt {
 	switch f {
 	case formJSON:
@@ -23,19 +24,19 @@ func (f pageForm) row(s string, at int) rowAt {
 		row.end = at + i + 1
 	}
 	row.next = row.end
-	heading := false
+	isHeading := false
 	if f.hasHeadings() {
 		line := strings.TrimRight(s[at:row.end], "\r\n")
-		number, _, colon := strings.Cut(line, ":")
+		number, _, hasColon := strings.Cut(line, ":")
 		switch f {
 		case formHeaded:
-			heading = strings.HasPrefix(line, "==> ") && strings.HasSuffix(line, " <==")
+			isHeading = strings.HasPrefix(line, "==> ") && strings.HasSuffix(line, " <==")
 		case formNumbered:
 			isNumber := number != "" && strings.Trim(number, "0123456789") == ""
-			heading = !colon || !isNumber
+			isHeading = !hasColon || !isNumber
 		}
 	}
-	if at > 0 && s[at-1] != '\n' || heading {
+	if at > 0 && s[at-1] != '\n' || isHeading {
 		row.count = 0
 	}
 	return row
@@ -43,17 +44,18 @@ func (f pageForm) row(s string, at int) rowAt {
 
 func (f pageForm) hasHeadings() bool { return f == formHeaded || f == formNumbered }
 
-// compactedRows is what is known of the rows of a text, so that it is read once. The zero Rows is nothing.
+// compactedRows is what is known about the rows of a text, so that the text is read only once. The zero value means
+// nothing.
 type compactedRows struct {
 	known           bool
-	isJSON, isArray bool // of a text of form JSON
+	isJSON, isArray bool // only for the form JSON
 	count           int
 }
 
-// Counted returns the text with the number of its rows, see [countedPage.Rows].
+// Counted returns the text with its rows counted, and their number, see [countedPage.Rows].
 func (w wholeAnswer) Counted() (counted wholeAnswer, count int) {
 	if !w.Rows.known && w.Form == formJSON {
-		w.Rows = surveyed(w.Text)
+		w.Rows = surveyJSON(w.Text)
 	}
 	if !w.Rows.known || w.Form == formJSON && !w.Rows.isArray {
 		w.Rows.known, w.Rows.count = true, countedPage{}.Rows(w.Text, w.Form, len(w.Text))
@@ -61,12 +63,12 @@ func (w wholeAnswer) Counted() (counted wholeAnswer, count int) {
 	return w, w.Rows.count
 }
 
-// countedPage is how many rows begin before a page of a text, so that they are counted once for
-// all pages. The zero Counted is that of the first page.
+// countedPage is how many rows begin before a page of a text, so that rows are counted only once for all pages. The
+// zero value is that of the first page.
 type countedPage struct{ at, rows int }
 
-// countBefore returns the Counted of a page at a position before which so many rows begin; ok is
-// false where it begins within a row.
+// countBefore returns the countedPage for a page at a position, given the number of rows that begin before it. ok is
+// false if the page begins within a row.
 func countBefore(whole string, form pageForm, at pagePosition, rows int) (c countedPage, ok bool) {
 	isWithin := 0 < at.At && at.At <= len(whole)
 	if at.Until != 0 || !isWithin {
@@ -78,8 +80,8 @@ func countBefore(whole string, form pageForm, at pagePosition, rows int) (c coun
 	return countedPage{at.At, rows}, true
 }
 
-// Rows counts the rows that begin in the first bytes of a text, and continues from what is known. until is
-// the length of the text for all of them, or where a page begins. JSON that is no array is one row.
+// Rows counts the rows that begin before the offset until, starting from what is known. until is the length of the
+// text or the start of a page. JSON that is not an array is one row.
 func (c countedPage) Rows(whole string, form pageForm, until int) (count int) {
 	until = min(until, len(whole))
 	if c.at > until {
@@ -112,8 +114,8 @@ func (c countedPage) Rows(whole string, form pageForm, until int) (count int) {
 	return count
 }
 
-// RowEnd returns where the row ends in which so many bytes from an offset are reached, the start of a text or
-// the end of an earlier row. It is the length of the text if nothing but its end follows.
+// RowEnd returns the end of the row in which at least atLeast bytes after the offset from are reached. from is the
+// start of the text or the end of a row. If no further row follows, it returns the length of the text.
 func (f pageForm) RowEnd(s string, from, atLeast int) int {
 	at := from
 	switch {
@@ -125,7 +127,7 @@ func (f pageForm) RowEnd(s string, from, atLeast int) int {
 		at = first
 	case f == formJSON:
 		at, _ = follow(s, from)
-	case f == formText && atLeast < len(s)-from: // the lines before it need not be looked at
+	case f == formText && atLeast < len(s)-from: // skip the lines before it
 		at = from + strings.LastIndexByte(s[from:from+max(atLeast, 1)-1], '\n') + 1
 	}
 	for at < len(s) {
@@ -141,11 +143,11 @@ func (f pageForm) RowEnd(s string, from, atLeast int) int {
 	return len(s)
 }
 
-// brackets are the text around the rows of an array, with the space there.
+// brackets are the opening and closing bracket of an array, with the space next to them.
 type brackets struct{ open, shut string }
 
-// maxSpace is the length of brackets with their space that are shown on every
-// page. More than an indentation is not worth its bytes.
+// maxSpace is the maximum length of brackets with their space that are repeated on every page. More than an
+// indentation is not worth its bytes.
 const maxSpace = 16
 
 // bracketsOf returns the brackets of an array as they are written there.
@@ -163,7 +165,7 @@ func bracketsOf(whole string) brackets {
 	return own
 }
 
-// firstRow returns where the first row of an array begins, or where it would.
+// firstRow returns where the first row of an array begins, or would begin. ok is false if the text is not an array.
 func firstRow(s string) (at int, ok bool) {
 	at = skipSpace(s, 0)
 	if at == len(s) || s[at] != '[' {
@@ -172,9 +174,8 @@ func firstRow(s string) (at int, ok bool) {
 	return skipSpace(s, at+1), true
 }
 
-// element returns the end of the element of an array at an offset and where the next one
-// begins: the length of s after the last one. It is not ok if there is no element, or
-// something else after it.
+// element returns the end of the array element at an offset and where the next one begins, which is the length of s
+// after the last one. ok is false if there is no element, or if something else follows it.
 func element(s string, at int) (end, next int, ok bool) {
 	end = valueEnd(s, at)
 	if end == at {
@@ -184,7 +185,7 @@ func element(s string, at int) (end, next int, ok bool) {
 	return end, next, ok
 }
 
-// follow returns where the element after the end of another one begins.
+// follow returns where the element after the end of another one begins. ok is false if something else follows.
 func follow(s string, end int) (next int, ok bool) {
 	at := skipSpace(s, end)
 	switch {
@@ -200,10 +201,9 @@ func follow(s string, end int) (next int, ok bool) {
 	return at, false
 }
 
-// record returns the end of the record of CSV at an offset, with the empty lines before it,
-// and how many rows that is: none for empty lines at the end. It reads misplaced quotation
-// marks as encoding/csv does with LazyQuotes: a field is quoted if it begins so, until a mark
-// before a comma or the end of a line.
+// record returns the end of the CSV record at an offset, including empty lines before it, and the number of rows: 1,
+// or 0 for empty lines at the end. Misplaced quotation marks are read as by encoding/csv with LazyQuotes: a field
+// that begins with a mark is quoted up to a mark before a comma or the end of a line.
 func record(s string, at int) (end, rows int) {
 	for at < len(s) {
 		next := lineBreak(s, at)
@@ -217,7 +217,7 @@ func record(s string, at int) (end, rows int) {
 	}
 	for at < len(s) {
 		if s[at] == '"' {
-			for at++; at < len(s); at++ { // to the closing mark, past those that are doubled
+			for at++; at < len(s); at++ { // to the closing mark; doubled marks are skipped
 				i := strings.IndexByte(s[at:], '"')
 				if i < 0 {
 					at = len(s)
@@ -240,8 +240,8 @@ func record(s string, at int) (end, rows int) {
 	return at, 1
 }
 
-// lineBreak returns the offset after the end of a line at an offset, the offset
-// itself if there is none. A return at the very end is one, as in encoding/csv.
+// lineBreak returns the offset after the line break at an offset, or the offset itself if there is none. A carriage
+// return at the very end is a line break, as in encoding/csv.
 func lineBreak(s string, at int) int {
 	switch rest := s[at:]; {
 	case rest == "\r", strings.HasPrefix(rest, "\n"):

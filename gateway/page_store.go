@@ -12,47 +12,49 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/shares"
 )
 
-// pageStoreLimits bound what a [pageStore] keeps. A store with one that is not above zero keeps nothing.
+// pageStoreLimits limit what a [pageStore] stores. If one of them is not above zero, it stores nothing.
 type pageStoreLimits struct {
-	PerSession int           // texts of one session
-	Total      int           // texts of all sessions, some hundreds at most
+	PerSession int           // texts per session
+	Total      int           // texts of all sessions, a few hundred at most
 	Bytes      int64         // of all texts, with the names of their sessions
-	Age        time.Duration // since a text was last put or got
+	Age        time.Duration // since a text was last stored or read
 }
 
-// pageStore is an LRU cache of texts whose rest may be fetched, each for one session. It is safe
-// for concurrent use.
+// pageStore is an LRU cache of texts whose rest may be fetched, each by one session. It is safe for concurrent use.
 //
-// T is data of the caller about a text.
+// T is data that the user of the store keeps with a text.
 type pageStore[T any] struct {
 	limits pageStoreLimits
 	now    func() time.Time
-	sizeOf func(T) int // in bytes; nil for data that is small
+	sizeOf func(T) int // in bytes; nil if the data is small
 
 	mu    sync.Mutex
-	texts []*kept[T] // the least recently used first
+	texts []*storedPage[T] // least recently used first
 	bytes int64
 }
 
-type kept[T any] struct {
+// storedPage is a text in the store.
+type storedPage[T any] struct {
 	id, session, text string
 	about             T
-	data              int // the size of about
+	data              int // size of about in bytes
 	used              time.Time
 }
 
-func (k *kept[T]) size() int64 { return int64(len(k.text)) + int64(len(k.session)) + int64(k.data) }
+func (k *storedPage[T]) size() int64 {
+	return int64(len(k.text)) + int64(len(k.session)) + int64(k.data)
+}
 
-// newPageStore makes an empty store. now is its clock, and sizeOf says how many bytes the data about a text have, nil
-// where that is not worth counting.
+// newPageStore returns an empty store. now is its clock. sizeOf returns the size of the data about a text in bytes;
+// it may be nil if that is not worth counting.
 func newPageStore[T any](limits pageStoreLimits, now func() time.Time, sizeOf func(T) int) *pageStore[T] {
 	return &pageStore[T]{limits: limits, now: now, sizeOf: sizeOf}
 }
 
-// Put keeps a text and returns the id under which its session finds it: 26 random letters and
-// digits. It is not ok if the text is too large to be kept at all.
+// Put stores a text and returns the id under which its session finds it: 26 random letters and digits. ok is false
+// if the text is too large to be stored.
 func (s *pageStore[T]) Put(session, text string, about T) (id string, ok bool) {
-	fresh := &kept[T]{id: rand.Text(), session: session, text: text, about: about}
+	fresh := &storedPage[T]{id: rand.Text(), session: session, text: text, about: about}
 	if !s.fits(fresh) {
 		return fresh.id, false
 	}
@@ -63,10 +65,10 @@ func (s *pageStore[T]) Put(session, text string, about T) (id string, ok bool) {
 	return fresh.id, true
 }
 
-// Replace replaces a kept text. It is not ok, and the text stays, if there is none with the
-// id, or if the new one is too large to be kept.
+// Replace replaces a stored text. It returns false, and the text stays, if there is none with that id or if the new
+// text is too large.
 func (s *pageStore[T]) Replace(session, id, text string, about T) (ok bool) {
-	fresh := &kept[T]{id: id, session: session, text: text, about: about}
+	fresh := &storedPage[T]{id: id, session: session, text: text, about: about}
 	if !s.fits(fresh) {
 		return false
 	}
@@ -74,10 +76,10 @@ func (s *pageStore[T]) Replace(session, id, text string, about T) (ok bool) {
 	defer s.mu.Unlock()
 	s.touch(fresh)
 	found := false
-	s.forget(func(k *kept[T]) bool {
-		same := k.id == id && k.session == session
-		found = found || same
-		return same
+	s.forget(func(k *storedPage[T]) bool {
+		isSame := k.id == id && k.session == session
+		found = found || isSame
+		return isSame
 	})
 	if !found {
 		return false // it was dropped or evicted
@@ -86,8 +88,8 @@ func (s *pageStore[T]) Replace(session, id, text string, about T) (ok bool) {
 	return true
 }
 
-// fits measures a text, and reports whether it can be kept at all.
-func (s *pageStore[T]) fits(fresh *kept[T]) bool {
+// fits sets the size of a text, and reports whether the text can be stored at all.
+func (s *pageStore[T]) fits(fresh *storedPage[T]) bool {
 	if s.sizeOf != nil {
 		fresh.data = s.sizeOf(fresh.about)
 	}
@@ -95,14 +97,14 @@ func (s *pageStore[T]) fits(fresh *kept[T]) bool {
 	return !isOff && fresh.size() <= s.limits.Bytes
 }
 
-// touch marks a text as used now, and drops those that have expired.
-func (s *pageStore[T]) touch(fresh *kept[T]) {
+// touch marks a text as just used, and drops expired texts.
+func (s *pageStore[T]) touch(fresh *storedPage[T]) {
 	fresh.used = s.now()
 	s.sweep(fresh.used)
 }
 
-// add keeps a text, in place of those of its session above the limit and of what has to be evicted.
-func (s *pageStore[T]) add(fresh *kept[T]) {
+// add stores a text. It first drops texts of its session above the limit, and then evicts others as needed.
+func (s *pageStore[T]) add(fresh *storedPage[T]) {
 	ofSession := 0
 	for _, k := range s.texts {
 		if k.session == fresh.session {
@@ -110,13 +112,13 @@ func (s *pageStore[T]) add(fresh *kept[T]) {
 		}
 	}
 	count := len(s.texts)
-	s.forget(func(k *kept[T]) bool {
-		surplus := k.session == fresh.session && ofSession >= s.limits.PerSession
-		if surplus {
+	s.forget(func(k *storedPage[T]) bool {
+		isSurplus := k.session == fresh.session && ofSession >= s.limits.PerSession
+		if isSurplus {
 			ofSession = ofSession - 1
 			count = count - 1
 		}
-		return surplus
+		return isSurplus
 	})
 	for ; count > 0 && (count >= s.limits.Total || s.bytes+fresh.size() > s.limits.Bytes); count-- {
 		s.evict(fresh)
@@ -125,38 +127,38 @@ func (s *pageStore[T]) add(fresh *kept[T]) {
 	s.bytes += fresh.size()
 }
 
-// evict drops the least recently used text of whoever has the most bytes, with a fresh text among them: nobody loses texts
-// to somebody who has more.
-func (s *pageStore[T]) evict(fresh *kept[T]) {
+// evict drops the least recently used text of whoever has the most bytes, including those of the new text. So nobody
+// loses texts to somebody who has more.
+func (s *pageStore[T]) evict(fresh *storedPage[T]) {
 	who := shares.Agent(fresh.session)
 	bytes := map[shares.Payer]int64{who: fresh.size()}
 	for _, k := range s.texts {
 		bytes[shares.Agent(k.session)] += k.size()
 	}
-	out := 0
+	victim := 0
 	for i, k := range s.texts {
 		payer := shares.Agent(k.session)
-		most := shares.Agent(s.texts[out].session)
+		most := shares.Agent(s.texts[victim].session)
 		if bytes[payer] > bytes[most] {
-			out = i
+			victim = i
 		}
 	}
-	s.bytes -= s.texts[out].size()
-	s.texts = slices.Delete(s.texts, out, out+1)
+	s.bytes -= s.texts[victim].size()
+	s.texts = slices.Delete(s.texts, victim, victim+1)
 }
 
-// ErrPageGone says that no text is kept under an id for a session: it has expired, was evicted, or
-// never existed.
+// ErrPageGone is the error if no text is stored under an id for a session: it has expired, was evicted, or never
+// existed.
 var ErrPageGone = failure.New(
 	failure.CodeNotFound,
 	"run the command again, without a cursor",
 	"the rest of this answer is not kept any more",
 )
 
-const sendAsItWas = "send the cursor of the latest answer, as it was"
+const hintSendUnchanged = "send the cursor of the latest answer, as it was"
 
-// Get returns a text and the data about it, and marks it as used. The error is [ErrPageGone], also
-// for the id of another session.
+// Get returns a text with its data, and marks it as used. The error is [ErrPageGone], even for the id of another
+// session.
 func (s *pageStore[T]) Get(session, id string) (text string, about T, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,16 +175,18 @@ func (s *pageStore[T]) Get(session, id string) (text string, about T, err error)
 }
 
 // Drop drops all texts of a session.
-func (s *pageStore[T]) Drop(session string) { s.DropOf(func(of string) bool { return of == session }) }
-
-// DropOf drops all texts of the sessions for which is returns true.
-func (s *pageStore[T]) DropOf(is func(session string) bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.forget(func(k *kept[T]) bool { return is(k.session) })
+func (s *pageStore[T]) Drop(session string) {
+	s.DropOf(func(other string) bool { return other == session })
 }
 
-// Sweep drops expired texts. Put and Get do so too; it frees memory while neither is called.
+// DropOf drops all texts of the sessions for which matches returns true.
+func (s *pageStore[T]) DropOf(matches func(session string) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget(func(k *storedPage[T]) bool { return matches(k.session) })
+}
+
+// Sweep drops expired texts. Put and Get do that, too; Sweep frees memory while neither is called.
 func (s *pageStore[T]) Sweep() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -190,16 +194,16 @@ func (s *pageStore[T]) Sweep() {
 }
 
 func (s *pageStore[T]) sweep(now time.Time) {
-	s.forget(func(k *kept[T]) bool {
+	s.forget(func(k *storedPage[T]) bool {
 		age := now.Sub(k.used)
-		return age >= s.limits.Age || age < 0 // a clock that is set back prolongs nothing
+		return age >= s.limits.Age || age < 0 // setting the clock back must not extend the time
 	})
 }
 
-// forget drops the texts for which goes returns true, called in order of use.
-func (s *pageStore[T]) forget(goes func(*kept[T]) bool) {
-	s.texts = slices.DeleteFunc(s.texts, func(k *kept[T]) bool {
-		if !goes(k) {
+// forget drops the texts for which isDropped returns true. It is called in order of use.
+func (s *pageStore[T]) forget(isDropped func(*storedPage[T]) bool) {
+	s.texts = slices.DeleteFunc(s.texts, func(k *storedPage[T]) bool {
+		if !isDropped(k) {
 			return false
 		}
 		s.bytes -= k.size()
@@ -211,7 +215,7 @@ func (s *pageStore[T]) forget(goes func(*kept[T]) bool) {
 func (s *pageStore[T]) Clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forget(func(*kept[T]) bool { return true })
+	s.forget(func(*storedPage[T]) bool { return true })
 }
 
 const (
@@ -222,8 +226,8 @@ const (
 	maxCursor = idLength + 2*len(".1073741824")
 )
 
-// cursorAt returns a position in a kept text as at most 48 letters, digits and
-// full stops: the id of [pageStore.Put], and the position of a page.
+// cursorAt returns the cursor for a position in a stored text. It has up to 48 letters, digits and full stops: the
+// id from [pageStore.Put] and the position.
 func cursorAt(id string, at pagePosition) string {
 	cursor := id + "." + strconv.Itoa(at.At)
 	if at.Until > 0 {
@@ -232,10 +236,10 @@ func cursorAt(id string, at pagePosition) string {
 	return cursor
 }
 
-// parseCursor reads what [cursorAt] wrote, and nothing else. It does not check the id, and
-// [cutForJSON] checks the position. The error is a [*failure.RequestError].
+// parseCursor parses a cursor that [cursorAt] returned, and nothing else. It does not check the id; [cutForJSON]
+// checks the position. The error is a [*failure.RequestError].
 func parseCursor(cursor string) (id string, at pagePosition, err error) {
-	bad := failure.New(failure.CodeBadValue, sendAsItWas, "cursor %s is not one of an answer", quoted(cursor))
+	bad := failure.New(failure.CodeBadValue, hintSendUnchanged, "cursor %s is not one of an answer", quoted(cursor))
 	if len(cursor) > maxCursor {
 		return "", pagePosition{}, bad
 	}
@@ -248,7 +252,7 @@ func parseCursor(cursor string) (id string, at pagePosition, err error) {
 	return id, at, nil
 }
 
-// offset reads a number. Text that is none becomes 0, which is written differently.
+// offset parses an offset. It returns 0 for anything invalid, which makes the comparison in parseCursor fail.
 func offset(s string) int {
 	n, err := strconv.ParseUint(s, 10, 32)
 	if err != nil || n > maxOffset {

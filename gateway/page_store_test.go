@@ -161,7 +161,7 @@ func TestShelfIsWithinItsLimits(t *testing.T) {
 				s.Sweep()
 				aged()
 				_, bytes := sum("")
-				same := slices.EqualFunc(s.texts, model, func(k *kept[int], m text) bool { return k.id == m.id })
+				same := slices.EqualFunc(s.texts, model, func(k *storedPage[int], m text) bool { return k.id == m.id })
 				require.That(t, same, "%d texts of %d bytes, want %+v", len(s.texts), s.bytes, model)
 				require.Equal(t, bytes, s.bytes, "%d texts of %d bytes, want %+v", len(s.texts), s.bytes, model)
 				require.That(t, bytes <= limits.Bytes, "%d texts of %d bytes, want %+v", len(s.texts), s.bytes, model)

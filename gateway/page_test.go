@@ -580,7 +580,7 @@ func TestWhoFindsNoNoteIsToldOfFind(t *testing.T) {
 				assert.That(t, !strings.Contains(said, "\n"), "%+v", r.Error)
 				assert.Contains(t, r.Error.Message, "Gone")
 			}
-			assert.That(t, strings.Contains(said, findsMore) == test.advised, "says %q, %+v", said, r.Error)
+			assert.That(t, strings.Contains(said, hintFind) == test.advised, "says %q, %+v", said, r.Error)
 		})
 	}
 }

@@ -18,14 +18,13 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// Plan judges req and picks the program for it. It starts nothing. The error
-// is a [*allowlist.ParseError], a [*policy.Denial], an [*exec.Unavailable] or a
-// [*failure.RequestError]. The plan returned with a denial has the routes of the call, but no
-// permit for them.
+// Plan judges req and chooses the program for it. It starts nothing. The error is an [*allowlist.ParseError], a
+// [*policy.Denial], an [*exec.Unavailable] or a [*failure.RequestError]. With a denial, the plan has the routes of
+// the call, but no permits for them.
 func (g *vaultGateway) Plan(req Request) (Plan, error) {
 	call, err := req.parse()
 	if err != nil {
-		return Plan{}, g.relativePath(req, err)
+		return Plan{}, g.withPathHint(req, err)
 	}
 	switch {
 	case req.ExpectHash != "" && (len(req.ExpectHash) != 16 || strings.Trim(req.ExpectHash, "0123456789abcdef") != ""):
@@ -73,7 +72,7 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 		)
 	}
 	if call.Tier() == tiers.Restricted {
-		return plan, plan.refusal // there is no way to show
+		return plan, plan.refusal // there is no program to show
 	}
 	if call.OwnAnswer() != allowlist.AnswersNothing {
 		err := plan.refusal
@@ -93,8 +92,8 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 	return plan, plan.refusal
 }
 
-// sessionFacts returns what the session and the notes in reach bring to a plan, and notes in it what of that
-// rules about texts act on.
+// sessionFacts returns the facts that come from the session and from the notes in reach, and records in the plan
+// which content rules apply because of them.
 func (g *vaultGateway) sessionFacts(plan *Plan, req Request) policy.Facts {
 	facts := policy.ClearFacts(plan.facts.At)
 	if read := g.hasRead(plan.caller); read != "" && plan.policy.Suspicious == policy.SuspiciousAsk &&
@@ -107,33 +106,33 @@ func (g *vaultGateway) sessionFacts(plan *Plan, req Request) policy.Facts {
 		plan.findings.apply(plan.policy, policy.RuleFlow, read.rule.Action())
 		facts.Flowing = facts.Flowing.With(read.rule)
 	}
-	hides, narrowed := g.narrowed(plan.call)
+	hides, narrowed := g.restrictedNotes(plan.call)
 	plan.hidden = plan.hidden || hides
 	facts.Narrowed = narrowed
 	return facts
 }
 
-// notesNarrow is the fact that notes which a call may reach narrow access to themselves.
-var notesNarrow = policy.Because("notes in reach restrict access to themselves")
+// factNarrowed is the fact that notes which a call may reach restrict access to themselves.
+var factNarrowed = policy.Because("notes in reach restrict access to themselves")
 
-// narrowed says what notes that narrow access to themselves, which the app does not know, mean for a
-// call: hidden, that one that it names is hidden, and protected, that only the embedded program may
-// carry it out, because it may reach others.
-func (g *vaultGateway) narrowed(call allowlist.Call) (hidden bool, protected policy.Reason) {
+// restrictedNotes returns what notes that restrict access to themselves mean for a call, because the app does not
+// know them. hidden means that the call names a hidden note. protected means that only the embedded program may
+// carry it out, because it may reach such notes.
+func (g *vaultGateway) restrictedNotes(call allowlist.Call) (hidden bool, protected policy.Reason) {
 	isNotOfApp := call.EmbeddedOnly() || call.OwnAnswer() != allowlist.AnswersNothing
 	if g.backend == Embedded || call.TouchesNoNote() || isNotOfApp {
 		return false, policy.None
 	}
-	if call.HasStep(allowlist.StepReadDaily) { // the note is looked at once its path is known, see readDailyAt
+	if call.HasStep(allowlist.StepReadDaily) { // checked once the path is known, see readDailyAt
 		return false, policy.None
 	}
 	if g.runner == nil || !g.runner.HasApp() {
 		return false, policy.None
 	}
-	var paths []string // of a call that may reach other notes there are none
+	var paths []string // none for a call that may reach other notes
 	if call.TouchesOneNote() {
-		for _, s := range call.NamedPaths() {
-			paths = append(paths, s.Path)
+		for _, named := range call.NamedPaths() {
+			paths = append(paths, named.Path)
 		}
 	}
 	levels, known := g.rules.Narrowing(paths...)
@@ -143,7 +142,7 @@ func (g *vaultGateway) narrowed(call allowlist.Call) (hidden bool, protected pol
 	case len(levels) == 0:
 		return false, policy.None
 	case len(paths) == 0:
-		return false, notesNarrow
+		return false, factNarrowed
 	}
 	for _, level := range levels {
 		hidden = hidden || level == access.None
@@ -151,10 +150,10 @@ func (g *vaultGateway) narrowed(call allowlist.Call) (hidden bool, protected pol
 	if hidden || !call.Effect().Mutates() {
 		return hidden, policy.None
 	}
-	return false, notesNarrow
+	return false, factNarrowed
 }
 
-// Changes reports whether req is a call that would change something, whether it is allowed or not.
+// Changes reports whether req is a call that would change something, whether or not it is allowed.
 func (g *Gateway) Changes(req Request) bool { return req.changes() }
 
 func (r Request) changes() bool {
@@ -162,38 +161,38 @@ func (r Request) changes() bool {
 	return err == nil && call.Effect().Mutates()
 }
 
-// route fills in the ways to carry out the plan.
+// route fills in the routes by which the plan can be carried out.
 func (g *vaultGateway) route(plan *Plan) error {
 	var appErr, ownErr error
 	var program exec.Program
 	_, daily := plan.call.Param("daily")
 	aboutToday := daily || plan.call.IsDaily()
-	// The embedded program turns the mark of a secret back into the secret, and says which random note it has drawn.
+	// The embedded program can turn the mark of a secret back into the secret, and reports which random note it
+	// picked.
 	hasMark := plan.call.HasValue(func(value string) bool { return guard.MayHaveMark([]byte(value)) })
-	own := plan.call.EmbeddedOnly() || hasMark
+	needsEmbedded := plan.call.EmbeddedOnly() || hasMark
 	if g.target().Folder != "" {
 		searchesRedacted := g.backend == Auto && plan.call.Searches() && plan.policy.Redacts()
 		isOfOwnDay := g.ownDay && aboutToday
-		own = own || searchesRedacted || isOfOwnDay
-		own = own || plan.call.FollowsLinks() || plan.call.DrawsNote()
+		needsEmbedded = needsEmbedded || searchesRedacted || isOfOwnDay
+		needsEmbedded = needsEmbedded || plan.call.FollowsLinks() || plan.call.DrawsNote()
 	}
-	// What is planned before it is made is not on the disk, where the app would look for it.
+	// Planned changes are not on the disk yet, where the app would look for them.
 	isInBatch := plan.planning != nil && g.backend != App
-	own = own || isInBatch && plan.call.VersionsOf() == ""
-	if g.backend != Embedded && !own {
+	needsEmbedded = needsEmbedded || isInBatch && plan.call.VersionsOf() == ""
+	if g.backend != Embedded && !needsEmbedded {
 		if program, appErr = g.app(); appErr == nil {
 			appErr = g.addRoute(plan, program, g.target().App)
 		}
 	}
-	if g.backend != App || own {
+	if g.backend != App || needsEmbedded {
 		if program, ownErr = g.embedded(); ownErr == nil {
 			ownErr = g.addRoute(plan, plan.planning.over(program), filepath.Base(g.target().Folder))
 		}
 	}
 	switch {
 	case len(plan.routes) > 0:
-		// The result says why the app was not asked where that is about this call, not
-		// about the machine as a whole.
+		// Report why the app is not used if the reason is the call itself, not the state of the machine.
 		if unsafe, ok := errors.AsType[*allowlist.ParseError](appErr); ok && g.backend == Auto {
 			plan.notices = append(
 				plan.notices,
@@ -204,10 +203,10 @@ func (g *vaultGateway) route(plan *Plan) error {
 	case appErr != nil && (ownErr == nil || g.target().Folder == ""):
 		return appErr
 	}
-	return ownErr // also where the app is missing: the folder that was given is what is wrong
+	return ownErr // even if the app is missing: the given folder is what is wrong
 }
 
-// addRoute adds the way to carry out the call in a vault, as it was decided.
+// addRoute adds the route by which a program can carry out the call in a vault.
 func (g *vaultGateway) addRoute(plan *Plan, program exec.Program, vault string) error {
 	decision, err := inVault(plan.decision, vault)
 	if err != nil {
@@ -219,12 +218,12 @@ func (g *vaultGateway) addRoute(plan *Plan, program exec.Program, vault string) 
 		return err
 	}
 	if program.Backend() != string(Embedded) && (plan.hidden || decision.Preview().Confined()) {
-		// The call may depend on hidden notes. The app can carry it out if the embedded program resolves the note and the
-		// app gets its path, or if that note is hidden, and answered as if it were missing. With the backend auto the
-		// embedded program answers such calls.
+		// The call may depend on hidden notes. The app can carry it out if the embedded program resolves the note
+		// and the app gets its path; if that note is hidden, the answer is that it is missing. With the backend auto
+		// the embedded program answers such calls.
 		const anyNote = "a.md"
-		at, err := call.At(anyNote)
-		canBePlaced := err == nil && at.TouchesOneNote()
+		located, err := call.At(anyNote)
+		canBePlaced := err == nil && located.TouchesOneNote()
 		isOfOneNote := call.TouchesOneNote() || canBePlaced || call.HasStep(allowlist.StepReadDaily)
 		resolves := isOfOneNote && g.target().Folder != ""
 		if g.backend != App || !resolves || plan.facts.Ignores.Holds() {
@@ -235,17 +234,17 @@ func (g *vaultGateway) addRoute(plan *Plan, program exec.Program, vault string) 
 		program: program, call: call, command: command, decision: decision, expect: plan.expect, policy: plan.policy, facts: plan.facts,
 		caller: plan.caller, client: plan.client, hidden: plan.hidden, batch: plan.batch, alone: plan.alone, planning: plan.planning,
 	}
-	r, _ = r.permitted() // without a permit it is only shown
+	r, _ = r.permitted() // without a permit it can only be shown
 	plan.routes = append(plan.routes, r)
 	return nil
 }
 
-// accessError says that the app cannot be asked, because it does not enforce the access
-// rules. A hidden note is missing for every caller.
+// accessError returns the error for a call that the app must not be asked, because it does not enforce the access
+// rules. To callers a hidden note does not exist.
 func (g *vaultGateway) accessError(call allowlist.Call) error {
 	if _, facts := g.inForce(Fingerprint{}); call.TouchesOneNote() && !facts.Ignores.Holds() {
-		for _, s := range call.NamedPaths() {
-			return failure.New(failure.CodeNotFound, "", "file %q not found", excerpt.Short(s.Path))
+		for _, named := range call.NamedPaths() {
+			return failure.New(failure.CodeNotFound, "", "file %q not found", excerpt.Short(named.Path))
 		}
 	}
 	hint := ""
@@ -263,13 +262,13 @@ func (g *vaultGateway) accessError(call allowlist.Call) error {
 	)
 }
 
-// checkPage refuses options that mean nothing for the answer to the call.
+// checkPage returns an error for paging options that do not apply to the answer of the call.
 func (r Request) checkPage(call allowlist.Call) error {
-	chosen := r.Fields != nil || r.Limit != 0
+	hasOptions := r.Fields != nil || r.Limit != 0
 	switch {
 	case r.Limit < 0:
 		return failure.New(failure.CodeBadValue, "give the rows of a page, such as 50", "limit %d is below 1", r.Limit)
-	case chosen && call.Effect() != tiers.Reads:
+	case hasOptions && call.Effect() != tiers.Reads:
 		return failure.New(
 			failure.CodeBadRequest,
 			"leave them out",
@@ -278,7 +277,7 @@ func (r Request) checkPage(call allowlist.Call) error {
 		)
 	case r.Fields != nil && !call.Reply().JSON:
 		hint := "leave fields out; use limit to shorten the answer"
-		c, _ := allowlist.Describe(call.Name()) // it exists, or there were no call
+		c, _ := allowlist.Describe(call.Name()) // it exists, because the call does
 		format, _ := call.Param("format")
 		if format != "json" &&
 			slices.ContainsFunc(
@@ -297,9 +296,9 @@ func (r Request) checkPage(call allowlist.Call) error {
 	return nil
 }
 
-// relativePath is the error about a path of the machine in place of one of the vault. Where the file is
-// in the vault, the hint has its path there.
-func (g *vaultGateway) relativePath(req Request, err error) error {
+// withPathHint improves the error about an absolute path in place of one relative to the vault: if the file is in
+// the vault, the hint has its path there.
+func (g *vaultGateway) withPathHint(req Request, err error) error {
 	wrong, ok := errors.AsType[*allowlist.ParseError](err)
 	folder := g.target().Folder
 	if !ok || folder == "" {
@@ -308,7 +307,7 @@ func (g *vaultGateway) relativePath(req Request, err error) error {
 	return wrong.Advised(func(e *allowlist.ParseError) string {
 		given := req.Params[e.Param].Text()
 		for _, word := range req.Words {
-			if value, found := strings.CutPrefix(word, e.Param+"="); found {
+			if value, ok := strings.CutPrefix(word, e.Param+"="); ok {
 				given = value
 			}
 		}
@@ -322,9 +321,9 @@ func (g *vaultGateway) relativePath(req Request, err error) error {
 	})
 }
 
-// Permits returns nil if the policy of the vault of req permits the call, possibly after
-// approval. It regards only the table and the policy: no program, no pause, no limit. The error
-// is a [*allowlist.ParseError], a [*policy.Denial] or a [*failure.RequestError].
+// Permits returns nil if the policy of the vault of req permits the call, possibly after approval. It checks only
+// the command table and the policy, not programs, pause or limits. The error is an [*allowlist.ParseError], a
+// [*policy.Denial] or a [*failure.RequestError].
 func (g *Gateway) Permits(req Request) error {
 	d, err := g.vaultNamed(req.Vault)
 	if err != nil {
@@ -340,6 +339,6 @@ func (g *Gateway) Permits(req Request) error {
 	return err
 }
 
-// Admits returns why every call is refused, nil where calls are not. It is for callers that
-// return what an earlier call has read.
+// Admits returns why every call is refused at the moment, nil if calls are accepted. It is for callers that return
+// what an earlier call has read.
 func (g *Gateway) Admits() error { return g.admission.Open() }

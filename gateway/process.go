@@ -23,14 +23,13 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
-// Do plans req and carries it out. It always returns a result: every failure,
-// an internal error included, is in it.
+// Do plans req and carries it out. It always returns a result, which also reports failures and internal errors.
 func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 	started := time.Now()
 	req.Caller = g.ofAgent(req.Caller)
-	if req.Cursor != "" && (req.Command == "" || req.Vault == "") { // a cursor alone is enough
+	if req.Cursor != "" && (req.Command == "" || req.Vault == "") { // a cursor alone is sufficient
 		id, _, err := parseCursor(req.Cursor)
-		if err == nil { // otherwise it is refused where it is used
+		if err == nil { // an invalid cursor is refused when it is used
 			if _, first, err := g.answers.Get(req.Caller, id); err == nil {
 				req.Command = cmp.Or(req.Command, first.request.Command)
 				req.Vault = cmp.Or(req.Vault, first.request.Vault)
@@ -41,7 +40,7 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 	if req.Taken.IsZero() {
 		req.Taken = started
 	}
-	ctx, seen := telemetry.Begin(ctx, g.observer, telemetry.Single, req.Command, req.Surface, g.agent)
+	ctx, observed := telemetry.Begin(ctx, g.observer, telemetry.Single, req.Command, req.Surface, g.agent)
 	fault := g.guard(req.Command, func() {
 		d, err := g.vaultNamed(req.Vault)
 		if err != nil {
@@ -49,7 +48,7 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 			result = Reject(req.Command, err)
 			return
 		}
-		req.Vault = d.name() // by whatever it was meant
+		req.Vault = d.name() // the request may name it by its id or folder
 		ctx, end := g.admission.Follow(ctx, d.rules.Ended)
 		defer end()
 		hold := g.runner.Hold(req.Caller)
@@ -63,7 +62,7 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 		}
 		whole, _ := d.process(ctx, hold, req, approved{})
 		result = d.firstPage(req, whole)
-		if whole.divided != nil && result.Truncated == nil { // no row ends where the page does
+		if whole.divided != nil && result.Truncated == nil { // the first part was not enough for a page
 			whole = whole.divided.whole()
 			result = d.firstPage(req, whole)
 		}
@@ -72,20 +71,20 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 		result = Fault(req.Command)
 	}
 	result.DurationMs = time.Since(started).Milliseconds()
-	seen.Ended(result.outcome())
+	observed.Ended(result.outcome())
 	return result
 }
 
 // process takes a request through its stages, in this order:
 //
-//  1. admit: pause, rate limits, policy, approval, audit log. It starts only the program
-//     that works out the change.
-//  2. acquire: wait for the semaphore of calls that run at once, and for earlier changes.
-//  3. once: with an idempotency key that has an answer, return that one.
+//  1. admit: pause, rate limits, policy, approval, audit log. The only program that it starts
+//     is the one that works out the change.
+//  2. acquire: wait for the semaphore of running calls, and for earlier changes.
+//  3. runOnce: with an idempotency key that has an answer, return that answer.
 //  4. carryOut: run the call on the first program that can, see run.
 //
-// hold is the reservation of memory for a large answer, by is what the user approved before.
-// started is false for a request that ended while it waited.
+// hold is the right to keep a large answer in memory. by is what the user has approved already. started is false if
+// the request ended while it waited.
 func (g *vaultGateway) process(
 	ctx context.Context,
 	hold *exec.Hold,
@@ -105,7 +104,7 @@ func (g *vaultGateway) process(
 	plan, err := g.admit(ctx, req, line, by)
 	ran := false
 	defer func() { g.settleGrant(plan.use, ran, result) }()
-	if err == nil && !by.inBatch { // a batch does not stop others for it
+	if err == nil && !by.inBatch { // in a batch, waiting would block the other operations
 		plan, err = g.awaitDecisions(ctx, req, plan)
 	}
 	if before, ok := errors.AsType[*answered](err); ok {
@@ -117,11 +116,11 @@ func (g *vaultGateway) process(
 	}
 	ctx, cancel := g.admission.WithDeadline(ctx, req.Taken, plan.asking)
 	defer cancel()
-	ctx = exec.WithHold(ctx, hold) // and not before: the user may think for minutes
+	ctx = exec.WithHold(ctx, hold) // not earlier, because the user may have needed minutes to decide
 	isPaged := req.Keep && req.batch == ""
 	if isPaged && !plan.call.Effect().Mutates() && plan.policy.Secrets != policy.SecretsBlock {
-		// Only as much of an answer is looked at as the first page needs. An answer with headings between its
-		// rows is not divided, nor is a note, whose hash needs the whole.
+		// Prepare only as much of the answer as the first page needs. An answer with headings between its rows is not
+		// divided, nor is a note, because its hash needs the whole text.
 		form := formOf(plan.call)
 		if form == formJSON {
 			ctx = exec.CompactJSON(ctx)
@@ -135,7 +134,7 @@ func (g *vaultGateway) process(
 	}
 	lines := []*shares.Line{g.running}
 	switch {
-	case !plan.call.Effect().Mutates() || by.inBatch: // a batch has acquired both others itself
+	case !plan.call.Effect().Mutates() || by.inBatch: // a batch has acquired the others itself
 	case plan.call.ChangesMany():
 		lines = []*shares.Line{g.changingMany, g.running}
 	default:
@@ -151,8 +150,8 @@ func (g *vaultGateway) process(
 		return g.carryOut(ctx, plan)
 	})
 	var signs []string
-	for _, found := range result.found.found {
-		if kind, ok := strings.CutPrefix(found, policy.RuleSuspicious+" "); ok && kind != audit.NotSearched {
+	for _, entry := range result.found.found {
+		if kind, ok := strings.CutPrefix(entry, policy.RuleSuspicious+" "); ok && kind != audit.NotSearched {
 			signs = append(signs, kind)
 		}
 	}
@@ -170,8 +169,8 @@ func (g *vaultGateway) process(
 		return result, true
 	}
 	if result.Error != nil && result.Error.Code == failure.CodeNotFound {
-		for _, s := range plan.call.NamedPaths() {
-			if g.rules.Closes(s.Path) {
+		for _, named := range plan.call.NamedPaths() {
+			if g.rules.Closes(named.Path) {
 				line.HiddenBy(policy.RulePrivate, "")
 			}
 		}
@@ -179,7 +178,7 @@ func (g *vaultGateway) process(
 	return result.endedIn(line), true
 }
 
-// record begins the record of a request to a vault, "" for an unknown one.
+// record begins the audit record of a request to a vault, "" for an unknown vault.
 func (g *shared) record(ctx context.Context, vault string, req Request) *audit.Record {
 	return g.records.Begin(
 		audit.Caller{Client: req.Client, Surface: req.Surface, Vault: vault, Command: req.Command},
@@ -187,19 +186,19 @@ func (g *shared) record(ctx context.Context, vault string, req Request) *audit.R
 	)
 }
 
-// admit takes a request through everything before the first process: the pause, the limits,
-// the policy, the approval, the audit log. by is what the user approved before.
+// admit takes a request through everything that comes before the first process: the pause, the limits, the policy,
+// the approval and the audit log. by is what the user has approved already.
 func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Record, by approved) (Plan, error) {
 	switch {
-	case req.undoesForOwner(): // no limit and no pause stops it
-	case by.takesBack: // the gateway itself takes back what it has just done
+	case req.undoesForOwner(): // neither limits nor a pause apply
+	case by.takesBack: // the gateway itself undoes what it has just done
 		if err := g.admission.Open(); err != nil {
 			return Plan{}, err
 		}
 	default:
 		calls := 1
 		if by.inBatch {
-			calls = 0 // the batch has taken them
+			calls = 0 // the batch has counted them
 		}
 		if err := g.admission.Calls(g.accountOf(req.Caller), calls); err != nil {
 			return Plan{}, err
@@ -242,7 +241,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 	case needsApproval(err):
 		if answer := g.recall(req.IdempotencyKey, g.boundTo(req, digestOf(plan))); answer != nil {
 			line.Asked(err)
-			return plan, &answered{plan, answer} // the user is not asked about a call that was made
+			return plan, &answered{plan, answer} // do not ask the user about a call that was made already
 		}
 		if g.approveUnderGrant(ctx, req, &plan) {
 			line.Granted(plan.grant)
@@ -250,12 +249,12 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 			break
 		}
 		line.Asked(err)
-		asked := time.Now()
+		askedAt := time.Now()
 		approvedBy := ""
 		if plan, approvedBy, err = g.requestApproval(ctx, req, plan, line, err); err == nil {
 			line.Approved(approvedBy)
 		}
-		plan.asking = time.Since(asked)
+		plan.asking = time.Since(askedAt)
 	}
 	if err != nil {
 		return plan, err
@@ -268,8 +267,8 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 	return plan, line.Allowed(plan.call, plan.backend())
 }
 
-// carryOut takes the first route, and the next one if nothing ran on it. A call that the
-// gateway answers itself has none.
+// carryOut runs the plan on its first route, and on the next one if nothing ran on that. A call that the gateway
+// answers itself has no routes.
 func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 	if plan.answer != "" {
 		return Result{
@@ -286,12 +285,12 @@ func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 		route.change = plan.change
 		out, err := g.run(ctx, route)
 		if i+1 < len(plan.routes) {
-			away, unavailable := errors.AsType[*exec.Unavailable](err)
-			less, failed := errors.AsType[*exec.Failure](err)
-			appIsAway := unavailable && slices.Contains(detours, away.Code())
-			appDoesLess := failed && less.AppDoesLess()
+			unavailable, isUnavailable := errors.AsType[*exec.Unavailable](err)
+			failed, isFailure := errors.AsType[*exec.Failure](err)
+			appIsAway := isUnavailable && slices.Contains(fallbackCodes, unavailable.Code())
+			appDoesLess := isFailure && failed.AppDoesLess()
 			if appIsAway || appDoesLess {
-				notices = append(notices, answeredByEmbedded(err))
+				notices = append(notices, noticeEmbedded(err))
 				continue
 			}
 		}
@@ -299,8 +298,8 @@ func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 		askedApp := route.program.Backend() == string(App) && route.call.OnlyReads()
 		isMissing := err == nil && out.Failure != nil && out.Failure.IsNotFound()
 		if askedApp && isMissing {
-			// The app has not found something: the hint is that of the embedded program, which knows the
-			// visible names. Only reads are run again for it.
+			// The app did not find something. The hint comes from the embedded program, which knows the visible
+			// names. Only reads are run a second time for that.
 			if own := g.embeddedProgram(); own != nil {
 				again, err := g.runner.Run(ctx, route.permit, *own)
 				isMissing := err == nil && again.Failure != nil && again.Failure.Code() == failure.CodeNotFound
@@ -314,24 +313,25 @@ func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 	return Reject(plan.call.Name(), failure.New(failure.CodeInternal, "", "a plan without a program"))
 }
 
-// answeredByEmbedded is the notice that the app was not used, and why.
-func answeredByEmbedded(cause error) string {
+// noticeEmbedded returns the notice that the app was not used, and why.
+func noticeEmbedded(cause error) string {
 	return "answered by the embedded backend: " + cause.Error()
 }
 
-// canTurn reports whether another program can carry out the plan because the first one is not there.
-func (p Plan) canTurn(away *exec.Unavailable) bool {
-	return len(p.routes) > 1 && slices.Contains(detours, away.Code())
+// canFallBack reports whether another program can carry out the plan, because the first one is unavailable.
+func (p Plan) canFallBack(unavailable *exec.Unavailable) bool {
+	return len(p.routes) > 1 && slices.Contains(fallbackCodes, unavailable.Code())
 }
 
-// detours are the codes of programs that did not begin the call, so that another one may.
-var detours = []string{"cli_not_found", "cli_unsuitable", "cli_too_old", "cli_disabled", "app_not_running"}
+// fallbackCodes are the error codes of programs that did not begin the call, so that another program may.
+var fallbackCodes = []string{"cli_not_found", "cli_unsuitable", "cli_too_old", "cli_disabled", "app_not_running"}
 
+// run carries out a call on a route.
 func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 	if err := g.checkPinnedVault(ctx, r); err != nil {
 		return exec.Outcome{ExitCode: -1}, err
 	}
-	located := exec.Outcome{} // what the app answered for it
+	located := exec.Outcome{} // the answer of the app when a step resolved the note
 	var err error
 	for _, s := range r.steps() {
 		if s.resolve != nil {
@@ -342,16 +342,15 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 		}
 	}
 	if r.program.Backend() == string(App) && r.policy.Access.Restrict() {
-		// The access rules judge the given path, but the app follows symbolic links and further
-		// hard links to files of other names. The embedded program follows no link and enforces
-		// the rules itself.
+		// The access rules judge the given path, but the app follows symbolic links, and hard links to files with
+		// other names. The embedded program follows no links and enforces the rules itself.
 		for _, named := range r.call.NamedPaths() {
 			if err := RejectIndirect(g.target().Folder, named.Path); err != nil {
 				return nothingRan(located), err
 			}
 		}
 	}
-	if r.shown.Change == "" { // else the program checks the change
+	if r.shown.Change == "" { // otherwise the program checks the change
 		if err := g.checkUnchanged(r.shown); err != nil {
 			return nothingRan(located), err
 		}
@@ -383,7 +382,7 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 	if err != nil || out.Failure != nil {
 		return out, err
 	}
-	// The path says that the answer is of that note alone: an exception for the note, and the rules of flows, go by it.
+	// The path tells that the answer is of that note alone. Exceptions for the note, and flow rules, depend on it.
 	if !r.call.Effect().Mutates() {
 		out.Path = cmp.Or(out.Path, r.namedNote(), r.printedPath(out))
 	}
@@ -391,16 +390,16 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 		return out, nil
 	}
 	path, _ := r.call.Param("path")
-	isOfNote := r.call.TouchesOneNote() && !r.call.FollowsLinks() // else the path may be that of a base, or the old one
+	isOfNote := r.call.TouchesOneNote() && !r.call.FollowsLinks() // otherwise the path may be that of a base, or the old one
 	if r.call.Effect().Mutates() && isOfNote {
 		out.Path = cmp.Or(out.Path, confirmedPath(r.call, out.Stdout), path)
 	}
 	if r.call.PrintsNote() && out.Path != "" && !out.Cut {
-		// The app adds a missing final newline (inferred from counts of bytes, 1.12.7), so the size of the
-		// file tells which of two texts the note has. Without the folder of the vault, or while the note
-		// changes, there is no hash.
+		// The app adds a missing final newline (inferred from byte counts, 1.12.7), so the size of the file tells
+		// which of two texts the note has. Without the folder of the vault, or if the note changes meanwhile, there
+		// is no hash.
 		out.Hash = HashOfPrinted(g.target().Folder, out.Path, out.Stdout)
-		// A sentence that is not the text of the file is what the app says in place of it.
+		// A single sentence that is not the content of the file is a message that the app prints instead.
 		isOther := out.Hash == "" && HashOfNote(g.target().Folder, out.Path) != ""
 		line := strings.TrimSuffix(out.Stdout, "\n")
 		isRemark := !strings.Contains(line, "\n") && exec.LooksLikeRemark(line)
@@ -416,9 +415,9 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 	return out, nil
 }
 
-// isText reports whether it is shown that an answer of the app is the text that was asked for, although it looks like
-// an error or a remark: the embedded program reads the same text in the file. Nothing shows it of a version of a note, or
-// without the folder of the vault.
+// isText reports whether an answer of the app is proven to be the requested text although it looks like an error or
+// a remark: the embedded program reads the same text from the file. For a version of a note, or without the folder
+// of the vault, that cannot be proven.
 func (g *vaultGateway) isText(ctx context.Context, r route, printed string) bool {
 	own := g.embeddedProgram()
 	runsInApp := r.program.Backend() == string(App) && r.call.VersionsOf() == ""
@@ -426,14 +425,14 @@ func (g *vaultGateway) isText(ctx context.Context, r route, printed string) bool
 		return false
 	}
 	read, err := g.runner.Run(ctx, r.permit, *own)
-	return err == nil && read.Failure == nil && sameText(read.Stdout, printed)
+	return err == nil && read.Failure == nil && isSameText(read.Stdout, printed)
 }
 
-// sameText reports whether two texts differ at most in the newline at their end.
-func sameText(a, b string) bool { return strings.TrimSuffix(a, "\n") == strings.TrimSuffix(b, "\n") }
+// isSameText reports whether two texts are equal, except for a newline at their end.
+func isSameText(a, b string) bool { return strings.TrimSuffix(a, "\n") == strings.TrimSuffix(b, "\n") }
 
-// namedNote returns the path of the file that a call names, "" for none, or if the answer has texts of other files,
-// too.
+// namedNote returns the path of the file that a call names. It is "" if the call names none, or if its answer also
+// has texts of other files.
 func (r route) namedNote() string {
 	if !r.call.TouchesOneNote() {
 		return ""
@@ -446,23 +445,23 @@ func (r route) namedNote() string {
 	return ""
 }
 
-// printedPath returns the path of a note that is the answer of the app, "" for another answer.
+// printedPath returns the path of a note if that is the answer of the app, "" for any other answer.
 func (r route) printedPath(out exec.Outcome) string {
 	printed := strings.TrimSpace(out.Stdout)
 	isPath := strings.HasSuffix(printed, ".md") && !strings.Contains(printed, "\n")
-	isAnswer := r.call.PrintsPath() && r.program.Backend() == string(App) // the embedded CLI tells it as data
+	isAnswer := r.call.PrintsPath() && r.program.Backend() == string(App) // the embedded program reports it separately
 	if !isAnswer || !isPath {
 		return ""
 	}
 	return printed
 }
 
-// reported is what a result has besides the outcome of the program.
+// reported is what a result contains in addition to the outcome of the program.
 type reported struct {
-	vault   string // as callers name it: a program may know it by an id or a folder
+	vault   string // the name that callers use; a program may know it by an id or a folder
 	route   route
 	notices []string
-	part    int // how many bytes of a long listing are looked at now; 0 for all
+	part    int // how many bytes of a long listing to prepare now; 0 for all
 }
 
 // result turns the outcome of a program into a result.
@@ -471,7 +470,7 @@ func (r reported) result(out exec.Outcome, err error) Result {
 	part := r.divide(out, err)
 	if part != nil {
 		out.Stdout = part.out.Stdout[:part.seen]
-		if part.isArray() { // a text by itself
+		if part.isArray() { // make the part valid JSON
 			out.Stdout += "]"
 		}
 	}
@@ -484,13 +483,13 @@ func (r reported) result(out exec.Outcome, err error) Result {
 		}
 	}
 	var image *Image
-	if out.Image != "" { // the line about it stays in the text; a truncated image is dropped
-		about, data, found := strings.Cut(strings.TrimSuffix(out.Stdout, "\n"), "\n")
+	if out.Image != "" { // the line that describes it stays in the text; a truncated image is dropped
+		description, data, found := strings.Cut(strings.TrimSuffix(out.Stdout, "\n"), "\n")
 		if found && !out.Cut {
 			image = &Image{MediaType: out.Image, Base64: data}
 		}
-		out.Stdout = strings.Clone(about) + "\n"
-		out.Total = int64(len(about) + 1)
+		out.Stdout = strings.Clone(description) + "\n"
+		out.Total = int64(len(description) + 1)
 		out.Cut = false
 	}
 	var notices []string
@@ -550,7 +549,7 @@ func (r reported) result(out exec.Outcome, err error) Result {
 	return result
 }
 
-// logFault logs an error that no caller sees, because it has no code: an internal error.
+// logFault logs an error without a code, which is internal and not shown to any caller.
 func (g *shared) logFault(err error) {
 	if _, hasCode := errors.AsType[failure.CodedError](err); err != nil && !hasCode {
 		g.log.LogAttrs(
@@ -561,7 +560,7 @@ func (g *shared) logFault(err error) {
 	}
 }
 
-// guard runs do. A panic is logged, and becomes [failure.ErrInternal].
+// guard calls do. If do panics, the panic is logged and [failure.ErrInternal] is returned.
 func (g *shared) guard(command string, do func()) error {
 	var caught panics.Catcher
 	caught.Try(do)

@@ -12,77 +12,75 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 )
 
-// Request is an unparsed call of a caller.
+// Request is a call of a caller that is not parsed yet.
 type Request struct {
 	Command string
 	// Vault is the name or id of one of the vaults, "" for the default one.
 	Vault string
-	// Params are the parameters by name; Words are the same as a command line
-	// gives them. Only one of the two is set.
+	// Params are the parameters by name. Words are the same in the form of a command line. Only one of them is set.
 	Params allowlist.Params
 	Words  []string
 	// ExpectHash is the hash that the note must have for a change to be made, "" for any.
 	ExpectHash string
-	// IdempotencyKey makes sure that a call with side effects is carried out
-	// once: the same key and call return the first answer.
+	// IdempotencyKey makes sure that a call with side effects is carried out only once: the same call with the same
+	// key returns the first answer.
 	IdempotencyKey string
-	// ReadsOnly refuses every call that does more than read, whatever the policy
-	// permits: the tool that sent it promises so.
+	// ReadsOnly refuses calls that do more than read, even if the policy permits them: the tool that sends the
+	// request promises that.
 	ReadsOnly bool
-	// Fields are those to keep of each row of an answer in JSON, in this order; nil keeps all.
+	// Fields are the fields to keep of each row of a JSON answer, in this order; nil keeps all.
 	Fields []string
-	// Limit bounds the rows and MaxOutput the bytes of Stdout in one answer; 0 is
-	// no bound. With Keep the rest is kept for some minutes, for a request with its cursor.
+	// Limit is the maximum of rows and MaxOutput of bytes of Stdout in one answer; 0 means no limit. With Keep the
+	// rest is stored for some minutes, for a request with its cursor.
 	Limit, MaxOutput int
 	Keep             bool
-	// Cursor is that of an earlier answer to the same command: the answer is its next page. The
-	// command, its parameters and an unchanged limit can be left out.
+	// Cursor is the cursor of an earlier answer to the same command: the answer is its next page. The command, its
+	// parameters and an unchanged limit can be left out.
 	Cursor string
-	// Ask asks the user of the client, see [consent.Asker]; nil where that is not possible.
+	// Ask asks the user of the client, see [consent.Asker]; nil if that is not possible.
 	Ask consent.Asker
-	// AtTerminal says that the answer goes to the user's own terminal. Every other answer
-	// leaves out how the program could be started without the gateway.
+	// AtTerminal means that the answer goes to the user's own terminal. Other answers do not tell how to start the
+	// program without the gateway.
 	AtTerminal bool
-	// CallPrefix is what a call begins with at that terminal, for examples: the program and its subcommand.
+	// CallPrefix is how a call begins at that terminal, for examples: the program and its subcommand.
 	CallPrefix string
-	// Owner says that the owner of the notes sends it, at a terminal or on the page: then undo is
-	// possible during a pause, and counts against no limit.
+	// Owner means that the owner of the notes sends the request, at a terminal or on the page. Then undo is possible
+	// during a pause, and does not count against any limit.
 	Owner bool
-	// Caller identifies the session, Client is the name that the client gives itself and
-	// Surface where the request came from: for the audit log, and for approvals.
+	// Caller identifies the session. Client is the name that the client gives itself, and Surface is where the
+	// request came from. They are for the audit log and for approvals.
 	Caller, Client, Surface string
-	// Taken is when the request was received, which its time limit counts from; zero
-	// is the start of [Gateway.Do].
+	// Taken is when the request was received, from which its time limit counts; zero means the start of [Gateway.Do].
 	Taken time.Time
 
-	// OneSession says that the caller is one session of one client, so that an approval for
-	// a folder can last for the session.
+	// OneSession means that the caller is one session of one client, so that an approval for a folder can last for
+	// the session.
 	OneSession bool
-	// Answers says that the request brings the user's answer to an earlier one.
+	// Answers means that the request carries the user's answer to an earlier one.
 	Answers bool
-	// Shows says that the client shows differences to its user: the result of a change has it.
+	// Shows means that the client shows differences to its user: the result of a change then has the difference.
 	Shows bool
 
-	visibility Fingerprint // when the request was begun
-	reads      batchReads  // from places of flow rules, by the batch that it is part of
-	batch      string      // that it is an operation of, for the journal
-	alone      bool        // the batch has the lock of the journal
-	planning   *planning   // of the batch, whose operations are planned before they are made; nil for others
+	visibility Fingerprint // what hid notes when the request began
+	reads      batchReads  // what the batch of the request read under flow rules
+	batch      string      // id of the batch that the request belongs to, for the journal
+	alone      bool        // the batch holds the lock of the journal
+	planning   *planning   // of the batch, if its operations are planned before they are made; otherwise nil
 }
 
-// undoesForOwner reports whether the request is admitted during a pause and above the limits: the owner
-// can always take changes back. The undo of an agent is a change like any other.
+// undoesForOwner reports whether the request is admitted even during a pause and above the limits, because the owner
+// must always be able to undo changes. An undo by an agent is a change like any other.
 func (r Request) undoesForOwner() bool { return r.Owner && allowlist.TakesBack(r.Command) }
 
-// withOneLimit returns the request with one limit: the smaller of the option and the parameter.
-// For a command without the parameter it is the option, which cuts the answer into pages; a
-// command that prints few rows by default gets it as its parameter.
+// withOneLimit returns the request with a single limit: the smaller one of the option and the parameter. If the
+// command does not have the parameter, the option cuts its answer into pages. A command that prints few rows by
+// default gets the option as its parameter.
 func (r Request) withOneLimit() Request {
-	at := -1
+	i := -1
 	text := r.Params[limitParam].Text()
-	for i, word := range r.Words {
+	for j, word := range r.Words {
 		if value, ok := strings.CutPrefix(word, limitParam+"="); ok {
-			at = i
+			i = j
 			text = value
 			break
 		}
@@ -91,13 +89,13 @@ func (r Request) withOneLimit() Request {
 	case allowlist.PagedRows:
 		rows, err := strconv.Atoi(cmp.Or(text, "0"))
 		if err != nil || rows < 1 {
-			return r // no limit, or one that Parse refuses
+			return r // no limit, or one that Parse will refuse
 		}
 		if r.Limit == 0 || rows < r.Limit {
 			r.Limit = rows
 		}
 		if r.Words != nil {
-			r.Words = slices.Delete(slices.Clone(r.Words), at, at+1)
+			r.Words = slices.Delete(slices.Clone(r.Words), i, i+1)
 		}
 		r.Params = maps.Clone(r.Params)
 		delete(r.Params, limitParam)

@@ -304,7 +304,7 @@ func (g *vaultGateway) locate(ctx context.Context, r route) (route, exec.Outcome
 	if err := g.tellNamesakes(ctx, r, &asked); err != nil {
 		return r, nothingRan(asked), err
 	}
-	_, r.facts.Narrowed = g.narrowed(r.call)
+	_, r.facts.Narrowed = g.restrictedNotes(r.call)
 	if r, err = g.replaced(r); err != nil {
 		return r, nothingRan(asked), err
 	}

@@ -8,10 +8,11 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 )
 
-// How a dry run shows the steps of a call. Each function returns the steps that it is given, of which the last one is the
-// call, with the questions that are asked before.
+// How a dry run shows the steps of a call. Each function receives the steps so far, of which the last one is the
+// call, and returns them with the questions that come before the call.
 
-// questionShown is a question to the app. It has no arguments where they are no call.
+// questionShown returns the step of a question to the app. It has no arguments if err says that the question is not
+// a call.
 func (r route) questionShown(why string, call allowlist.Call, err error) StepShown {
 	shown := StepShown{For: why}
 	if err != nil {
@@ -23,7 +24,7 @@ func (r route) questionShown(why string, call allowlist.Call, err error) StepSho
 	return shown
 }
 
-// stepShown is a question of a command with one parameter.
+// stepShown returns the step of a question that is a command with one parameter.
 func (r route) stepShown(why, command, key, value string) StepShown {
 	call, err := allowlist.Parse(command, allowlist.Params{key: allowlist.Text(value)})
 	if vault := r.call.Vault(); err == nil && vault != "" {
@@ -48,18 +49,18 @@ func (g *vaultGateway) showLocate(_ context.Context, r route, steps []StepShown)
 	return slices.Insert(steps, 0, r.stepShown("asks which note the name refers to", "file", "file", name))
 }
 
-// pathOfAnswer is the argument for which the answer to an earlier step is needed.
+// pathOfAnswer stands for an argument that depends on the answer to an earlier step.
 const pathOfAnswer = "path=<path>"
 
-// showReadDaily asks the embedded program for the path, as a run does: the app is asked only where that is not enough.
+// showReadDaily asks the embedded program for the path, as a run does. The app is asked only if that is not enough.
 func (g *vaultGateway) showReadDaily(ctx context.Context, r route, _ []StepShown) []StepShown {
 	question, err := r.call.DailyPath()
 	asks := r.questionShown("asks for the path of the note", question, err)
 	permit, err := r.decision.Permit()
 	if program := g.embeddedProgram(); err == nil && program != nil && !permit.Confined() {
-		asked, err := g.runner.Run(ctx, permit.DailyPath(), *program)
-		note := strings.TrimSpace(asked.Stdout)
-		if err == nil && asked.Failure == nil && g.knownDaily(note) != "" {
+		answer, err := g.runner.Run(ctx, permit.DailyPath(), *program)
+		note := strings.TrimSpace(answer.Stdout)
+		if err == nil && answer.Failure == nil && g.knownDaily(note) != "" {
 			asks.For = "asks for the path, if there is no such note"
 			return []StepShown{
 				r.stepShown(

@@ -15,8 +15,8 @@ import (
 // checkSurvey compares what a survey says of a text with what encoding/json says.
 func checkSurvey(t require.T, text string) {
 	isJSON := json.Valid([]byte(text))
-	require.Equal(t, surveyed(text).isJSON, isJSON, "surveyed(%q) =", text)
-	rows := surveyed(text)
+	require.Equal(t, surveyJSON(text).isJSON, isJSON, "surveyed(%q) =", text)
+	rows := surveyJSON(text)
 	if elements, isArray := elementsOf(text); rows.isJSON != isJSON || rows.isArray != isArray || isArray && rows.count != len(elements) {
 		t.Fatalf("surveyed(%q) = %+v, want %v, %v, %d", text, rows, isJSON, isArray, len(elements))
 	}
