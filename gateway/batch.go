@@ -117,7 +117,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) (result BatchResult
 		return g.refuseBatch(ctx, b, clientID, err)
 	}
 	if len(plan.asked()) > 0 && plan.mutates() { // do not ask the user again about a batch that was carried out
-		if answer := g.recall(b.IdempotencyKey, g.boundTo(b.Request, plan.sent)); answer != nil {
+		if answer := g.recall(b.IdempotencyKey, g.bindToSender(b.Request, plan.sent)); answer != nil {
 			return g.replayBatch(ctx, plan, answer)
 		}
 	}
@@ -161,7 +161,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) (result BatchResult
 	}
 	if b.IdempotencyKey != "" && plan.mutates() {
 		// Carry out the batch under its idempotency key, as once does for a single call.
-		claimed, answer, err := g.claim(g.callerOf(b.Request), b.IdempotencyKey, g.boundTo(b.Request, plan.sent))
+		claimed, answer, err := g.claim(g.callerOf(b.Request), b.IdempotencyKey, g.bindToSender(b.Request, plan.sent))
 		switch {
 		case err != nil:
 			return RejectBatch("", err)
@@ -539,8 +539,8 @@ func (r *batchRun) markUndone(ctx context.Context, i int) {
 		}
 	case result.Error != nil && result.Error.Code == failure.CodeUnknown:
 		done.Notice = "not undone: unknown whether it was made"
-	case slices.ContainsFunc(result.Notices, func(n string) bool { return strings.HasPrefix(n, notKept) }):
-		done.Notice = "not undone: it is " + notKept
+	case slices.ContainsFunc(result.Notices, func(n string) bool { return strings.HasPrefix(n, noticeNotJournaled) }):
+		done.Notice = "not undone: it is " + noticeNotJournaled
 	default:
 		return // it changed nothing
 	}

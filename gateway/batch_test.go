@@ -386,7 +386,7 @@ func TestTakingBack(t *testing.T) {
 		"taken back":       {asked + `{"state":"untouched"}\n`, Result{OK: true, Change: &Change{ID: id}}, "c1=ok[undone true]"},
 		"changed since":    {asked + `{"state":"applied"}\n`, Result{OK: true, Change: &Change{ID: id}}, "c1=ok[undone false]"},
 		"not looked at":    {asked + `exit 1 state_unavailable Error: a fault.\n`, Result{OK: true, Change: &Change{ID: id}}, "c1=ok[undone false]"},
-		"not in a journal": {"", Result{OK: true, Notices: []string{notKept + ", because"}}, "c1=ok[undone false]"},
+		"not in a journal": {"", Result{OK: true, Notices: []string{noticeNotJournaled + ", because"}}, "c1=ok[undone false]"},
 		"unknown":          {"", Result{Error: &failure.Error{Code: failure.CodeUnknown}}, "c1=ok[undone false]"},
 		"nothing changed":  {"", Result{OK: true}, "c1=ok"},
 	} {

@@ -87,7 +87,7 @@ func (g *vaultGateway) changeUnjournaled(ctx context.Context, r route) (exec.Out
 // performUnjournaled makes the app carry out a change that is not in the journal.
 func (g *vaultGateway) performUnjournaled(ctx context.Context, r route, why string) (exec.Outcome, error) {
 	out, err := g.perform(ctx, r)
-	out.Notices = append(out.Notices, notKept+", "+why+": undo cannot take it back")
+	out.Notices = append(out.Notices, noticeNotJournaled+", "+why+": undo cannot take it back")
 	return out, unverifiable(err)
 }
 
@@ -129,7 +129,7 @@ func (g *vaultGateway) changeJournaled(
 	case needsApp:
 		return g.performUnjournaled(ctx, r, "because only the app knows what it changes")
 	case begun.Failure != nil:
-		return nothingRan(begun), begun.Failure
+		return outcomeNotRun(begun), begun.Failure
 	}
 	if changesNothing(begun) && !r.call.Shows() { // the app might make the change twice
 		options.Task = protocol.Whole

@@ -22,7 +22,7 @@ func (g *vaultGateway) runOnce(req Request, plan Plan, carryOut func(Plan) Resul
 		return carryOut(plan)
 	}
 	name := plan.call.Name()
-	claimed, answer, err := g.claim(g.callerOf(req), req.IdempotencyKey, g.boundTo(req, digestOf(plan)))
+	claimed, answer, err := g.claim(g.callerOf(req), req.IdempotencyKey, g.bindToSender(req, digestOf(plan)))
 	switch {
 	case err != nil:
 		return Reject(name, err)

@@ -53,7 +53,7 @@ func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 		namesNote := byName || byPath || slices.ContainsFunc(req.Words, func(word string) bool {
 			return strings.HasPrefix(word, "file=") || strings.HasPrefix(word, "path=")
 		})
-		_, enabled := EnabledCommand([]CatalogVault{g.listed()}, allowlist.FindsNotes)
+		_, enabled := EnabledCommand([]CatalogVault{g.catalog()}, allowlist.FindsNotes)
 		switch {
 		case !enabled:
 		case foundNothing:
@@ -119,7 +119,7 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 	answer = answer.counted()
 	if req.batch == "" { // in a batch there would be too many remarks
 		shown = shown.numbered(answer, pagePosition{}, countedPage{})
-		if _, outlines := EnabledCommand([]CatalogVault{g.listed()}, allowlist.ListsHeadings); answer.isNote &&
+		if _, outlines := EnabledCommand([]CatalogVault{g.catalog()}, allowlist.ListsHeadings); answer.isNote &&
 			outlines {
 			shown.Notices = append(slices.Clone(shown.Notices), longNote)
 		}
@@ -194,7 +194,7 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 		g.record(ctx, g.name(), req).Refused(err)
 		return Reject(req.Command, err)
 	}
-	current, comparable := g.readAgain(ctx, hold, req, first)
+	current, isComparable := g.readAgain(ctx, hold, req, first)
 	if !current.OK {
 		return g.page(req, current, "")
 	}
@@ -202,7 +202,7 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 		return Reject(req.Command, ErrPageGone) // it might name a note that was hidden since
 	}
 	if first.answer.divided != nil {
-		if comparable {
+		if isComparable {
 			first, from, err = first.complete(from)
 		} else {
 			first, from, err = first.extend(req, from)
@@ -220,7 +220,7 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 	if first.whole != nil {
 		changed = checksumOf(current.Stdout) != *first.whole
 	}
-	if comparable && changed {
+	if isComparable && changed {
 		answer.Notices = append(
 			answer.Notices,
 			"the answer has changed since its first page; this page is of the earlier answer",
@@ -320,7 +320,7 @@ func (r Request) continues(before storedAnswer) error {
 	return nil
 }
 
-// HasStored returns an error unless the answer that a cursor of the caller belongs to is stored.
+// Kept returns an error unless the answer that a cursor of the caller belongs to is stored.
 func (g *Gateway) Kept(caller, cursor string) error {
 	id, _, err := parseCursor(cursor)
 	if err == nil {

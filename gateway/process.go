@@ -239,7 +239,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 			plan.call.Name(),
 		)
 	case needsApproval(err):
-		if answer := g.recall(req.IdempotencyKey, g.boundTo(req, digestOf(plan))); answer != nil {
+		if answer := g.recall(req.IdempotencyKey, g.bindToSender(req, digestOf(plan))); answer != nil {
 			line.Asked(err)
 			return plan, &answered{plan, answer} // do not ask the user about a call that was made already
 		}
@@ -346,13 +346,13 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 		// other names. The embedded program follows no links and enforces the rules itself.
 		for _, named := range r.call.NamedPaths() {
 			if err := RejectIndirect(g.target().Folder, named.Path); err != nil {
-				return nothingRan(located), err
+				return outcomeNotRun(located), err
 			}
 		}
 	}
 	if r.shown.Change == "" { // otherwise the program checks the change
 		if err := g.checkUnchanged(r.shown); err != nil {
-			return nothingRan(located), err
+			return outcomeNotRun(located), err
 		}
 	}
 	var out exec.Outcome
@@ -372,7 +372,7 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 	readsVersions := r.call.VersionsOf() != "" && !r.call.Effect().Mutates()
 	hasAnswer := err == nil && out.Failure == nil && out.Stdout != ""
 	if readsVersions && hasAnswer {
-		out.Notices = append(out.Notices, r.whoseVersions())
+		out.Notices = append(out.Notices, r.noticeOfHistory())
 	}
 	if err == nil && out.Failure != nil && g.isText(ctx, r, out.Failure.Text()) {
 		out.Stdout = out.Failure.Text()

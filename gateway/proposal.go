@@ -25,48 +25,49 @@ import (
 // change, provided that the notes are as they were shown. The process in which the owner decides carries it out; that
 // of the agent may have ended.
 
-// Proposed is the answer to a batch that is proposed.
+// Proposed is the answer to a proposed batch.
 type Proposed struct {
-	OK       bool                  `json:"ok"` // it waits for the user; else Error says why not
+	OK       bool                  `json:"ok"` // the proposal waits for the user; otherwise see Error
 	Proposal *ProposalReceipt      `json:"proposal,omitempty"`
-	Files    []consent.PlannedFile `json:"files,omitempty"` // that would change, as [DryRun] lists them
+	Files    []consent.PlannedFile `json:"files,omitempty"` // the files that would change, as in [DryRun]
 	Notices  []string              `json:"notices,omitempty"`
-	ClientID string                `json:"clientId,omitempty"` // of the operation that Error is about, "" for the batch
-	Command  string                `json:"command,omitempty"`  // of that operation
+	ClientID string                `json:"clientId,omitempty"` // the operation that Error is about, "" for the batch
+	Command  string                `json:"command,omitempty"`  // the command of that operation
 	Error    *failure.Error        `json:"error,omitempty"`
 }
 
-// ProposalReceipt is what an agent is told of its proposal.
+// ProposalReceipt is what an agent learns about its proposal.
 type ProposalReceipt struct {
 	ID         string              `json:"id"`
 	Expires    time.Time           `json:"expires"`
-	Ways       []string            `json:"ways"`            // to the user, such as "page" and "terminal"
-	Operations int                 `json:"operations"`      // how many it has
-	Needs      map[string][]string `json:"needs,omitempty"` // operations that would do something else without others
+	Ways       []string            `json:"ways"`            // ways to reach the user, such as "page" and "terminal"
+	Operations int                 `json:"operations"`      // number of operations
+	Needs      map[string][]string `json:"needs,omitempty"` // the operations that an operation depends on, by name
 }
 
-// RejectProposal is the answer to a batch that is not proposed, see [RejectBatch].
+// RejectProposal returns the answer to a batch that cannot be proposed, see [RejectBatch].
 func RejectProposal(clientID string, err error) Proposed {
 	refused := RejectBatch(clientID, err)
 	return Proposed{ClientID: refused.ClientID, Error: refused.Error}
 }
 
-// ProposeBatch plans all operations of a batch as an atomic one, and leaves them for the owner as one proposal. Nothing is
-// changed, and no question is asked. again is the id of a proposal of the same agent that this one replaces, "" for a new
-// one; a batch without operations then has those of the proposal, planned again. What the policy denies is refused at once.
-func (g *Gateway) ProposeBatch(ctx context.Context, b Batch, again string) (p Proposed) {
+// ProposeBatch plans all operations of a batch as an atomic one, and leaves them for the owner as one proposal.
+// Nothing is changed, and the user is not asked now. replaces is the id of an earlier proposal of the same agent, ""
+// for a new one; a batch without operations then takes those of that proposal, planned again. What the policy denies
+// is refused immediately.
+func (g *Gateway) ProposeBatch(ctx context.Context, b Batch, replaces string) (p Proposed) {
 	if b.Taken.IsZero() {
 		b.Taken = time.Now()
 	}
 	b.Caller = g.ofAgent(b.Caller)
 	b.Command = telemetry.BatchCommand
-	ctx, seen := telemetry.Begin(ctx, g.observer, telemetry.OnlyPlanned, telemetry.BatchCommand, b.Surface, g.agent)
-	defer func() { seen.Ended(telemetry.CallOutcome{OK: p.OK, Error: p.Error}) }()
+	ctx, observed := telemetry.Begin(ctx, g.observer, telemetry.OnlyPlanned, telemetry.BatchCommand, b.Surface, g.agent)
+	defer func() { observed.Ended(telemetry.CallOutcome{OK: p.OK, Error: p.Error}) }()
 	var err error
 	fault := g.guard(telemetry.BatchCommand, func() {
 		var at *vaultGateway
 		if at, err = g.vaultNamed(b.Vault); err == nil {
-			p = at.propose(ctx, b, again)
+			p = at.propose(ctx, b, replaces)
 		}
 	})
 	if err = cmp.Or(fault, err); err != nil {
@@ -75,7 +76,8 @@ func (g *Gateway) ProposeBatch(ctx context.Context, b Batch, again string) (p Pr
 	return p
 }
 
-func (g *vaultGateway) propose(ctx context.Context, b Batch, again string) Proposed {
+// propose is [Gateway.ProposeBatch] in one vault.
+func (g *vaultGateway) propose(ctx context.Context, b Batch, replaces string) Proposed {
 	refuse := func(clientID string, err error) Proposed {
 		refused := g.refuseBatch(ctx, b, clientID, err)
 		return Proposed{ClientID: refused.ClientID, Command: refused.Command, Error: refused.Error}
@@ -91,18 +93,18 @@ func (g *vaultGateway) propose(ctx context.Context, b Batch, again string) Propo
 	if b.IdempotencyKey != "" {
 		return refuse("", failure.New(failure.CodeBadRequest, "leave it out", "a proposal takes no idempotencyKey: nothing is made"))
 	}
-	if again != "" {
-		before, operations, err := g.proposedBefore(b, again)
+	if replaces != "" {
+		before, operations, err := g.earlierProposal(b, replaces)
 		if err != nil {
 			return refuse("", err)
 		}
 		if len(b.Operations) == 0 {
 			b.Operations = operations
 		}
-		b.flowed = g.flowsOf(before) // whatever this session has read
+		b.flowed = g.flowsOf(before) // what the earlier session had read still counts
 	}
 	b.flowed = joinFlows(b.flowed, g.flows.recent(time.Now()))
-	id := cmp.Or(again, consent.NewProposalID())
+	id := cmp.Or(replaces, consent.NewProposalID())
 	counted := g.admission.Batch(g.accountOf(b.Caller), len(b.Operations), 0)
 	if counted != nil {
 		return refuse("", counted)
@@ -116,20 +118,20 @@ func (g *vaultGateway) propose(ctx context.Context, b Batch, again string) Propo
 		return refuse("", err)
 	}
 	head.ID = id
-	var kept consent.Proposal
-	if again == "" {
-		kept, err = g.proposals.Keep(head, body, consent.NewCode)
+	var stored consent.Proposal
+	if replaces == "" {
+		stored, err = g.proposals.Keep(head, body, consent.NewCode)
 	} else {
-		kept, err = g.proposals.Replace(g.proposer(b.Request), head, body, consent.NewCode)
+		stored, err = g.proposals.Replace(g.proposer(b.Request), head, body, consent.NewCode)
 	}
 	if err != nil {
 		return refuse("", proposalError(err))
 	}
 	g.consent.Announce(g.requester(b.Request), d.question)
-	return g.receipt(d, kept)
+	return g.receipt(d, stored)
 }
 
-// Marked returns the answer with marks around what is foreign in its sentences.
+// Marked returns the answer with text of notes marked in its sentences.
 func (p Proposed) Marked() Proposed {
 	p.Notices, p.Error = markedSentences(p.Notices, p.Error)
 	return p
@@ -143,7 +145,7 @@ func errNoPlaceForProposals() error {
 	)
 }
 
-// proposer describes the sender of a request to the store of proposals.
+// proposer identifies the sender of a request for the store of proposals.
 func (g *vaultGateway) proposer(req Request) consent.ProposalHolder {
 	h := consent.ProposalHolder{Caller: g.callerOf(req), Identity: g.identity()}
 	if g.agent != "" {
@@ -152,8 +154,8 @@ func (g *vaultGateway) proposer(req Request) consent.ProposalHolder {
 	return h
 }
 
-// proposedBefore returns a proposal of the sender of a batch, and its operations.
-func (g *vaultGateway) proposedBefore(b Batch, id string) (before consent.Proposal, operations []Operation, err error) {
+// earlierProposal returns a proposal of the sender of b, with its operations.
+func (g *vaultGateway) earlierProposal(b Batch, id string) (before consent.Proposal, operations []Operation, err error) {
 	list, err := g.proposals.Of(g.proposer(b.Request))
 	if err != nil {
 		return before, nil, proposalError(err)
@@ -174,7 +176,7 @@ func (g *vaultGateway) proposedBefore(b Batch, id string) (before consent.Propos
 // rules.
 func (g *vaultGateway) flowsOf(p consent.Proposal) (reads []flowRead) {
 	for _, flow := range p.Flows {
-		reads = append(reads, flowRead{g.ruleNamed(flow.Rule), flow.Note, flow.Vault, time.Now()})
+		reads = append(reads, flowRead{g.flowRule(flow.Rule), flow.Note, flow.Vault, time.Now()})
 	}
 	return reads
 }
@@ -231,11 +233,11 @@ func proposalError(err error) error {
 // draft is the plan of a proposal, or of a part of one.
 type draft struct {
 	plan     *batchPlan
-	whole    *plannedChange   // of all operations together
-	question consent.Question // about it
+	whole    *plannedChange   // what all operations change together
+	question consent.Question // the question about the proposal
 	each     []consent.Question
-	needs    [][]int // by operation, for the owner
-	visible  [][]int // the same, for the agent
+	needs    [][]int // for each operation the indexes of those that it needs, for the owner
+	visible  [][]int // the same, for the agent, without hidden files
 }
 
 // draft plans the operations of a proposal. With an error it returns the operation that the error is about, "" for
@@ -250,7 +252,7 @@ func (g *vaultGateway) draft(ctx context.Context, b Batch, id string) (d *draft,
 	if err != nil {
 		return nil, clientID, err
 	}
-	if clientID, err := plan.canBeProposed(); err != nil {
+	if clientID, err := plan.checkProposable(); err != nil {
 		return nil, clientID, err
 	}
 	plan.proposal = id
@@ -268,7 +270,7 @@ func (g *vaultGateway) draft(ctx context.Context, b Batch, id string) (d *draft,
 	if clientID, err := g.judgeChanges(plan); err != nil {
 		return nil, clientID, err
 	}
-	if err := plan.failure; err != nil { // it names the operation
+	if err := plan.failure; err != nil { // its message names the operation
 		return nil, "", err
 	}
 	for _, step := range plan.steps {
@@ -290,7 +292,7 @@ func (g *vaultGateway) draft(ctx context.Context, b Batch, id string) (d *draft,
 	}
 	d.needs = r.needsOf(func(string) bool { return true })
 	d.visible = r.needsOf(g.rules.Visible())
-	g.drawDraft(r, d)
+	g.fillQuestion(r, d)
 	if d.question.Unshown != "" {
 		return nil, "", failure.New(
 			failure.CodeUnconfirmed, "make it several proposals that change less each",
@@ -300,9 +302,9 @@ func (g *vaultGateway) draft(ctx context.Context, b Batch, id string) (d *draft,
 	return d, "", nil
 }
 
-// canBeProposed returns an error if the batch changes nothing, or if it is not known in advance what one of its
+// checkProposable returns an error if the batch changes nothing, or if it is not known in advance what one of its
 // operations does.
-func (p *batchPlan) canBeProposed() (clientID string, err error) {
+func (p *batchPlan) checkProposable() (clientID string, err error) {
 	if !p.mutates() {
 		return "", failure.New(failure.CodeBadRequest, "leave propose out", "the operations only read, so there is nothing to propose")
 	}
@@ -319,8 +321,8 @@ func errNotPlanned(command string) error {
 	)
 }
 
-// drawDraft fills in what the owner is shown.
-func (g *vaultGateway) drawDraft(r *rehearsal, d *draft) {
+// fillQuestion completes the question with what the owner is shown.
+func (g *vaultGateway) fillQuestion(r *rehearsal, d *draft) {
 	asked := map[string]*consent.Question{}
 	for i, step := range d.plan.asked() {
 		asked[step.ClientID] = &d.each[i]
@@ -362,13 +364,13 @@ func (g *vaultGateway) proposalOf(d *draft, b Batch) (p consent.Proposal, body c
 	if body.Lines, err = json.Marshal(d.question.Lines); err != nil {
 		return p, body, err
 	}
-	acts := actsOf(d.question.Lines)
-	if len(acts) < len(d.plan.steps) {
-		return p, body, fmt.Errorf("only %d of %d operations are shown", len(acts), len(d.plan.steps))
+	actions := actionsOf(d.question.Lines)
+	if len(actions) < len(d.plan.steps) {
+		return p, body, fmt.Errorf("only %d of %d operations are shown", len(actions), len(d.plan.steps))
 	}
 	for i, step := range d.plan.steps {
 		o := consent.ProposalOperation{
-			ClientID: step.ClientID, Command: step.plan.call.Name(), Act: acts[i], Changes: step.plan.call.Effect().Mutates(),
+			ClientID: step.ClientID, Command: step.plan.call.Name(), Act: actions[i], Changes: step.plan.call.Effect().Mutates(),
 			Needs: d.needs[i],
 		}
 		for _, f := range step.plan.change.files() {
@@ -380,16 +382,17 @@ func (g *vaultGateway) proposalOf(d *draft, b Batch) (p consent.Proposal, body c
 	return p, body, nil
 }
 
-// actsOf returns what each operation does, in one row, from the lines that show them.
-func actsOf(lines []consent.Line) (acts []string) {
+// actionsOf returns what each operation does, one line each, from the lines that show the operations.
+func actionsOf(lines []consent.Line) (actions []string) {
 	for i, l := range lines {
 		if i > 0 && l.Kind == consent.Act {
-			acts = append(acts, l.Text)
+			actions = append(actions, l.Text)
 		}
 	}
-	return acts
+	return actions
 }
 
+// callOf returns an operation in the form in which the store keeps it.
 func callOf(o Operation) consent.ProposalCall {
 	c := consent.ProposalCall{ClientID: o.ClientID, Command: o.Command, Params: o.Params, ExpectHash: o.ExpectHash}
 	for key, ref := range o.From {
@@ -426,7 +429,7 @@ func operationsOf(calls []consent.ProposalCall, chosen []int) (operations []Oper
 	return operations
 }
 
-// receipt is what the agent is told of its proposal.
+// receipt returns what the agent learns about its proposal.
 func (g *vaultGateway) receipt(d *draft, p consent.Proposal) Proposed {
 	answer := Proposed{OK: true, Proposal: &ProposalReceipt{
 		ID: p.ID, Expires: p.Expires.UTC().Truncate(time.Second), Ways: []string{"page", "terminal"}, Operations: len(p.Operations),
@@ -440,9 +443,9 @@ func (g *vaultGateway) receipt(d *draft, p consent.Proposal) Proposed {
 			answer.Proposal.Needs[name] = append(answer.Proposal.Needs[name], d.plan.steps[need].ClientID)
 		}
 	}
-	sees := g.rules.Visible()
+	isVisible := g.rules.Visible()
 	for _, f := range d.whole.files() {
-		if sees(f.Path) && len(answer.Files) < maxFilesOfAgent {
+		if isVisible(f.Path) && len(answer.Files) < maxFilesOfAgent {
 			answer.Files = append(answer.Files, f)
 		}
 	}
@@ -463,8 +466,8 @@ func (g *vaultGateway) changedSince(p consent.Proposal) (changed []string) {
 	return changed
 }
 
-// describeProposals returns the proposals of the sender of a request, one a line, for the agent: what became of each, and which
-// of the notes that it may see have changed since.
+// describeProposals returns the proposals of the sender of a request as text for the agent, one per line: the state
+// of each, and which of the notes that it may see have changed since.
 func (g *vaultGateway) describeProposals(req Request) (string, error) {
 	if !g.proposals.MayHave() {
 		return "", nil
@@ -480,22 +483,22 @@ func (g *vaultGateway) describeProposals(req Request) (string, error) {
 			return "", proposalError(err)
 		}
 	}
-	sees := g.rules.Visible()
+	isVisible := g.rules.Visible()
 	var b strings.Builder
 	for _, p := range list {
 		fmt.Fprintf(&b, "proposal %s\t%s\t%s", p.ID, p.State, sanitize.Counted(len(p.Operations), "operation"))
 		switch p.State {
 		case consent.ProposalOpen:
 			fmt.Fprintf(&b, "\tuntil %s", p.Expires.Local().Format(time.DateTime))
-			changed := slices.DeleteFunc(g.changedSince(p), func(path string) bool { return !sees(path) })
+			changed := slices.DeleteFunc(g.changedSince(p), func(path string) bool { return !isVisible(path) })
 			if len(changed) > 0 {
-				b.WriteString("\tchanged since: " + listed(changed) + "; propose it again with its id")
+				b.WriteString("\tchanged since: " + joinNames(changed) + "; propose it again with its id")
 			}
 		case consent.ProposalTaken:
 			taken, left := p.Names()
-			b.WriteString("\ttaken: " + listed(taken))
+			b.WriteString("\ttaken: " + joinNames(taken))
 			if len(left) > 0 {
-				b.WriteString("\tdeclined: " + listed(left))
+				b.WriteString("\tdeclined: " + joinNames(left))
 			}
 		}
 		if p.Says != "" {
@@ -506,10 +509,11 @@ func (g *vaultGateway) describeProposals(req Request) (string, error) {
 	return b.String(), nil
 }
 
-// maxNamed is how many notes or operations are named in one line.
+// maxNamed is the maximum number of notes or operations that are named in one line.
 const maxNamed = 100
 
-func listed(names []string) string {
+// joinNames joins up to maxNamed names, and says how many more there are.
+func joinNames(names []string) string {
 	shown := make([]string, 0, min(len(names), maxNamed))
 	for _, name := range names[:min(len(names), maxNamed)] {
 		shown = append(shown, sanitize.Line(name))
@@ -521,8 +525,8 @@ func listed(names []string) string {
 	return text
 }
 
-// withdrawProposal withdraws the proposals of the sender of a request that wait: the one with an id, or with "all" each. It
-// returns a line for each.
+// withdrawProposal withdraws waiting proposals of the sender of a request: the one with the given id, or all of them
+// if wanted is "all". It returns one line for each.
 func (g *vaultGateway) withdrawProposal(req Request, wanted string) (string, error) {
 	if !g.proposals.MayHave() {
 		return "", nil
@@ -539,7 +543,7 @@ func (g *vaultGateway) withdrawProposal(req Request, wanted string) (string, err
 		}
 		_, err := g.proposals.Withdraw(g.proposer(req), p.ID)
 		if wanted == "all" && wasDecided(err) {
-			continue // since it was listed
+			continue // it was decided after it was listed
 		}
 		if err != nil {
 			return "", proposalError(err)
@@ -556,7 +560,7 @@ func wasDecided(err error) bool {
 	return errors.As(err, &answered) || errors.As(err, &unknown)
 }
 
-// ProposalLines returns all that the owner was shown of a proposal when it was made. The errors are those of
+// ProposalLines returns everything that the owner was shown of a proposal when it was made. The errors are those of
 // [consent.Proposals.Body].
 func ProposalLines(store *consent.Proposals, p consent.Proposal) (lines []consent.Line, err error) {
 	body, err := store.Body(p)
@@ -566,7 +570,7 @@ func ProposalLines(store *consent.Proposals, p consent.Proposal) (lines []consen
 	return lines, json.Unmarshal(body.Lines, &lines)
 }
 
-// WhoProposes names who has made a proposal, for the owner.
+// WhoProposes returns who made a proposal, in words for the owner.
 func WhoProposes(p consent.Proposal) string {
 	switch agent := p.Agent(); {
 	case agent != "":

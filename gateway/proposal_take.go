@@ -17,20 +17,20 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
-// ProposalDraft is what the owner would take of a proposal, planned on the notes as they are.
+// ProposalDraft is the part of a proposal that the owner would take, planned on the current notes.
 type ProposalDraft struct {
 	Proposal consent.Proposal
-	Chosen   []int          // operations, with all that they need
-	Lines    []consent.Line // all that the owner is to see before they take it
-	Typed    string         // what they type to take it, "" if they need not, see [consent.StoredQuestion]
-	Changed  []string       // files under the whole proposal that are not as they were when it was made
-	// Digest binds what is taken to the operations, to the change that Lines show, and to the notes as they are.
+	Chosen   []int          // indexes of the operations, including all that they need
+	Lines    []consent.Line // everything that the owner must see before they take it
+	Typed    string         // what they must type to take it, "" if nothing, see [consent.StoredQuestion]
+	Changed  []string       // files that the proposal depends on and that have changed since it was made
+	// Digest binds what is taken to the operations, to the change that Lines show, and to the current notes.
 	Digest string
 }
 
-// DraftProposal plans a part of a proposal for the owner: the operations at some places, with all that they need. The
-// gateway has to be of the agent that proposes it, and by is where the owner looks, as [ProposalAnswer] has it. Nothing is
-// made. The errors are typed.
+// DraftProposal plans a part of a proposal for the owner: the operations with the chosen indexes, and all that they
+// need. The gateway must be that of the agent that made the proposal. by is where the owner looks at it, see
+// [ProposalAnswer]. Nothing is changed. The errors are typed.
 func (g *Gateway) DraftProposal(
 	ctx context.Context,
 	p consent.Proposal,
@@ -52,7 +52,7 @@ func (g *Gateway) DraftProposal(
 	return d, cmp.Or(fault, err)
 }
 
-// ChangedUnder returns the files under a proposal that are not as they were when it was made.
+// ChangedUnder returns the files that a proposal depends on and that have changed since it was made.
 func (g *Gateway) ChangedUnder(p consent.Proposal) ([]string, error) {
 	at, err := g.vaultOfProposal(p)
 	if err != nil {
@@ -61,7 +61,8 @@ func (g *Gateway) ChangedUnder(p consent.Proposal) ([]string, error) {
 	return at.changedSince(p), nil
 }
 
-// vaultOfProposal returns the vault of a proposal, if the gateway is of its agent and serves the vault.
+// vaultOfProposal returns the vault of a proposal, provided that the gateway belongs to its agent and serves the
+// vault.
 func (g *Gateway) vaultOfProposal(p consent.Proposal) (*vaultGateway, error) {
 	if g.proposals == nil {
 		return nil, errNoPlaceForProposals()
@@ -83,9 +84,9 @@ func (g *Gateway) vaultOfProposal(p consent.Proposal) (*vaultGateway, error) {
 	)
 }
 
-// isCurrent refuses a proposal that was decided or planned again since the owner has looked, and that of an agent whose
-// credentials were renewed, or that may do nothing.
-func (g *vaultGateway) isCurrent(p consent.Proposal) error {
+// checkCurrent returns an error if a proposal was decided or planned again since the owner looked at it, or if the
+// credentials of its agent were renewed, or if its agent may do nothing at the moment.
+func (g *vaultGateway) checkCurrent(p consent.Proposal) error {
 	if err := g.admission.Open(); err != nil {
 		return err
 	}
@@ -106,7 +107,7 @@ func (g *vaultGateway) isCurrent(p consent.Proposal) error {
 	return nil
 }
 
-// batchOf returns the operations of a proposal at some places as a batch of its agent.
+// batchOf returns the operations with the chosen indexes as a batch of the agent that made the proposal.
 func (g *vaultGateway) batchOf(p consent.Proposal, chosen []int, surface string) (Batch, error) {
 	body, err := g.proposals.Body(p)
 	if err != nil {
@@ -123,8 +124,9 @@ func (g *vaultGateway) batchOf(p consent.Proposal, chosen []int, surface string)
 	return b, nil
 }
 
-// ruleNamed returns the flow rule of a name as it is now, one that is about no place if there is none any more.
-func (g *vaultGateway) ruleNamed(name string) policy.Flow {
+// flowRule returns the current flow rule with the given name. If there is none any more, it returns a rule without
+// places.
+func (g *vaultGateway) flowRule(name string) policy.Flow {
 	flows := g.rules.Policy().Flows
 	i := slices.IndexFunc(flows, func(rule policy.Flow) bool { return rule.Name == name })
 	if i < 0 {
@@ -140,14 +142,14 @@ func (g *vaultGateway) draftPart(
 	chosen []int,
 	surface string,
 ) (made *draft, d ProposalDraft, err error) {
-	if err := g.isCurrent(p); err != nil {
+	if err := g.checkCurrent(p); err != nil {
 		return nil, d, err
 	}
-	closed, ok := p.With(chosen)
-	if !ok || len(closed) == 0 {
+	complete, ok := p.With(chosen)
+	if !ok || len(complete) == 0 {
 		return nil, d, failure.New(failure.CodeBadRequest, "choose one or more of them", "no operation of the proposal is chosen")
 	}
-	b, err := g.batchOf(p, closed, surface)
+	b, err := g.batchOf(p, complete, surface)
 	if err != nil {
 		return nil, d, err
 	}
@@ -161,11 +163,11 @@ func (g *vaultGateway) draftPart(
 		return nil, d, missingRights(err)
 	}
 	digest := digest(p.ID, p.Version, hex.EncodeToString(made.question.Digest[:]))
-	return made, ProposalDraft{Proposal: p, Chosen: closed, Digest: hex.EncodeToString(digest[:])}, nil
+	return made, ProposalDraft{Proposal: p, Chosen: complete, Digest: hex.EncodeToString(digest[:])}, nil
 }
 
-// missingRights adds to an error about rights where they may be missing: the entry of a client can have settings as flags,
-// which the process in which the owner decides does not know.
+// missingRights adds to an error about rights why they may be missing: the client's entry for its server can have
+// settings as flags, which the process in which the owner decides does not have.
 func missingRights(err error) error {
 	cause := failure.Of(err)
 	if cause.Code != policy.CodeTierClosed && cause.Code != policy.CodeMutationsOff {
@@ -178,36 +180,37 @@ func missingRights(err error) error {
 // ProposalAnswer is how the owner takes a draft.
 type ProposalAnswer struct {
 	By    string // where they were shown it: "terminal" or "page"
-	Says  string // to the agent
-	Typed string // what they have typed, see [ProposalDraft]
+	Says  string // their message to the agent
+	Typed string // what they typed, see [ProposalDraft]
 }
 
-// TakeProposal carries out what the owner was shown and has approved, as one change, or nothing of it. It is planned and
-// decided anew first: the result is a conflict unless it is the same as in the draft, on notes that are the same. Of
-// several processes that take a proposal one gets it. What is not chosen is declined with it.
-func (g *Gateway) TakeProposal(ctx context.Context, shown ProposalDraft, how ProposalAnswer) (result BatchResult) {
+// TakeProposal carries out what the owner was shown and has approved, as one change or not at all. First it is
+// planned and decided again: unless that gives the same as the draft, on the same notes, the result is a conflict.
+// If several processes take a proposal, only one succeeds. Operations that were not chosen are declined.
+func (g *Gateway) TakeProposal(ctx context.Context, shown ProposalDraft, decision ProposalAnswer) (result BatchResult) {
 	started := time.Now()
-	ctx, seen := telemetry.Begin(ctx, g.observer, telemetry.WholeBatch, telemetry.BatchCommand, how.By, g.agent)
+	ctx, observed := telemetry.Begin(ctx, g.observer, telemetry.WholeBatch, telemetry.BatchCommand, decision.By, g.agent)
 	fault := g.guard(telemetry.BatchCommand, func() {
 		at, err := g.vaultOfProposal(shown.Proposal)
 		if err != nil {
 			result = RejectBatch("", err)
 			return
 		}
-		result = at.take(ctx, shown, how)
+		result = at.take(ctx, shown, decision)
 	})
 	if fault != nil {
 		result = RejectBatch("", fault)
 	}
 	result.DurationMs = time.Since(started).Milliseconds()
-	seen.Ended(telemetry.CallOutcome{OK: result.OK, Error: result.failure()})
+	observed.Ended(telemetry.CallOutcome{OK: result.OK, Error: result.failure()})
 	return result
 }
 
-func (g *vaultGateway) take(ctx context.Context, shown ProposalDraft, how ProposalAnswer) (result BatchResult) {
+// take is [Gateway.TakeProposal] in one vault.
+func (g *vaultGateway) take(ctx context.Context, shown ProposalDraft, decision ProposalAnswer) (result BatchResult) {
 	ctx, end := g.admission.Follow(ctx, g.rules.Ended)
 	defer end()
-	made, now, err := g.draftPart(ctx, shown.Proposal, shown.Chosen, how.By)
+	made, now, err := g.draftPart(ctx, shown.Proposal, shown.Chosen, decision.By)
 	if err != nil {
 		return RejectBatch("", err)
 	}
@@ -216,7 +219,7 @@ func (g *vaultGateway) take(ctx context.Context, shown ProposalDraft, how Propos
 	switch {
 	case !isSame:
 		return g.refuseBatch(ctx, plan.batch, "", errNotAsShown())
-	case made.question.IsMuch() != "" && how.Typed != made.question.IsMuch():
+	case made.question.IsMuch() != "" && decision.Typed != made.question.IsMuch():
 		return RejectBatch("", failure.New(failure.CodeUnconfirmed, "", "it is approved by typing %q", made.question.IsMuch()))
 	}
 	changes := len(plan.asked())
@@ -229,7 +232,7 @@ func (g *vaultGateway) take(ctx context.Context, shown ProposalDraft, how Propos
 		step.approved = &made.each[i]
 		step.record = g.recordOfStep(ctx, plan.batch, step.Operation, step.plan)
 		step.record.OfProposal(plan.proposal)
-		step.record.Approved(how.By)
+		step.record.Approved(decision.By)
 	}
 	defer g.recordSkipped(ctx, plan)
 	plan.batch.Taken = time.Now()
@@ -244,13 +247,13 @@ func (g *vaultGateway) take(ctx context.Context, shown ProposalDraft, how Propos
 		return g.refuseBatch(ctx, plan.batch, "", errNotAsShown())
 	}
 	claim, err := g.proposals.Claim(ctx, consent.ProposalDecision{
-		ID: shown.Proposal.ID, Version: shown.Proposal.Version, Chosen: shown.Chosen, Batch: plan.id, By: how.By, Says: how.Says,
+		ID: shown.Proposal.ID, Version: shown.Proposal.Version, Chosen: shown.Chosen, Batch: plan.id, By: decision.By, Says: decision.Says,
 	})
 	if err != nil {
 		return RejectBatch("", proposalError(err))
 	}
 	result = g.carryOutBatch(ctx, plan)
-	return g.settleProposal(claim, shown.Proposal, how, plan.id, result)
+	return g.settleProposal(claim, shown.Proposal, decision, plan.id, result)
 }
 
 func errNotAsShown() error {
@@ -260,11 +263,11 @@ func errNotAsShown() error {
 	)
 }
 
-// settleProposal notes what became of a proposal, once the batch that was taken of it has ended.
+// settleProposal records the outcome of a proposal once its batch has ended.
 func (g *vaultGateway) settleProposal(
 	claim *consent.ProposalClaim,
 	p consent.Proposal,
-	how ProposalAnswer,
+	decision ProposalAnswer,
 	batch string,
 	result BatchResult,
 ) BatchResult {
@@ -288,24 +291,24 @@ func (g *vaultGateway) settleProposal(
 		return result
 	}
 	if settled.State == consent.ProposalTaken {
-		consent.LogProposal(ownerfiles.StateFolder(g.getenv, ""), settled, "approve", how.By, g.session)
+		consent.LogProposal(ownerfiles.StateFolder(g.getenv, ""), settled, "approve", decision.By, g.session)
 	}
 	return result
 }
 
-// wasTaken finds out whether the batch that a proposal was claimed with is made, as the journal has it. What a killed
-// process has left is completed, or taken back, first.
+// wasTaken reports whether the batch that a proposal was claimed for was made, according to the journal. Before
+// that, it completes or undoes what a killed process has left.
 func (g *vaultGateway) wasTaken(p consent.Proposal) (bool, error) {
 	if p.Batch == "" || p.Identity != g.identity() {
 		return false, failure.New(failure.CodeVaultNotFound, "", "the proposal is of another vault")
 	}
-	kept, err := g.journal(g.target().Folder)
+	undoJournal, err := g.journal(g.target().Folder)
 	if err != nil {
 		return false, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), settleFor)
 	defer cancel()
-	e, err := kept.Entry(ctx, p.Batch)
+	e, err := undoJournal.Entry(ctx, p.Batch)
 	if _, unknown := errors.AsType[*journal.Unknown](err); unknown {
 		return false, nil
 	}
@@ -322,7 +325,7 @@ func (g *vaultGateway) wasTaken(p consent.Proposal) (bool, error) {
 	return s.State == stateApplied || s.State == statePartly, nil
 }
 
-// RecoverProposals settles proposals that a killed process has left half carried out, as far as they are of this gateway.
+// RecoverProposals settles proposals of this gateway that a killed process has carried out only in part.
 func (g *Gateway) RecoverProposals(list []consent.Proposal) {
 	if g.proposals == nil {
 		return
@@ -336,7 +339,7 @@ func (g *Gateway) RecoverProposals(list []consent.Proposal) {
 	})
 }
 
-// ofProposal returns the plan with the proposal that it was taken from, for the journal.
+// ofProposal returns the plan with the proposal that it belongs to, for the journal.
 func (p Plan) ofProposal(proposal string) Plan {
 	for i := range p.routes {
 		p.routes[i].proposal = proposal

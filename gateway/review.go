@@ -19,91 +19,91 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// ReviewedNote is a file that was changed under grants, with all of that as one difference.
+// ReviewedNote is a file that was changed under grants, with all these changes as one difference.
 type ReviewedNote struct {
-	File   consent.PlannedFile // From is where it was before the first of the changes, if that is elsewhere
+	File   consent.PlannedFile // From is its path before the first change, if that is another one
 	Change difference.Change
-	// IsKnown is false where one of the texts is not kept any more.
+	// IsKnown is false if one of the texts is no longer stored.
 	IsKnown bool
-	// ByOthers says that it was changed in between by something else, which the difference has, too.
+	// ByOthers means that something else changed the file in between. The difference contains that, too.
 	ByOthers bool
-	Entries  []journal.Entry // the oldest first
+	Entries  []journal.Entry // oldest first
 	steps    []journal.Step
 }
 
-// Reviewed is what was changed under grants and is in effect.
+// Reviewed is what was changed under grants and is still in effect.
 type Reviewed struct {
-	Notes   []*ReviewedNote // in the order in which they were changed first
-	Changes int             // entries of the journal
-	IsCut   bool            // there are older changes than these
-	Running time.Time       // when the first of those began that have not ended and are not in it, zero for none
+	Notes   []*ReviewedNote // in the order of their first change
+	Changes int             // number of journal entries
+	IsCut   bool            // there are older changes that are left out
+	Running time.Time       // when the oldest change began that has not ended and is left out, zero if there is none
 }
 
-// maxReviewed is how many changes are looked at together: as many as one grant allows.
+// maxReviewed is the maximum number of changes in a review. One grant allows as many.
 const maxReviewed = 1000
 
-// Review returns what was changed in a vault under grants and is in effect, of a filter, file by file. Changes that were
-// undone, and files that may not be seen, are left out. The vault "" is the default one. The differences are filled in by
-// [Gateway.Compare].
-func (g *Gateway) Review(ctx context.Context, vault string, of journal.Filter) (found Reviewed, err error) {
-	kept, err := g.Journal(vault)
+// Review returns the changes in a vault that were made under grants, match the filter and are still in effect, by
+// file. Undone changes and files that may not be seen are left out. The vault "" is the default one.
+// [Gateway.Compare] fills in the differences.
+func (g *Gateway) Review(ctx context.Context, vault string, filter journal.Filter) (review Reviewed, err error) {
+	undoJournal, err := g.Journal(vault)
 	if err != nil {
-		return found, err
+		return review, err
 	}
-	sees := g.Visible(vault)
+	isVisible := g.Visible(vault)
 	var entries []journal.Entry
-	_, err = kept.Each(ctx, of, func(e journal.Entry) bool {
+	_, err = undoJournal.Each(ctx, filter, func(e journal.Entry) bool {
 		if e.Grant != "" && e.State == journal.Begun {
-			found.Running = e.Time // the newest comes first
+			review.Running = e.Time // entries come newest first, so the oldest one stays
 		}
 		isInEffect := e.State == journal.Done && e.Undoes == ""
 		if e.Grant == "" || !isInEffect {
 			return true
 		}
-		if found.IsCut = len(entries) == maxReviewed; !found.IsCut {
+		if review.IsCut = len(entries) == maxReviewed; !review.IsCut {
 			entries = append(entries, e)
 		}
-		return !found.IsCut
+		return !review.IsCut
 	})
 	if err != nil {
-		return found, failure.New(
+		return review, failure.New(
 			failure.CodeState, `"vaultwicket doctor" shows more`, "the journal cannot be read: %s", excerpt.Reason(err),
 		)
 	}
 	slices.Reverse(entries)
-	found.Notes = joinSteps(entries, sees)
+	review.Notes = joinSteps(entries, isVisible)
 	shown := map[string]bool{}
-	for _, note := range found.Notes {
+	for _, note := range review.Notes {
 		for _, e := range note.Entries {
 			shown[e.ID] = true
 		}
 	}
-	found.Changes = len(shown)
-	return found, nil
+	review.Changes = len(shown)
+	return review, nil
 }
 
-// Compare fills in how notes of a review of a vault are after the last of their changes, compared with how they were
-// before the first one.
+// Compare fills in the differences of reviewed notes of a vault: how they are after the last of their changes,
+// compared with how they were before the first.
 func (g *Gateway) Compare(ctx context.Context, vault string, notes []*ReviewedNote) error {
-	kept, err := g.Journal(vault)
+	undoJournal, err := g.Journal(vault)
 	if err != nil {
 		return err
 	}
 	for _, note := range notes {
 		current := func(path, hash string) (guard.Unjudged, bool) { return g.NoteWithHash(vault, path, hash) }
-		note.compare(ctx, kept, current, func(text guard.Unjudged) guard.Judged { return g.Judged(vault, text) })
+		note.compare(ctx, undoJournal, current, func(text guard.Unjudged) guard.Judged { return g.Judged(vault, text) })
 	}
 	return nil
 }
 
-// reviewFile begins the name of a file in the state folder that has the time of the last review of a vault by its time of
-// modification.
+// reviewFile is the prefix of the names of files in the state folder whose modification time is the time of the last
+// review of a vault.
 const reviewFile = "reviewed-"
 
-// firstReview is how far a review goes back where there was none.
+// firstReview is how far the first review goes back.
 const firstReview = 24 * time.Hour
 
-// reviewFileOf returns the name of the file of a vault, "" for one that is not served.
+// reviewFileOf returns the name of that file for a vault, "" if the vault is not served.
 func (g *Gateway) reviewFileOf(vault string) string {
 	at, err := g.vaultNamed(vault)
 	if err != nil {
@@ -113,7 +113,8 @@ func (g *Gateway) reviewFileOf(vault string) string {
 	return filepath.Join(ownerfiles.StateFolder(g.getenv, ""), reviewFile+hex.EncodeToString(sum[:8]))
 }
 
-// LastReview returns since when the owner has not looked at what was changed under grants in a vault.
+// LastReview returns when the owner last reviewed what was changed under grants in a vault, or the time that a first
+// review starts from.
 func (g *Gateway) LastReview(vault string, now time.Time) time.Time {
 	info, err := os.Lstat(g.reviewFileOf(vault))
 	if err != nil || info.ModTime().After(now) {
@@ -122,24 +123,25 @@ func (g *Gateway) LastReview(vault string, now time.Time) time.Time {
 	return info.ModTime()
 }
 
-// NoteReview notes that the owner has looked at what was changed under grants in a vault before a time. The error is that
-// of the state folder; the next review has more then.
+// NoteReview records that the owner has reviewed what was changed under grants in a vault before a time. If that
+// fails, the next review shows these changes again.
 func (g *Gateway) NoteReview(vault string, before time.Time) error {
 	name := g.reviewFileOf(vault)
 	_, err := ownerfiles.Replace(ownerfiles.Disk{}, name+".half", name, nil, before)
 	return err
 }
 
-// joinSteps groups the steps of changes, the oldest first, by the files that they are about, wherever those move.
-func joinSteps(entries []journal.Entry, sees func(path string) bool) (list []*ReviewedNote) {
-	at := map[string]*ReviewedNote{}
+// joinSteps groups the steps of changes, which come oldest first, by the files that they are about. It follows files
+// that are moved.
+func joinSteps(entries []journal.Entry, isVisible func(path string) bool) (list []*ReviewedNote) {
+	byPath := map[string]*ReviewedNote{}
 	for _, e := range entries {
 		for _, s := range e.Steps {
-			isSeen := sees(strings.TrimSuffix(s.Path, "/")) && sees(strings.TrimSuffix(s.Source(), "/"))
-			if !isSeen {
+			isShown := isVisible(strings.TrimSuffix(s.Path, "/")) && isVisible(strings.TrimSuffix(s.Source(), "/"))
+			if !isShown {
 				continue
 			}
-			note := at[s.Source()]
+			note := byPath[s.Source()]
 			if note == nil {
 				note = &ReviewedNote{}
 				list = append(list, note)
@@ -151,18 +153,18 @@ func joinSteps(entries []journal.Entry, sees func(path string) bool) (list []*Re
 			if n := len(note.Entries); n == 0 || note.Entries[n-1].ID != e.ID {
 				note.Entries = append(note.Entries, e)
 			}
-			delete(at, s.Source())
-			at[s.Path] = note
+			delete(byPath, s.Source())
+			byPath[s.Path] = note
 		}
 	}
 	return list
 }
 
-// compare fills in how the file is after the last change, compared with how it was before the first one. current returns
-// the text of a file that still has a hash, and judge what is shown of it.
+// compare fills in the difference between the file after the last change and before the first one. current returns
+// the text of a file that still has the given hash, and judge masks the secrets in a text.
 func (n *ReviewedNote) compare(
 	ctx context.Context,
-	kept *journal.Journal,
+	undoJournal *journal.Journal,
 	current func(path, hash string) (text guard.Unjudged, ok bool),
 	judge func(text guard.Unjudged) guard.Judged,
 ) {
@@ -173,7 +175,7 @@ func (n *ReviewedNote) compare(
 		n.File.From = first.Source()
 	}
 	textsOf := func(s journal.Step) (before, after guard.Unjudged, ok bool) {
-		return kept.Texts(ctx, s, func(hash string) (guard.Unjudged, bool) { return current(s.Path, hash) })
+		return undoJournal.Texts(ctx, s, func(hash string) (guard.Unjudged, bool) { return current(s.Path, hash) })
 	}
 	before, _, knowsFirst := textsOf(first)
 	_, after, knowsLast := textsOf(last)
@@ -182,10 +184,10 @@ func (n *ReviewedNote) compare(
 	}
 }
 
-// clipped is a hash as results have it.
+// clipped returns a hash as it is in results: its first 16 hex digits.
 func clipped(hash string) string { return hash[:min(len(hash), 16)] }
 
-// Lines returns the difference of the file as it is shown.
+// Lines returns the difference of the file in the form for people.
 func (n *ReviewedNote) Lines() []consent.Line {
 	return consent.Changes([]consent.PlannedFile{n.File}, []difference.Change{n.Change}, consent.Rest{})
 }

@@ -20,20 +20,19 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
-// step is how a call that takes a step is carried out on the app, and how a dry run describes it.
+// step describes how a call with a step is carried out on the app, and how a dry run shows it.
 type step struct {
 	step   allowlist.Step
 	notice string
-	// resolve replaces the name of a note by its path before the call is run; nil for a step
-	// that does not.
+	// resolve replaces the name of a note by its path before the call is run. It may be nil.
 	resolve func(*vaultGateway, context.Context, route) (route, exec.Outcome, error)
-	// run carries out the call; nil for a step after which it is run as it is.
+	// run carries out the call. It is nil if the call is run unchanged after the step.
 	run func(*vaultGateway, context.Context, route) (exec.Outcome, error)
-	// shows returns the steps of the call with this one, for a dry run. The last of those that it is given is the call.
+	// shows adds the step to those of a dry run. The last of the steps so far is the call itself.
 	shows func(*vaultGateway, context.Context, route, []StepShown) []StepShown
 }
 
-// steps are taken in this order.
+// steps has all steps in the order in which they are carried out.
 var steps = [...]step{
 	{
 		step: allowlist.StepLocate, resolve: (*vaultGateway).locate, shows: (*vaultGateway).showLocate,
@@ -57,21 +56,21 @@ var steps = [...]step{
 	},
 }
 
-// steps are those of the call. Only calls on the app have any.
+// steps returns the steps of the call. Only calls on the app have any.
 func (r route) steps() []step {
 	if r.program.Backend() != string(App) {
 		return nil
 	}
-	var taken []step
+	var own []step
 	for _, s := range steps {
 		if r.call.HasStep(s.step) {
-			taken = append(taken, s)
+			own = append(own, s)
 		}
 	}
-	return taken
+	return own
 }
 
-// perform has the program carry out a call whose note is known by its path.
+// perform makes the program carry out a call whose note is known by its path.
 func (g *vaultGateway) perform(ctx context.Context, r route) (exec.Outcome, error) {
 	for _, s := range r.steps() {
 		if s.run != nil {
@@ -85,26 +84,26 @@ func (g *vaultGateway) perform(ctx context.Context, r route) (exec.Outcome, erro
 	return out, err
 }
 
-// createAbsent refuses a path at which a note exists, where the app would make a
+// createAbsent creates a note. It refuses a path at which a note exists already, because the app would create a
 // numbered copy and report success (recorded on 1.12.7).
 func (g *vaultGateway) createAbsent(ctx context.Context, r route) (exec.Outcome, error) {
-	key, asked := r.absentAs()
-	for _, candidate := range madeFrom(key, asked) {
-		found, err := g.runner.Run(ctx, r.permit.Exists(key, candidate), r.program)
+	key, wanted := r.identifyNew()
+	for _, candidate := range createdPaths(key, wanted) {
+		existing, err := g.runner.Run(ctx, r.permit.Exists(key, candidate), r.program)
 		if err != nil {
-			return found, err
+			return existing, err
 		}
-		if found.Failure == nil && key == "file" {
-			return nothingRan(found), failure.New(
+		if existing.Failure == nil && key == "file" {
+			return outcomeNotRun(existing), failure.New(
 				failure.CodeAmbiguous,
 				"name the new note with path=",
 				"the note %q has this name, and in which folder the new one would be made is not known",
-				excerpt.Short(pathIn(found.Stdout)),
+				excerpt.Short(pathIn(existing.Stdout)),
 			)
 		}
-		if found.Failure == nil {
-			return nothingRan(
-					found,
+		if existing.Failure == nil {
+			return outcomeNotRun(
+					existing,
 				), failure.New(
 					failure.CodeAlreadyExists,
 					"choose another name, or give overwrite to replace it",
@@ -112,17 +111,17 @@ func (g *vaultGateway) createAbsent(ctx context.Context, r route) (exec.Outcome,
 					candidate,
 				)
 		}
-		if found.Failure.Code() != failure.CodeNotFound {
-			return found, nil
+		if existing.Failure.Code() != failure.CodeNotFound {
+			return existing, nil
 		}
 	}
 	out, err := g.runner.Run(ctx, r.permit, r.program)
 	made := confirmedPath(r.call, out.Stdout)
 	if key == "file" {
 		made = path.Base(made)
-		asked = path.Base(asked) // the app chooses the folder
+		wanted = path.Base(wanted) // the app chooses the folder
 	}
-	if err != nil || out.Failure != nil || slices.Contains(madeFrom("path", asked), made) {
+	if err != nil || out.Failure != nil || slices.Contains(createdPaths("path", wanted), made) {
 		return out, err
 	}
 	return out, failure.New(
@@ -130,45 +129,45 @@ func (g *vaultGateway) createAbsent(ctx context.Context, r route) (exec.Outcome,
 		"look at both notes",
 		"the app made %q instead of %q",
 		excerpt.Short(made),
-		asked,
+		wanted,
 	)
 }
 
-// absentAs returns by which parameter a note is looked for that a call makes, and its value.
-func (r route) absentAs() (key, value string) {
-	if path, given := r.call.Param("path"); given {
+// identifyNew returns the parameter that names the note which a call creates, and its value.
+func (r route) identifyNew() (key, value string) {
+	if path, ok := r.call.Param("path"); ok {
 		return "path", path
 	}
 	name, _ := r.call.Param("name")
 	return "file", name
 }
 
-// madeFrom returns the paths that the app may create for a given one: it adds .md to an
-// extension that it does not know.
-func madeFrom(key, asked string) []string {
-	switch path.Ext(asked) {
+// createdPaths returns the paths that the app may use for the given one: it adds .md to an extension that it does
+// not know.
+func createdPaths(key, wanted string) []string {
+	switch path.Ext(wanted) {
 	case ".md", ".canvas", ".base":
-		return []string{asked}
+		return []string{wanted}
 	}
 	if key == "file" {
-		return []string{asked}
+		return []string{wanted}
 	}
-	return []string{asked, asked + ".md"}
+	return []string{wanted, wanted + ".md"}
 }
 
-// readDaily reads today's note without creating it: the app's own daily:read creates a missing
-// note (recorded on 1.13.7). The path comes from the settings of the vault, which takes one start
-// of the app; otherwise, or if that note does not exist, from the app.
+// readDaily reads today's note without creating it; the app's own daily:read creates a missing note (recorded on
+// 1.13.7). If possible, the path is computed from the settings of the vault, which saves starting the app once.
+// Otherwise, or if that note does not exist, the app is asked for the path.
 func (g *vaultGateway) readDaily(ctx context.Context, r route) (exec.Outcome, error) {
-	own := ""                 // the path as the embedded program computes it from the settings of the vault
-	if !r.permit.Confined() { // otherwise the embedded program is asked below, see resolver
+	own := ""                 // the path that the embedded program computes from the settings of the vault
+	if !r.permit.Confined() { // otherwise the embedded program is asked for the path below, see resolver
 		own = g.ownDaily(ctx, r)
 	}
-	known := g.knownDaily(own)
+	knownPath := g.knownDaily(own)
 	var out exec.Outcome
-	if known != "" {
+	if knownPath != "" {
 		var err error
-		out, err = g.readDailyAt(ctx, r, exec.Outcome{}, known)
+		out, err = g.readDailyAt(ctx, r, exec.Outcome{}, knownPath)
 		if err != nil || out.Failure == nil || out.Failure.Code() != failure.CodeNotFound {
 			return out, err
 		}
@@ -178,7 +177,7 @@ func (g *vaultGateway) readDaily(ctx context.Context, r route) (exec.Outcome, er
 		return asked, err
 	}
 	note := strings.TrimSpace(asked.Stdout)
-	if note == known {
+	if note == knownPath {
 		return r.missingDaily(out, nil)
 	}
 	out, err = g.readDailyAt(ctx, r, asked, note)
@@ -191,8 +190,8 @@ func (g *vaultGateway) readDaily(ctx context.Context, r route) (exec.Outcome, er
 	return r.missingDaily(out, err)
 }
 
-// knownDaily returns the path at which the app has the note that the embedded program knows by a path, "" where the app has
-// to be asked.
+// knownDaily returns the path at which the app has the note that the embedded program has at the path own, "" if the
+// app must be asked.
 func (g *vaultGateway) knownDaily(own string) string {
 	g.today.mu.Lock()
 	defer g.today.mu.Unlock()
@@ -204,11 +203,11 @@ func (g *vaultGateway) knownDaily(own string) string {
 	case strings.ContainsFunc(strings.TrimSuffix(path.Base(own), ".md"), unicode.IsLetter):
 		return ""
 	}
-	return own // a name without letters does not depend on a language
+	return own // a name without letters is the same in every language
 }
 
-// readDailyAt reads the note at a path in place of the call. asked is the earlier answer of
-// the app, if it was asked.
+// readDailyAt reads the note at a path in place of the call. asked is the answer of the app to the question for the
+// path, if it was asked.
 func (g *vaultGateway) readDailyAt(
 	ctx context.Context,
 	r route,
@@ -225,7 +224,7 @@ func (g *vaultGateway) readDailyAt(
 		)
 	}
 	if r.permit.Confined() {
-		// The embedded program answers for a hidden note as for a missing one.
+		// The embedded program answers in the same way for a hidden and for a missing note.
 		seen, err := g.runner.Run(ctx, permit, g.resolver(r))
 		if seen.Path = note; err != nil || seen.Failure != nil {
 			return seen, err
@@ -233,11 +232,11 @@ func (g *vaultGateway) readDailyAt(
 	}
 	if r.policy.Access.Restrict() {
 		if err := RejectIndirect(g.target().Folder, note); err != nil {
-			return nothingRan(asked), err
+			return outcomeNotRun(asked), err
 		}
 	}
-	if g.rules.Closes(note) { // which note it is was not known when the call was planned, see narrowed
-		return nothingRan(asked), failure.New(
+	if g.rules.Closes(note) { // the note was not known yet when the call was planned, see restrictedNotes
+		return outcomeNotRun(asked), failure.New(
 			failure.CodeNotFound,
 			missingDailyHint,
 			"the daily note %q does not exist",
@@ -251,18 +250,17 @@ func (g *vaultGateway) readDailyAt(
 	return out, err
 }
 
-// dailyPath caches the app's path of today's note, keyed by the path that the embedded program
-// computes, which changes with the day and the settings. They may differ in the names of months
-// and weekdays, which the app writes in its own language.
+// dailyPath caches the app's path of today's note for the path that the embedded program computes, which changes
+// with the day and the settings. The two may differ in the names of months and weekdays, which the app writes in its
+// own language.
 type dailyPath struct {
 	mu       sync.Mutex
-	own, app string // the same note, as each of them has it
+	own, app string // the path of the embedded program and that of the app for the same note
 }
 
 const missingDailyHint = "daily:append makes it, where changes are allowed"
 
-// missingDaily replaces the app's error that the daily note does not exist by one that says
-// how to create today's.
+// missingDaily replaces the app's error that the daily note does not exist by one that says how to create today's.
 func (r route) missingDaily(out exec.Outcome, err error) (exec.Outcome, error) {
 	if err != nil || out.Failure == nil || out.Failure.Code() != failure.CodeNotFound {
 		return out, err
@@ -274,15 +272,15 @@ func (r route) missingDaily(out exec.Outcome, err error) (exec.Outcome, error) {
 	}
 	hint := missingDailyHint
 	if r.call.EmbeddedOnly() {
-		hint = "daily:range shows which days have a note" // another day than today was asked for
+		hint = "daily:range shows which days have a note" // the call was about another day
 	}
 	return out, failure.New(failure.CodeNotFound, hint, "the daily note %q does not exist", excerpt.Short(note))
 }
 
-// locate replaces the name of the note in a call by its path, and the policy judges the call
-// again, so that the judged note is the one that is used. The app is asked, because only the app
-// knows which note it would take; the embedded program resolves and opens a note in one step, and
-// reports its path. An Outcome with a Failure, or an error, is the answer to the whole call.
+// locate replaces the name of the note in a call by its path, and has the policy judge the call again, so that the
+// judged note is the one that is used. The app is asked, because only the app knows which note it would use; the
+// embedded program resolves and opens a note in one step, and reports its path. An Outcome with a Failure, or an
+// error, is the answer to the whole call.
 func (g *vaultGateway) locate(ctx context.Context, r route) (route, exec.Outcome, error) {
 	name, _ := r.call.Named()
 	asked, err := g.runner.Run(ctx, r.permit.Locate(), g.resolver(r))
@@ -291,7 +289,7 @@ func (g *vaultGateway) locate(ctx context.Context, r route) (route, exec.Outcome
 	}
 	path := pathIn(asked.Stdout)
 	if r.call, err = r.call.At(path); err != nil {
-		return r, nothingRan(
+		return r, outcomeNotRun(
 				asked,
 			), failure.New(
 				failure.CodeCLIError,
@@ -301,24 +299,25 @@ func (g *vaultGateway) locate(ctx context.Context, r route) (route, exec.Outcome
 				excerpt.Short(path),
 			)
 	}
-	if err := g.tellNamesakes(ctx, r, &asked); err != nil {
-		return r, nothingRan(asked), err
+	if err := g.noticeNamesakes(ctx, r, &asked); err != nil {
+		return r, outcomeNotRun(asked), err
 	}
 	_, r.facts.Narrowed = g.restrictedNotes(r.call)
 	if r, err = g.replaced(r); err != nil {
-		return r, nothingRan(asked), err
+		return r, outcomeNotRun(asked), err
 	}
 	return r, asked, nil
 }
 
-// tellNamesakes adds to the answer to a name the notice of other notes that have the name, too: the app takes one and says
-// nothing. A change of a note by such a name is refused. Where the folder of the vault is not known, neither are they.
-func (g *vaultGateway) tellNamesakes(ctx context.Context, r route, asked *exec.Outcome) error {
+// noticeNamesakes adds a notice to the answer if other notes have the same name: the app picks one without saying
+// so. A change of a note by such a name is refused. If the folder of the vault is not known, other notes are not
+// known either.
+func (g *vaultGateway) noticeNamesakes(ctx context.Context, r route, asked *exec.Outcome) error {
 	own := g.embeddedProgram()
 	if own == nil {
 		return nil
 	}
-	seen := *asked // by the embedded program already, for a confined call
+	seen := *asked // for a confined call this is the answer of the embedded program already
 	if !r.permit.Confined() {
 		var err error
 		if seen, err = g.runner.Run(ctx, r.permit.Locate(), *own); err != nil {
@@ -344,9 +343,8 @@ func (g *vaultGateway) tellNamesakes(ctx context.Context, r route, asked *exec.O
 	return nil
 }
 
-// resolver returns the program that resolves the name of a note: that of the route, or the
-// embedded program where the call may depend on hidden notes, for which a name never leads to
-// a hidden one.
+// resolver returns the program that resolves the name of a note: that of the route or, if the call may depend on
+// hidden notes, the embedded program, which never resolves a name to a hidden note.
 func (g *vaultGateway) resolver(r route) exec.Program {
 	if r.permit.Confined() {
 		if own := g.embeddedProgram(); own != nil {
@@ -356,9 +354,8 @@ func (g *vaultGateway) resolver(r route) exec.Program {
 	return r.program
 }
 
-// locateNew replaces the name of the note that a call creates by its path. The folder for new
-// notes is a setting of the vault, which the embedded program reads. Without the folder of the
-// vault the call stays as it is.
+// locateNew replaces the name of the note that a call creates by its path. The folder for new notes is a setting of
+// the vault, which the embedded program reads. Without the folder of the vault the call stays as it is.
 func (g *vaultGateway) locateNew(ctx context.Context, r route) (route, exec.Outcome, error) {
 	own := g.embeddedProgram()
 	if own == nil {
@@ -381,7 +378,7 @@ func (g *vaultGateway) locateNew(ctx context.Context, r route) (route, exec.Outc
 	return r, exec.Outcome{ExitCode: -1}, err
 }
 
-// pathIn returns the path in an answer of the command file, in a line "path, tab, path".
+// pathIn returns the path in an answer of the command file, from the line "path, tab, path".
 func pathIn(answer string) string {
 	for line := range strings.Lines(answer) {
 		if value, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), "path\t"); ok {
@@ -391,8 +388,9 @@ func pathIn(answer string) string {
 	return ""
 }
 
-// needsFolder reports whether a plan needs the folder of the vault, which is not known: private says that notes can narrow
-// access to themselves, which is only seen there, and otherwise the call can be carried out without it.
+// needsFolder reports whether a plan needs the folder of the vault, which is not known. private means that notes can
+// restrict access to themselves, which only the folder can tell; otherwise the call could be carried out without the
+// folder.
 func (g *vaultGateway) needsFolder(plan Plan, planned error) (needs, private bool) {
 	isKnown := plan.place.Folder != "" || g.target().Folder != ""
 	isRefused := plan.refusal != nil && !needsApproval(plan.refusal)
@@ -403,29 +401,30 @@ func (g *vaultGateway) needsFolder(plan Plan, planned error) (needs, private boo
 		return false, false
 	}
 	if !plan.policy.Private.IsZero() && !plan.policy.Shadows(policy.RulePrivate) {
-		return len(plan.routes) > 0 || g.onlyEmbedded(planned), true
+		return len(plan.routes) > 0 || g.isEmbeddedOnly(planned), true
 	}
 	if g.noFolder.Load() {
 		return false, false
 	}
-	// A change is journaled and shown from the folder, and a random note is drawn there.
+	// The folder is needed to journal and show a change, and to pick a random note.
 	drawsNote := len(plan.routes) > 0 && plan.call.DrawsNote()
 	isBetter := plan.changesNotes() || drawsNote
-	return isBetter || g.onlyEmbedded(planned), false
+	return isBetter || g.isEmbeddedOnly(planned), false
 }
 
-// onlyEmbedded reports whether a plan ended because only the embedded program can carry out the call, for which the folder
-// is missing: it has the command alone, or no argument of the client can have a value of the call.
-func (g *vaultGateway) onlyEmbedded(planned error) bool {
+// isEmbeddedOnly reports whether a plan failed because only the embedded program can carry out the call, and the
+// folder that it needs is not known: only that program has the command, or the Obsidian CLI cannot take a value of
+// the call as an argument.
+func (g *vaultGateway) isEmbeddedOnly(planned error) bool {
 	if tooMuch, ok := errors.AsType[*allowlist.ParseError](planned); ok && g.backend == Auto {
 		return tooMuch.Code() == allowlist.CodeContentUnsafe || tooMuch.Code() == failure.CodeTooLong
 	}
 	return errors.Is(planned, errNoFolder)
 }
 
-// findFolder asks the app for the folder of its vault, once, where it is not known and a plan needs it, see needsFolder.
-// The vault that the app names is that of all later calls. Without a folder on this machine calls are refused for which
-// notes could narrow access to themselves. The app may name one by the path of another system, see
+// findFolder asks the app for the folder of its vault, once, if the folder is not known and a plan needs it, see
+// needsFolder. All later calls use that vault. If this machine does not have the folder, calls are refused whose
+// notes could restrict access to themselves. The app may name the folder by a path of another system, see
 // [appvaults.System.Here]. planned is the error that came with the plan.
 func (g *vaultGateway) findFolder(ctx context.Context, plan Plan, planned error) error {
 	needs, private := g.needsFolder(plan, planned)
@@ -434,20 +433,20 @@ func (g *vaultGateway) findFolder(ctx context.Context, plan Plan, planned error)
 	}
 	program, err := g.app()
 	if err != nil {
-		return nil // the plan says so
+		return nil // the error of the plan says so
 	}
 	decision, err := inVault(plan.decision, g.target().App)
 	if err != nil {
-		return nil // as the plan says
+		return nil // the error of the plan says why
 	}
-	permit, err := decision.Approved() // of which only the question is asked
+	permit, err := decision.Approved() // it is only used for the question
 	if err != nil {
 		return err
 	}
 	asked, err := g.runner.Run(ctx, permit.VaultPath(), program)
 	switch {
-	case g.onlyEmbedded(planned) && (err != nil || asked.Failure != nil):
-		return nil // what the plan says is true without the folder
+	case g.isEmbeddedOnly(planned) && (err != nil || asked.Failure != nil):
+		return nil // the error of the plan is right without the folder
 	case err != nil:
 		return err
 	}
@@ -474,29 +473,29 @@ func (g *vaultGateway) findFolder(ctx context.Context, plan Plan, planned error)
 			"which notes are private is not known, because the folder of the vault is not",
 		)
 	}
-	at := appvaults.Locate(appvaults.Read(g.getenv), appvaults.Wanted{Folder: folder})
+	place := appvaults.Locate(appvaults.Read(g.getenv), appvaults.Wanted{Folder: folder})
 	g.found.CompareAndSwap(
 		nil,
-		&appvaults.Place{App: cmp.Or(plan.place.App, at.App, filepath.Base(folder)), Folder: folder},
+		&appvaults.Place{App: cmp.Or(plan.place.App, place.App, filepath.Base(folder)), Folder: folder},
 	)
 	return nil
 }
 
-// planWithFolder is [vaultGateway.Plan], once the folder of the vault is known where the plan needs it.
+// planWithFolder is like [vaultGateway.Plan], but first finds the folder of the vault if the plan needs it.
 func (g *vaultGateway) planWithFolder(ctx context.Context, req Request) (Plan, error) {
 	plan, err := g.Plan(req)
 	if missing := g.findFolder(ctx, plan, err); missing != nil {
 		return plan, missing
 	}
-	if plan.call.Valid() && plan.place != g.target() { // it was just found: notes are judged by what they say now
+	if plan.call.Valid() && plan.place != g.target() { // the folder was just found, so the notes in it count now
 		return g.Plan(req)
 	}
 	return plan, err
 }
 
-// checkPinnedVault asks the app for the folder of its vault, once, and refuses another one: the
-// app confuses two vaults of one name, and takes an unknown name for the open vault. After an
-// error the next call asks again.
+// checkPinnedVault asks the app for the folder of its vault, once, and returns an error if it is another one: the
+// app confuses vaults of the same name, and uses the open vault for an unknown name. After an error the next call
+// asks again.
 func (g *vaultGateway) checkPinnedVault(ctx context.Context, r route) error {
 	if !g.vault.Pinned || g.vault.Folder == "" || r.program.Backend() != string(App) {
 		return nil
@@ -513,15 +512,15 @@ func (g *vaultGateway) checkPinnedVault(ctx context.Context, r route) error {
 	case asked.Failure != nil:
 		return asked.Failure
 	}
-	lies := strings.TrimSpace(asked.Stdout)
-	here := cmp.Or(appvaults.ThisSystem(g.getenv).Here(lies), lies)
+	named := strings.TrimSpace(asked.Stdout)
+	here := cmp.Or(appvaults.ThisSystem(g.getenv).Here(named), named)
 	if !appvaults.SameFolder(here, g.vault.Folder) {
 		return failure.New(
 			failure.CodeVaultNotFound,
 			"the user can set the id of the vault, or correct its folder",
 			"the app has the vault %q in the folder %q, the settings have %q",
 			g.name(),
-			excerpt.Short(lies),
+			excerpt.Short(named),
 			excerpt.Short(g.vault.Folder),
 		)
 	}

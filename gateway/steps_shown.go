@@ -82,8 +82,8 @@ func (g *vaultGateway) showReadDaily(ctx context.Context, r route, _ []StepShown
 
 func (g *vaultGateway) showAbsent(_ context.Context, r route, steps []StepShown) []StepShown {
 	var asked []StepShown
-	key, given := r.absentAs()
-	for _, candidate := range madeFrom(key, given) {
+	key, given := r.identifyNew()
+	for _, candidate := range createdPaths(key, given) {
 		asked = append(asked, r.stepShown("asks whether the note exists", "file", key, candidate))
 	}
 	return append(asked, steps...)

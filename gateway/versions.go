@@ -12,32 +12,33 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
-// The app restores a version of a note by its number, which counts from the newest: by the time that a user has approved
-// it, the same number may be that of another text. So the app is asked for the text, the embedded program plans the
-// change from it, and writes that text: what is shown is what is approved, journaled and written.
+// The app restores a version of a note by its number, which counts from the newest one. By the time that a user has
+// approved it, the same number may mean another text. So the app is asked for the text, the embedded program plans
+// the change from it, and writes that text: what is shown is what is approved, journaled and written.
 
 // version is a version of a note that the app has kept.
 type version struct {
-	of   string // which one of which history, in words
-	text string // with its secrets
+	of   string // which version it is, in words
+	text string // including secrets
 }
 
-// restoresVersion reports whether the text that the call writes is asked of the app.
+// restoresVersion reports whether the call writes a text that the app is asked for.
 func (r route) restoresVersion() bool {
 	return r.program.Backend() == string(App) && r.call.HasStep(allowlist.StepVersion)
 }
 
-// versionOf asks the app for the text of the version that a call restores, and returns the route with the path of the
-// note. A hidden note has none: then the embedded program says that it is missing. The error is an [*exec.Failure]
-// where the app has no such version, and that of the environment where it cannot be asked.
+// versionOf asks the app for the text of the version that a call restores, and returns the route with the path of
+// the note. For a hidden note the text is empty; the embedded program then reports that the note is missing. The
+// error is a [*failure.RequestError] or an [*exec.Failure] if the app has no such version, or that of the
+// environment if the app cannot be asked.
 func (g *vaultGateway) versionOf(ctx context.Context, r route) (route, *version, error) {
 	number, _ := r.call.Param("version")
-	kept := &version{of: "version " + number + " of " + r.call.VersionsOf()}
+	restored := &version{of: "version " + number + " of " + r.call.VersionsOf()}
 	if r.isHidden() {
-		return r, kept, nil
+		return r, restored, nil
 	}
 	var err error
-	if r.permit, err = r.decision.Approved(); err != nil { // of which only questions are asked
+	if r.permit, err = r.decision.Approved(); err != nil { // it is only used for questions
 		return r, nil, err
 	}
 	if err := g.checkPinnedVault(ctx, r); err != nil {
@@ -52,7 +53,7 @@ func (g *vaultGateway) versionOf(ctx context.Context, r route) (route, *version,
 			return r, nil, asked.Failure
 		}
 		if r = located; r.isHidden() {
-			return r, kept, nil
+			return r, restored, nil
 		}
 		if r.permit, err = r.decision.Approved(); err != nil {
 			return r, nil, err
@@ -62,13 +63,13 @@ func (g *vaultGateway) versionOf(ctx context.Context, r route) (route, *version,
 	if err != nil {
 		return r, nil, err
 	}
-	kept.text = asked.Stdout
-	return r, kept, g.notVersion(r, kept, asked)
+	restored.text = asked.Stdout
+	return r, restored, g.checkVersion(r, restored, asked)
 }
 
-// notVersion returns why an answer of the app is not the text of a version, nil if it is. Nobody has published what the
-// app answers in place of one, so what looks like a sentence of its own is taken for that.
-func (g *vaultGateway) notVersion(r route, kept *version, asked exec.Outcome) error {
+// checkVersion returns an error if an answer of the app is not the text of a version. It is not documented what the
+// app answers if there is none, so an answer that looks like a message counts as one.
+func (g *vaultGateway) checkVersion(r route, restored *version, asked exec.Outcome) error {
 	sentence := strings.TrimSpace(asked.Stdout)
 	isLine := !strings.Contains(sentence, "\n")
 	isSentence := isLine && !asked.Headed && exec.LooksLikeRemark(sentence)
@@ -79,49 +80,49 @@ func (g *vaultGateway) notVersion(r route, kept *version, asked exec.Outcome) er
 			failure.CodeNotFound,
 			"history lists the versions of the app, sync:history those of Obsidian Sync",
 			"%s: the app answered %q",
-			kept.of,
-			g.shownExcerpt(r, sentence),
+			restored.of,
+			g.redactedExcerpt(r, sentence),
 		)
 	case asked.Failure != nil:
 		return failure.New(
 			asked.Failure.Code(),
 			asked.Failure.Hint(),
 			"%s: %s",
-			kept.of,
-			g.shownExcerpt(r, asked.Failure.Error()),
+			restored.of,
+			g.redactedExcerpt(r, asked.Failure.Error()),
 		)
 	case asked.Stdout == "":
 		return failure.New(
 			exec.CodeEmptyOutput,
 			"the user can restore it in the app",
 			"%s: the app printed nothing at all",
-			kept.of,
+			restored.of,
 		)
 	case asked.Cut:
 		return failure.New(
 			exec.CodeOutputLimit,
 			"the user can restore it in the app",
 			"%s has %d bytes, more than are kept of an answer",
-			kept.of,
+			restored.of,
 			asked.Total,
 		)
 	}
 	return nil
 }
 
-// shownExcerpt is the beginning of a text of the app in a sentence, without the secrets that the caller may not see.
-func (g *vaultGateway) shownExcerpt(r route, text string) string {
+// redactedExcerpt returns the beginning of a text of the app, without the secrets that the caller may not see.
+func (g *vaultGateway) redactedExcerpt(r route, text string) string {
 	return excerpt.Short(string(g.runner.Marker(r.permit.Secrets()).Redact([]byte(text))))
 }
 
-// planRestore has the embedded program work out a change of which the app has the text.
+// planRestore makes the embedded program work out a change whose text comes from the app.
 func (g *vaultGateway) planRestore(
 	ctx context.Context,
 	r route,
 	own exec.Program,
 	in *planning,
 ) (*plannedChange, error) {
-	at, kept, err := g.versionOf(ctx, r)
+	located, restored, err := g.versionOf(ctx, r)
 	if answered, ok := errors.AsType[*failure.RequestError](err); ok {
 		return &plannedChange{failure: answered}, nil
 	}
@@ -131,33 +132,32 @@ func (g *vaultGateway) planRestore(
 	if err != nil {
 		return nil, err
 	}
-	change, err := g.previewChange(ctx, at, own.Restoring(kept.of, kept.text), in)
+	change, err := g.previewChange(ctx, located, own.Restoring(restored.of, restored.text), in)
 	if err == nil {
-		change.version = kept
+		change.version = restored
 	}
 	return change, err
 }
 
-// restore writes the text of a version that the app has kept, as the change that it is. The text is that which the change
-// was planned from.
+// restore writes the text of a version that the app has kept. It is the text that the change was planned from.
 func (g *vaultGateway) restore(
 	ctx context.Context,
 	r route,
 	own exec.Program,
 	options protocol.Write,
 ) (exec.Outcome, error) {
-	var kept *version
+	var restored *version
 	if r.change != nil {
-		kept = r.change.version
+		restored = r.change.version
 	}
-	if kept == nil {
+	if restored == nil {
 		_, asked, err := g.versionOf(ctx, r)
 		if err != nil {
 			return exec.Outcome{ExitCode: -1}, err
 		}
-		kept = asked
+		restored = asked
 	}
-	r.program = own.WithOptions(options).Restoring(kept.of, kept.text)
+	r.program = own.WithOptions(options).Restoring(restored.of, restored.text)
 	var out exec.Outcome
 	var err error
 	if r.planning != nil {
@@ -172,24 +172,24 @@ func (g *vaultGateway) restore(
 		return g.settleOutcome(ctx, r, options.Entry, out, err)
 	}
 	if out.Failure == nil {
-		out.Notices = append(out.Notices, "the text is "+kept.of)
+		out.Notices = append(out.Notices, "the text is "+restored.of)
 	}
 	return out, nil
 }
 
-// The notices about a change that only the app has made.
+// Notices about a change that only the app has made.
 const (
 	restoredByApp = "the app has restored it by itself: between the look at the version and the change another one may have become the one of this number"
 )
 
-// restoreByApp has the app restore a version where the folder of the vault is not known, and looks at the note before
-// and after.
+// restoreByApp makes the app restore a version if the folder of the vault is not known. It reads the note before and
+// after.
 func (g *vaultGateway) restoreByApp(ctx context.Context, r route) (exec.Outcome, error) {
-	_, kept, err := g.versionOf(ctx, r)
+	_, restored, err := g.versionOf(ctx, r)
 	if err != nil {
 		return exec.Outcome{ExitCode: -1}, err
 	}
-	before, err := g.printedNow(ctx, r)
+	before, err := g.readWithApp(ctx, r)
 	if err != nil {
 		return exec.Outcome{ExitCode: -1}, err
 	}
@@ -197,34 +197,34 @@ func (g *vaultGateway) restoreByApp(ctx context.Context, r route) (exec.Outcome,
 	if err != nil {
 		return out, err
 	}
-	after, err := g.printedNow(context.WithoutCancel(ctx), r)
+	after, err := g.readWithApp(context.WithoutCancel(ctx), r)
 	switch {
 	case err != nil:
 		out.Notices = append(out.Notices, "the note could not be read back: "+excerpt.Reason(err))
-	case after == kept.text && out.Failure != nil:
+	case after == restored.text && out.Failure != nil:
 		out.Notices = append(out.Notices, out.Failure.Error()+", and the change is made")
 		out.Failure = nil
-	case after == kept.text:
+	case after == restored.text:
 	case out.Failure != nil && !isVague(out.Failure.Code()):
 	case after == before:
 		return out, failure.New(
 			failure.CodeNotApplied,
 			"look at the note",
 			"the app was asked to restore %s, but the note is as it was",
-			kept.of,
+			restored.of,
 		)
 	default:
 		return out, failure.New(failure.CodeUnknown, "look at the note before you try again",
-			"the app was asked to restore it, but the note does not have the text of %s", kept.of)
+			"the app was asked to restore it, but the note does not have the text of %s", restored.of)
 	}
 	if out.Failure == nil {
-		out.Notices = append(out.Notices, "the text is "+kept.of, restoredByApp)
+		out.Notices = append(out.Notices, "the text is "+restored.of, restoredByApp)
 	}
 	return out, nil
 }
 
-// printedNow is the text of the note of a call as the app prints it.
-func (g *vaultGateway) printedNow(ctx context.Context, r route) (string, error) {
+// readWithApp returns the text of the note of a call as the app prints it.
+func (g *vaultGateway) readWithApp(ctx context.Context, r route) (string, error) {
 	note, _ := r.call.Param("path")
 	read, err := g.runner.Run(ctx, r.permit.ReadNote(), r.program)
 	if err != nil {
@@ -242,8 +242,8 @@ func (g *vaultGateway) printedNow(ctx context.Context, r route) (string, error) 
 	return read.Stdout, nil
 }
 
-// whoseVersions is the notice that says to which history the numbers of versions in an answer belong.
-func (r route) whoseVersions() string {
+// noticeOfHistory returns the notice that says which history the version numbers in an answer belong to.
+func (r route) noticeOfHistory() string {
 	if r.program.Backend() == string(App) {
 		return "the versions are those of " + r.call.VersionsOf() + ", and not of the journal of vaultwicket"
 	}

@@ -14,28 +14,28 @@ import (
 )
 
 // Listing returns every command of the table, in table order.
-func (g *Gateway) Listing() []CommandListing { return ListCommands(g.listed()) }
+func (g *Gateway) Listing() []CommandListing { return ListCommands(g.catalog()) }
 
 // Mutates reports whether any enabled call can change something.
-func (g *Gateway) Mutates() bool { return MutationsEnabled(g.listed()) }
+func (g *Gateway) Mutates() bool { return MutationsEnabled(g.catalog()) }
 
-// ListingOf is [Gateway.Listing] for one vault, "" for the default one.
+// ListingOf is like [Gateway.Listing], for one vault, "" meaning the default one.
 func (g *Gateway) ListingOf(vault string) ([]CommandListing, error) {
 	d, err := g.vaultNamed(vault)
 	if err != nil {
 		return nil, err
 	}
-	return ListCommands([]CatalogVault{d.listed()}), nil
+	return ListCommands([]CatalogVault{d.catalog()}), nil
 }
 
-// Explain returns one command. The error is a [*allowlist.ParseError].
+// Explain returns the listing of one command. The error is an [*allowlist.ParseError].
 func (g *Gateway) Explain(name string) (CommandListing, error) {
-	return ExplainCommand(g.listed(), name)
+	return ExplainCommand(g.catalog(), name)
 }
 
 // Enabled returns a command with its enabled parameters, see [EnabledCommand].
 func (g *Gateway) Enabled(name string) (enabled allowlist.Command, ok bool) {
-	return EnabledCommand(g.listed(), name)
+	return EnabledCommand(g.catalog(), name)
 }
 
 // Policies returns what is in force for each vault, the default one first.
@@ -48,22 +48,22 @@ func (g *Gateway) Policies() []VaultView {
 	return views
 }
 
-func (g *Gateway) listed() []CatalogVault {
+// catalog returns what listings of commands in the vaults depend on.
+func (g *Gateway) catalog() []CatalogVault {
 	var vaults []CatalogVault
 	for _, d := range g.vaults {
-		vaults = append(vaults, d.listed())
+		vaults = append(vaults, d.catalog())
 	}
 	return vaults
 }
 
-// listed returns what listings of the commands of the vault depend on.
-func (g *vaultGateway) listed() CatalogVault {
+// catalog returns what listings of commands in the vault depend on.
+func (g *vaultGateway) catalog() CatalogVault {
 	p, facts := g.inForce(Fingerprint{})
 	return CatalogVault{Policy: p, Facts: facts, Programs: g.programs()}
 }
 
-// inForce returns the policy of the vault and the facts of every call in it, among them whether its agent was
-// revoked.
+// inForce returns the policy of the vault and the facts of every call in it, including whether its agent was revoked.
 func (g *vaultGateway) inForce(seen Fingerprint) (policy.Policy, policy.Facts) {
 	p, facts := g.rules.InForce(seen)
 	if g.admission.IsRevoked() {
@@ -72,7 +72,7 @@ func (g *vaultGateway) inForce(seen Fingerprint) (policy.Policy, policy.Facts) {
 	return p.Under(facts), facts
 }
 
-// WhyEnded returns why the agent of the calls has no rights in any vault, "" for one that has some.
+// WhyEnded returns why the agent of the calls has no rights in any vault, "" if it has some.
 func (g *Gateway) WhyEnded() string {
 	why := ""
 	for _, d := range g.vaults {
@@ -84,8 +84,8 @@ func (g *Gateway) WhyEnded() string {
 	return why
 }
 
-// programs finds the programs that can answer in the vault. With the backend obsidian
-// the embedded one answers extensions, if the app is installed.
+// programs returns the programs that can answer in the vault. With the backend obsidian, the embedded program
+// answers extensions if the app is installed.
 func (g *vaultGateway) programs() (p Programs) {
 	if g.runner == nil {
 		return p
@@ -101,8 +101,8 @@ func (g *vaultGateway) programs() (p Programs) {
 	return p
 }
 
-// AccessOf returns what can be done with the note or folder at a path in a vault, "" for
-// the default one. The error is a [*failure.RequestError] or a [*allowlist.ParseError].
+// AccessOf returns what can be done with the note or folder at a path in a vault, "" meaning the default one. The
+// error is a [*failure.RequestError] or an [*allowlist.ParseError].
 func (g *Gateway) AccessOf(vault, path string) (NoteAccess, error) {
 	d, err := g.vaultNamed(vault)
 	if err != nil {
@@ -120,8 +120,9 @@ func (g *Gateway) AccessOf(vault, path string) (NoteAccess, error) {
 	return a, err
 }
 
-// ClearLineage forgets what a note of a vault was made of, or the notes in a folder; "/" is all of them. It returns the
-// path as the disk has it. The error is a [*failure.RequestError] if the vault or its journal cannot be used.
+// ClearLineage forgets from which notes a note of a vault was made, or all notes in a folder; "/" means all notes.
+// It returns the path as spelled on the disk. The error is a [*failure.RequestError] if the vault or its journal
+// cannot be used.
 func (g *Gateway) ClearLineage(vault, path string) (string, error) {
 	d, err := g.vaultNamed(vault)
 	if err != nil {
@@ -135,28 +136,27 @@ func (g *Gateway) ClearLineage(vault, path string) (string, error) {
 		}
 		path = a.Path
 	}
-	kept, err := g.Journal(vault)
+	undoJournal, err := g.Journal(vault)
 	if err != nil {
 		return "", err
 	}
-	if err := kept.ClearLineage(path); err != nil {
+	if err := undoJournal.ClearLineage(path); err != nil {
 		return "", failure.New(failure.CodeState, "the user can make the state folder one of their own, with mode 0700", "%v", err)
 	}
 	return path, nil
 }
 
-// maxBelow bounds the folders that [Gateway.AccessBelow] returns.
-const maxBelow = 500
+// maxSubfolders is the maximum number of folders that [Gateway.AccessBelow] returns.
+const maxSubfolders = 500
 
-// AccessBelow returns what can be done with the folders that are directly in a folder of a
-// vault, "" for its root, sorted by name, and whether there are more. Like [NoteAccess] it is
-// for the owner.
+// AccessBelow returns what can be done with the direct subfolders of a folder of a vault, "" meaning its root. They
+// are sorted by name; more tells whether there are further ones. Like [NoteAccess] this is only for the owner.
 func (g *Gateway) AccessBelow(vault, path string) (list []NoteAccess, more bool, err error) {
 	d, err := g.vaultNamed(vault)
 	if err != nil {
 		return nil, false, err
 	}
-	names, more, err := ListFolders(d.target().Folder, path, maxBelow)
+	names, more, err := ListFolders(d.target().Folder, path, maxSubfolders)
 	if err != nil {
 		return nil, false, failure.New(
 			failure.CodeNotFound,
@@ -176,8 +176,8 @@ func (g *Gateway) AccessBelow(vault, path string) (list []NoteAccess, more bool,
 	return list, more, nil
 }
 
-// NoteWithHash returns the text of the note at a path in a vault if it has the SHA-256
-// hash, in hexadecimal, and may be seen.
+// NoteWithHash returns the text of the note at a path in a vault if it has the given SHA-256 hash, in hexadecimal,
+// and may be seen.
 func (g *Gateway) NoteWithHash(vault, path, hash string) (text guard.Unjudged, ok bool) {
 	d, err := g.vaultNamed(vault)
 	if err != nil || !d.rules.Visible()(path) {
@@ -186,31 +186,31 @@ func (g *Gateway) NoteWithHash(vault, path, hash string) (text guard.Unjudged, o
 	return TextWithHash(d.target().Folder, path, hash)
 }
 
-// Judged returns the text of a note with its secrets masked, as in answers. It is for what the owner looks at, which
-// is often on a screen that others see, too. Of a vault that there is not it is no text.
+// Judged returns the text of a note with its secrets masked, as in answers. It is for the owner, who often looks at
+// it on a screen that others see, too. If the vault is unknown, it returns no text.
 func (g *Gateway) Judged(vault string, text guard.Unjudged) guard.Judged {
 	d, err := g.vaultNamed(vault)
 	if err != nil || d.runner == nil {
 		return guard.Judged{}
 	}
 	p, _ := d.inForce(Fingerprint{})
-	shown, _ := d.runner.Marker(p.Secrets).Judge(text, nil) // nothing is charged
+	shown, _ := d.runner.Marker(p.Secrets).Judge(text, nil) // without a budget
 	return shown
 }
 
-// EachVisible calls visit with the path of every file of a vault that may be seen, see
-// [Gateway.Visible], until it returns false.
+// EachVisible calls visit with the path of every file of a vault that may be seen, see [Gateway.Visible], until
+// visit returns false.
 func (g *Gateway) EachVisible(vault string, visit func(path string) bool) error {
 	d, err := g.vaultNamed(vault)
 	if err != nil {
 		return err
 	}
-	sees := d.rules.Visible()
-	return EachPath(d.target().Folder, func(path string) bool { return !sees(path) || visit(path) })
+	isVisible := d.rules.Visible()
+	return EachPath(d.target().Folder, func(path string) bool { return !isVisible(path) || visit(path) })
 }
 
-// Visible returns what tells whether the note at a path in a vault may be seen, see
-// [NoteRules.Visible]. Of a vault that the gateway does not have, nothing may.
+// Visible returns a function that reports whether the note at a path in a vault may be seen, see
+// [NoteRules.Visible]. For an unknown vault, nothing may.
 func (g *Gateway) Visible(vault string) func(path string) bool {
 	d, err := g.vaultNamed(vault)
 	if err != nil {
@@ -219,24 +219,24 @@ func (g *Gateway) Visible(vault string) func(path string) bool {
 	return d.rules.Visible()
 }
 
-// Status is the state of the gateway, found without starting anything. It names no folder and no
-// program of the machine: what a model reads may end up anywhere.
+// Status is the state of the gateway, determined without starting anything. It names no folder and no program of the
+// machine, because what a model reads may end up anywhere.
 type Status struct {
-	Enabled bool          `json:"enabled"` // false: every call is refused until the next start
-	Paused  bool          `json:"paused"`  // true: every call is refused until the user resumes
+	Enabled bool          `json:"enabled"` // if false, every call is refused until the next start
+	Paused  bool          `json:"paused"`  // if true, every call is refused until the user resumes
 	Backend string        `json:"backend"` // the setting: auto, obsidian or embedded
 	Vaults  []VaultStatus `json:"vaults"`  // the default one first
 	Limits  LimitStatus   `json:"limits"`
 }
 
-// VaultStatus says which programs can answer for a vault.
+// VaultStatus tells which programs can answer for a vault.
 type VaultStatus struct {
-	Name     string          `json:"name,omitempty"` // "" where the app chooses
-	Backends []BackendStatus `json:"backends"`       // in the order in which they are asked
+	Name     string          `json:"name,omitempty"` // "" if the app chooses the vault
+	Backends []BackendStatus `json:"backends"`       // in the order in which they are tried
 }
 
-// BackendStatus says whether a program can be started. Only a call tells whether the app runs.
-// Code is the error code of a call that needs the program.
+// BackendStatus tells whether a program can be started. Only a call shows whether the app runs. Code is the error
+// code of a call that needs the program.
 type BackendStatus struct {
 	Name   string `json:"name"`
 	Usable bool   `json:"usable"`
@@ -251,7 +251,7 @@ type LimitStatus struct {
 	MutationsPerHour int `json:"mutationsPerHour"`
 }
 
-// Status returns the state of the gateway, also while it is paused or disabled.
+// Status returns the state of the gateway, even while it is paused or disabled.
 func (g *Gateway) Status() Status {
 	l := g.admission.Limits()
 	s := Status{
@@ -283,24 +283,24 @@ func (g *Gateway) Status() Status {
 	return s
 }
 
-// Disabled reports whether the setting enabled refuses every call.
+// Disabled reports whether every call is refused because of the setting enabled.
 func (g *Gateway) Disabled() bool { return g.admission.Disabled() }
 
-// AppVersion returns what the Obsidian CLI answers to version. An error says that there is
-// no CLI, that the app is closed, or that the policy disables the command.
+// AppVersion returns the answer of the Obsidian CLI to version. The error says that there is no CLI, that the app is
+// closed, or that the policy disables the command.
 func (g *Gateway) AppVersion(ctx context.Context) (string, error) {
 	out, err := g.askApp(ctx, func(p policy.Permit) policy.Permit { return p })
 	return strings.TrimSpace(out), err
 }
 
-// AppHelp returns the help text of the Obsidian CLI, which a caller of help never sees. It
-// tells which commands the installed app has.
+// AppHelp returns the help text of the Obsidian CLI, which lists the commands of the installed app. Callers of help
+// never see it.
 func (g *Gateway) AppHelp(ctx context.Context) (string, error) {
 	return g.askApp(ctx, policy.Permit.Help)
 }
 
-// askApp runs the command version on the app, or another one whose permit derived makes from that of version.
-func (g *Gateway) askApp(ctx context.Context, derived func(policy.Permit) policy.Permit) (string, error) {
+// askApp runs the command version on the app, or another command whose permit derive makes from that of version.
+func (g *Gateway) askApp(ctx context.Context, derive func(policy.Permit) policy.Permit) (string, error) {
 	if err := g.Admits(); err != nil {
 		return "", err
 	}
@@ -312,7 +312,7 @@ func (g *Gateway) askApp(ctx context.Context, derived func(policy.Permit) policy
 	if err != nil {
 		return "", err
 	}
-	out, err := g.runner.Run(ctx, derived(plan.routes[0].permit), program)
+	out, err := g.runner.Run(ctx, derive(plan.routes[0].permit), program)
 	switch {
 	case err != nil:
 		return "", err
