@@ -113,8 +113,21 @@ func (r BatchResult) failure() *failure.Error {
 // answer returns the result without what [OperationResult] has already.
 func (r Result) answer() *Answer {
 	return &Answer{
-		Stdout: r.Stdout, Stderr: r.Stderr, ExitCode: r.ExitCode, Backend: r.Backend, Vault: r.Vault, Path: r.Path, Hash: r.Hash, SectionHash: r.SectionHash,
-		Truncated: r.Truncated, Notices: r.Notices, Change: r.Change, Error: r.Error, Image: r.Image, Difference: r.Difference, command: r.Command,
+		Stdout:      r.Stdout,
+		Stderr:      r.Stderr,
+		ExitCode:    r.ExitCode,
+		Backend:     r.Backend,
+		Vault:       r.Vault,
+		Path:        r.Path,
+		Hash:        r.Hash,
+		SectionHash: r.SectionHash,
+		Truncated:   r.Truncated,
+		Notices:     r.Notices,
+		Change:      r.Change,
+		Error:       r.Error,
+		Image:       r.Image,
+		Difference:  r.Difference,
+		command:     r.Command,
 	}
 }
 

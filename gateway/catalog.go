@@ -153,13 +153,15 @@ func (p Programs) missing(c allowlist.Command) *failure.Error {
 		return nil
 	case !p.App && c.NeedsApp:
 		return &failure.Error{
-			Code: failure.CodeNeedsApp, Message: "requires the Obsidian app, which is not used here",
-			Hint: "the user can install the Obsidian CLI, open the vault in Obsidian and set backend to auto",
+			Code:    failure.CodeNeedsApp,
+			Message: "requires the Obsidian app, which is not used here",
+			Hint:    "the user can install the Obsidian CLI, open the vault in Obsidian and set backend to auto",
 		}
 	case !p.Embedded && c.EmbeddedOnly:
 		return &failure.Error{
-			Code: failure.CodeVaultNotFound, Message: "requires the embedded backend, which needs the folder of the vault",
-			Hint: "the user can set vault to the folder of the vault",
+			Code:    failure.CodeVaultNotFound,
+			Message: "requires the embedded backend, which needs the folder of the vault",
+			Hint:    "the user can set vault to the folder of the vault",
 		}
 	}
 	return nil

@@ -90,8 +90,14 @@ func (l CommandListing) lacksProgram() bool { return l.Missing != nil && l.Tier 
 // Explained returns the command with all its properties.
 func (l CommandListing) Explained() ExplainedCommand {
 	e := ExplainedCommand{
-		CommandEntry: l.Entry(), Summary: l.Summary, MaxEffect: l.Worst.String(), Since: l.Since.String(), Extension: l.EmbeddedOnly,
-		Params: []ExplainedParam{}, Example: allowlist.ExampleLine(l.Name), Needs: needsOfExample(l.Name),
+		CommandEntry: l.Entry(),
+		Summary:      l.Summary,
+		MaxEffect:    l.Worst.String(),
+		Since:        l.Since.String(),
+		Extension:    l.EmbeddedOnly,
+		Params:       []ExplainedParam{},
+		Example:      allowlist.ExampleLine(l.Name),
+		Needs:        needsOfExample(l.Name),
 	}
 	for _, t := range l.vault.Policy.TextRulesOf(l.Command) {
 		t.Exceptions = nil // their paths may be hidden from the caller
@@ -111,8 +117,13 @@ func (l CommandListing) Explained() ExplainedCommand {
 	}
 	for i, p := range l.Params {
 		item := ExplainedParam{
-			Name: p.Name, Kind: p.Kind, Summary: p.Summary, Required: p.Required, Choices: p.Choices,
-			Closed: p.Refused == "" && l.closed[i], Refused: p.Refused,
+			Name:     p.Name,
+			Kind:     p.Kind,
+			Summary:  p.Summary,
+			Required: p.Required,
+			Choices:  p.Choices,
+			Closed:   p.Refused == "" && l.closed[i],
+			Refused:  p.Refused,
 		}
 		switch {
 		case p.Effect != tiers.Unknown:

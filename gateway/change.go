@@ -30,8 +30,17 @@ import (
 func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error) {
 	id := cmp.Or(r.entry, journal.NewID(time.Now()))
 	options := protocol.Write{
-		Entry: id, Expect: r.expect, Approved: r.shown.Change, Caller: argument(r.caller), Client: audit.Name(r.client), Batch: r.batch, Grant: r.grant, Proposal: r.proposal, Alone: r.alone,
-		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.approved, Addresses: r.addresses(),
+		Entry:     id,
+		Expect:    r.expect,
+		Approved:  r.shown.Change,
+		Caller:    argument(r.caller),
+		Client:    audit.Name(r.client),
+		Batch:     r.batch,
+		Grant:     r.grant,
+		Proposal:  r.proposal,
+		Alone:     r.alone,
+		Sparing:   r.policy.Confirm != policy.ConfirmNever && !r.approved,
+		Addresses: r.addresses(),
 	}
 	if r.program.Backend() == string(Embedded) {
 		return g.changeEmbedded(ctx, r, options)
@@ -502,8 +511,7 @@ func (p Plan) isAssessed() bool {
 // for it was ended, or that the plan cannot be read. If the change cannot be worked out for another reason, the call
 // itself will report that.
 func (g *vaultGateway) workOutNow(ctx context.Context, req Request, plan *Plan) error {
-	if plan.change != nil ||
-		g.embeddedProgram() == nil { // only commands of the embedded program could remove text
+	if plan.change != nil || g.embeddedProgram() == nil { // only commands of the embedded program could remove text
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, g.runner.Timeout())
@@ -671,8 +679,9 @@ func (p Plan) decidedAgain(err error) (Plan, error) {
 		r.call = r.decision.Call()
 		p.routes[i], _ = r.permitted() // without a permit it can only be shown
 	}
-	if p.refusal = p.decision.Err(); p.refusal != nil {
-		err = p.refusal
+	p.refusal = p.decision.Err()
+	if p.refusal != nil {
+		return p, p.refusal
 	}
 	return p, err
 }

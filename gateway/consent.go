@@ -74,13 +74,19 @@ func (g *vaultGateway) requestApproval(
 func (g *vaultGateway) requester(req Request) consent.Requester {
 	p := g.rules.Policy()
 	requester := consent.Requester{
-		Caller: g.callerOf(
-			req,
-		), Client: req.Client, Ask: req.Ask, Owner: req.Owner || req.AtTerminal, Ways: p.Asking, MinAnswer: p.MinAnswerTime(), Taken: req.Taken,
+		Caller:    g.callerOf(req),
+		Client:    req.Client,
+		Ask:       req.Ask,
+		Owner:     req.Owner || req.AtTerminal,
+		Ways:      p.Asking,
+		MinAnswer: p.MinAnswerTime(),
+		Taken:     req.Taken,
 	}
-	suspected := g.hasRead(requester.Caller) != "" && !p.Shadows(policy.RuleSuspicious)
-	if req.OneSession && !suspected &&
-		(len(g.flows.recent(time.Now())) == 0 || p.Shadows(policy.RuleFlow)) { // then earlier approvals of the session no longer count
+	// Earlier approvals of the session no longer count once it has read something that is suspicious, or under a
+	// flow rule.
+	isSuspected := g.hasRead(requester.Caller) != "" && !p.Shadows(policy.RuleSuspicious)
+	hasFlows := len(g.flows.recent(time.Now())) > 0 && !p.Shadows(policy.RuleFlow)
+	if req.OneSession && !isSuspected && !hasFlows {
 		requester.Session = g.identity() + "\x00" + req.Caller
 	}
 	return requester
@@ -124,7 +130,11 @@ type approved struct {
 func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan) (consent.Question, error) {
 	call := plan.call
 	q := consent.Question{
-		Vault: g.name(), Command: call.Name(), Caller: req.Caller, Requester: g.callerOf(req), Client: req.Client,
+		Vault:       g.name(),
+		Command:     call.Name(),
+		Caller:      req.Caller,
+		Requester:   g.callerOf(req),
+		Client:      req.Client,
 		Destructive: call.Effect().WorseThan(tiers.Writes) || plan.hasActiveFlows(),
 	}
 	if plan.hasActiveFlows() {
@@ -150,9 +160,11 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan *Plan) (c
 		}
 		q.Files = change.files()
 		q.Rest = change.Rest
-		q.Change, q.Links = change.Digest, sanitize.Line(change.Links)
+		q.Change = change.Digest
+		q.Links = sanitize.Line(change.Links)
 	}
-	q.Identity, q.Call = g.identity(), g.digestOfCall(*plan)
+	q.Identity = g.identity()
+	q.Call = g.digestOfCall(*plan)
 	if q.Change == "" {
 		q.Spelled = map[string]string{} // "" for a note that does not exist, or if the folder of the vault is not known
 		for _, named := range call.NamedPaths() {

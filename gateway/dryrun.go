@@ -173,10 +173,13 @@ func (g *vaultGateway) describe(ctx context.Context, req Request, o outlook, mos
 		fails = err
 		err = plan.refusal
 	}
+	isPermitted := err == nil || needsApproval(err)
 	d := DryRun{
-		OK: fails == nil &&
-			(err == nil || needsApproval(err)), DryRun: true, Command: sanitize.String(excerpt.Short(req.Command)),
-		Decision: "allow", Notices: plan.notices,
+		OK:       fails == nil && isPermitted,
+		DryRun:   true,
+		Command:  sanitize.String(excerpt.Short(req.Command)),
+		Decision: "allow",
+		Notices:  plan.notices,
 	}
 	switch {
 	case needsApproval(err):
@@ -188,7 +191,8 @@ func (g *vaultGateway) describe(ctx context.Context, req Request, o outlook, mos
 		d.Error = failure.Of(cause)
 	}
 	if plan.call.Valid() {
-		d.Tier, d.Effect = plan.call.Tier().String(), plan.call.Effect().String()
+		d.Tier = plan.call.Tier().String()
+		d.Effect = plan.call.Effect().String()
 		owner := req.AtTerminal || req.Owner
 		for _, v := range plan.policy.Judge(plan.call, plan.facts) {
 			if !owner && v.Verdict == policy.Pass && slices.Contains(policy.TextRules(), v.Rule) {

@@ -168,15 +168,19 @@ func New(c Config) *Gateway {
 		}
 	}
 	g := &Gateway{shared: &shared{
-		runner: c.Runner, backend: c.Backend, ownDay: c.OwnDay, running: common.running, agent: c.Agent, session: c.Session, log: c.Log, getenv: c.Getenv,
-		observer: telemetry.All(c.Observe, telemetry.NewCallLog(c.Log, c.Session)),
-		admission: admission.New(
-			c.Agent,
-			c.Limits,
-			ownerfiles.StateFolder(c.Getenv, ""),
-			c.Runner.Timeout,
-		), consent: consent.New(state, c.Notify), records: audit.NewRecords(state, c.Agent, c.Session),
-		answers: common.answers,
+		runner:    c.Runner,
+		backend:   c.Backend,
+		ownDay:    c.OwnDay,
+		running:   common.running,
+		agent:     c.Agent,
+		session:   c.Session,
+		log:       c.Log,
+		getenv:    c.Getenv,
+		observer:  telemetry.All(c.Observe, telemetry.NewCallLog(c.Log, c.Session)),
+		admission: admission.New(c.Agent, c.Limits, ownerfiles.StateFolder(c.Getenv, ""), c.Runner.Timeout),
+		consent:   consent.New(state, c.Notify),
+		records:   audit.NewRecords(state, c.Agent, c.Session),
+		answers:   common.answers,
 	}}
 	if c.Disabled {
 		g.admission.Disable()
@@ -190,42 +194,44 @@ func New(c Config) *Gateway {
 		g.proposals = consent.OpenProposals(state, time.Now)
 	}
 	for _, served := range c.Vaults {
-		d := &vaultGateway{
-			shared:       g.shared,
-			vault:        served.Vault,
-			writing:      shares.NewQueues(writersAtOnce),
-			changingMany: shares.NewLine(1),
-			found:        &atomic.Pointer[appvaults.Place]{},
-			noFolder:     &atomic.Bool{},
-			kept:         &atomic.Pointer[keptJournal]{},
-		}
-		listed := sync.OnceValue(func() appvaults.Place {
-			return appvaults.Locate(
-				appvaults.Read(g.getenv),
-				appvaults.Wanted{Name: served.Name, ID: served.ID, Folder: served.Folder},
-			)
-		})
-		d.target = func() appvaults.Place {
-			if at := d.found.Load(); at != nil {
-				return *at
-			}
-			return listed()
-		}
-		d.folderIdentity = sync.OnceValue(func() string { return filenames.Identity(d.target().Folder) })
-		d.rules = NewNoteRules(
-			served.Policy,
-			func() string { return d.target().Folder },
-			func(p policy.Policy, question protocol.Ask, words []string) ([]string, error) {
-				program, err := d.embedded()
-				if err != nil {
-					return nil, err
-				}
-				return d.runner.Ask(context.Background(), p.Question(), program, question, words)
-			},
-		)
-		g.vaults = append(g.vaults, d)
+		g.vaults = append(g.vaults, newVaultGateway(g.shared, served))
 	}
 	return g
+}
+
+// newVaultGateway returns the gateway for one vault.
+func newVaultGateway(s *shared, served Served) *vaultGateway {
+	d := &vaultGateway{
+		shared:       s,
+		vault:        served.Vault,
+		writing:      shares.NewQueues(writersAtOnce),
+		changingMany: shares.NewLine(1),
+		found:        &atomic.Pointer[appvaults.Place]{},
+		noFolder:     &atomic.Bool{},
+		kept:         &atomic.Pointer[keptJournal]{},
+	}
+	listed := sync.OnceValue(func() appvaults.Place {
+		return appvaults.Locate(
+			appvaults.Read(s.getenv),
+			appvaults.Wanted{Name: served.Name, ID: served.ID, Folder: served.Folder},
+		)
+	})
+	d.target = func() appvaults.Place {
+		if place := d.found.Load(); place != nil {
+			return *place
+		}
+		return listed()
+	}
+	d.folderIdentity = sync.OnceValue(func() string { return filenames.Identity(d.target().Folder) })
+	askEmbedded := func(p policy.Policy, question protocol.Ask, words []string) ([]string, error) {
+		program, err := d.embedded()
+		if err != nil {
+			return nil, err
+		}
+		return d.runner.Ask(context.Background(), p.Question(), program, question, words)
+	}
+	d.rules = NewNoteRules(served.Policy, func() string { return d.target().Folder }, askEmbedded)
+	return d
 }
 
 // Scoped returns a gateway for requests whose access tokens have a scope. It shares everything else with g,
@@ -234,8 +240,16 @@ func (g *Gateway) Scoped(scope policy.Scope) *Gateway {
 	scoped := &Gateway{shared: g.shared}
 	for _, d := range g.vaults {
 		scoped.vaults = append(scoped.vaults, &vaultGateway{
-			shared: d.shared, vault: d.vault, rules: d.rules.Scoped(scope), writing: d.writing, changingMany: d.changingMany,
-			target: d.target, found: d.found, noFolder: d.noFolder, kept: d.kept, folderIdentity: d.folderIdentity,
+			shared:         d.shared,
+			vault:          d.vault,
+			rules:          d.rules.Scoped(scope),
+			writing:        d.writing,
+			changingMany:   d.changingMany,
+			target:         d.target,
+			found:          d.found,
+			noFolder:       d.noFolder,
+			kept:           d.kept,
+			folderIdentity: d.folderIdentity,
 		})
 	}
 	return scoped

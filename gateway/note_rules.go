@@ -120,7 +120,8 @@ func (r *NoteRules) policyAt(now time.Time) policy.Policy {
 func (r *NoteRules) InForce(seen Fingerprint) (policy.Policy, policy.Facts) {
 	now := time.Now()
 	facts := policy.ClearFacts(now)
-	facts.Scope, facts.Ignores = r.scope, r.ignores(seen)
+	facts.Scope = r.scope
+	facts.Ignores = r.ignores(seen)
 	return r.policyAt(now), facts
 }
 
@@ -129,16 +130,18 @@ var hasIgnoreFile = policy.Because("the vault has an ignore file")
 // ignores returns whether the vault has an ignore file. If that cannot be determined, it counts as having one.
 func (r *NoteRules) ignores(seen Fingerprint) policy.Reason {
 	folder := r.folder()
-	switch {
-	case folder == "", seen.looked && !seen.ignores:
+	if folder == "" {
 		return policy.None
-	case seen.looked:
+	}
+	hasFile := seen.ignores
+	if !seen.looked {
+		_, err := os.Lstat(filepath.Join(folder, access.IgnoreFile))
+		hasFile = !errors.Is(err, fs.ErrNotExist)
+	}
+	if hasFile {
 		return hasIgnoreFile
 	}
-	if _, err := os.Lstat(filepath.Join(folder, access.IgnoreFile)); errors.Is(err, fs.ErrNotExist) {
-		return policy.None
-	}
-	return hasIgnoreFile
+	return policy.None
 }
 
 // Fingerprint identifies what hides notes of a vault: it changes when the ignore patterns or the policy do. A call
@@ -272,9 +275,14 @@ func (r *NoteRules) Marked(marks []string) (paths []string, known bool) {
 
 // Closes reports whether the note at a path hides itself, or may do so.
 func (r *NoteRules) Closes(path string) bool {
-	levels, ok := r.Narrowing(path)
+	levels, known := r.Narrowing(path)
+	return hidesItself(levels, known, path)
+}
+
+// hidesItself reports whether the note at a path is hidden by the levels from [NoteRules.Narrowing], or may be.
+func hidesItself(levels map[string]access.Level, known bool, path string) bool {
 	level, isNarrowed := levels[path]
-	return !ok || isNarrowed && level == access.None
+	return !known || isNarrowed && level == access.None
 }
 
 // isFile reports whether there is a regular file at a path in the vault.
@@ -288,16 +296,14 @@ func (r *NoteRules) Visible() func(path string) bool {
 	text, ok := ignorePatterns(r.folder())
 	rules := r.Policy().Access
 	patterns := access.ParseIgnored(string(text))
-	hidesItself := sync.OnceValue(func() func(path string) bool { // asked for once, and only if a path gets that far
-		levels, known := r.Narrowing()
-		return func(path string) bool {
-			level, isNarrowed := levels[path]
-			return !known || isNarrowed && level == access.None
-		}
-	})
+	narrowing := sync.OnceValues(func() (map[string]access.Level, bool) { return r.Narrowing() })
 	return func(path string) bool {
 		mayBeRead := rules.Level(path) > access.None && !patterns.Hides(path, access.File)
-		return ok && mayBeRead && !hidesItself()(path)
+		if !ok || !mayBeRead {
+			return false
+		}
+		levels, known := narrowing() // asked for once, and only if a path gets that far
+		return !hidesItself(levels, known, path)
 	}
 }
 
@@ -328,8 +334,12 @@ func (r *NoteRules) HiddenBy(call allowlist.Call, p policy.Policy, facts policy.
 	}
 	patterns := access.ParseIgnored(string(text))
 	ruleFor := func(path string, folder bool) string {
+		isClosed := rules.Level(path) == access.None
+		if folder {
+			isClosed = !rules.Opens(path)
+		}
 		switch {
-		case folder && !rules.Opens(path), !folder && rules.Level(path) == access.None:
+		case isClosed:
 			return "access"
 		case patterns.Hides(path, access.Kind(folder)):
 			return "ignore"

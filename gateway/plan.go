@@ -47,15 +47,14 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 	}
 	call, hidden := g.rules.Named(call)
 	plan := Plan{
-		place:  g.target(),
-		call:   call,
-		expect: req.ExpectHash,
-		hidden: hidden,
-		caller: g.callerOf(req),
-		client: req.Client,
-		batch:  req.batch,
-		alone:  req.alone,
-
+		place:    g.target(),
+		call:     call,
+		expect:   req.ExpectHash,
+		hidden:   hidden,
+		caller:   g.callerOf(req),
+		client:   req.Client,
+		batch:    req.batch,
+		alone:    req.alone,
 		planning: req.planning,
 	}
 	plan.policy, plan.facts = g.inForce(req.visibility)
@@ -77,10 +76,8 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 	if call.OwnAnswer() != allowlist.AnswersNothing {
 		err := plan.refusal
 		if err == nil {
-			ctx, cancel := context.WithTimeout(
-				context.Background(),
-				g.runner.Timeout(),
-			) // a plan is made for no call in particular
+			// Planning has no context of its own.
+			ctx, cancel := context.WithTimeout(context.Background(), g.runner.Timeout())
 			plan.answer, err = g.ownAnswerTo(ctx, plan, req)
 			cancel()
 		}
@@ -231,8 +228,19 @@ func (g *vaultGateway) addRoute(plan *Plan, program exec.Program, vault string) 
 		}
 	}
 	r := route{
-		program: program, call: call, command: command, decision: decision, expect: plan.expect, policy: plan.policy, facts: plan.facts,
-		caller: plan.caller, client: plan.client, hidden: plan.hidden, batch: plan.batch, alone: plan.alone, planning: plan.planning,
+		program:  program,
+		call:     call,
+		command:  command,
+		decision: decision,
+		expect:   plan.expect,
+		policy:   plan.policy,
+		facts:    plan.facts,
+		caller:   plan.caller,
+		client:   plan.client,
+		hidden:   plan.hidden,
+		batch:    plan.batch,
+		alone:    plan.alone,
+		planning: plan.planning,
 	}
 	r, _ = r.permitted() // without a permit it can only be shown
 	plan.routes = append(plan.routes, r)

@@ -205,10 +205,8 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *audit.Recor
 		}
 	}
 	if time.Since(req.Taken) >= g.runner.Timeout() {
-		return Plan{}, g.admission.NotStarted(
-			context.DeadlineExceeded,
-			telemetry.KnownCommand(req.Command),
-		) // the user is not asked
+		// The user is not asked about a call that would be too late.
+		return Plan{}, g.admission.NotStarted(context.DeadlineExceeded, telemetry.KnownCommand(req.Command))
 	}
 	plan, err := g.planWithFolder(ctx, req)
 	plan.change = by.change
@@ -494,18 +492,28 @@ func (r reported) result(out exec.Outcome, err error) Result {
 	}
 	var notices []string
 	for _, notice := range out.Notices {
-		notices = append(
-			notices,
-			strings.Clone(notice),
-		) // it may be a piece of a long answer, which it would keep in memory
+		// A notice may be a piece of a long answer, which it would keep in memory.
+		notices = append(notices, strings.Clone(notice))
 	}
 	result := Result{
-		OK: err == nil && out.Failure == nil, Command: call.Name(), Vault: r.vault, divided: part,
-		ExitCode: out.ExitCode, Backend: r.route.program.Backend(),
-		Path: out.Path, Hash: out.Hash, SectionHash: out.Part, Notices: append(slices.Clip(r.notices), failure.Sentences(notices)...), raw: out.Stdout,
-		form: formOf(
-			call,
-		), isNote: call.PrintsNote(), Image: image, found: found, state: out.State, closed: out.Closed, unchanged: out.Unchanged,
+		OK:          err == nil && out.Failure == nil,
+		Command:     call.Name(),
+		Vault:       r.vault,
+		ExitCode:    out.ExitCode,
+		Backend:     r.route.program.Backend(),
+		Path:        out.Path,
+		Hash:        out.Hash,
+		SectionHash: out.Part,
+		Notices:     append(slices.Clip(r.notices), failure.Sentences(notices)...),
+		Image:       image,
+		raw:         out.Stdout,
+		form:        formOf(call),
+		isNote:      call.PrintsNote(),
+		found:       found,
+		state:       out.State,
+		closed:      out.Closed,
+		unchanged:   out.Unchanged,
+		divided:     part,
 	}
 	if out.Change != "" {
 		result.Change = &Change{

@@ -262,7 +262,8 @@ func (r Result) Marked() Result {
 		if r.Stdout != "" {
 			r.form = formText
 		}
-		r.Stdout, r.Stderr = marked(r.Stdout), marked(r.Stderr)
+		r.Stdout = marked(r.Stdout)
+		r.Stderr = marked(r.Stderr)
 	}
 	r.Notices, r.Error = markedSentences(r.Notices, r.Error)
 	return r
@@ -292,7 +293,8 @@ func (r BatchResult) Marked() BatchResult {
 		}
 		answer := *done.Result
 		if answer.Backend != "" || allowlist.OwnAnswerNamesNotes(answer.command) {
-			answer.Stdout, answer.Stderr = marked(answer.Stdout), marked(answer.Stderr)
+			answer.Stdout = marked(answer.Stdout)
+			answer.Stderr = marked(answer.Stderr)
 		}
 		answer.Notices, answer.Error = markedSentences(answer.Notices, answer.Error)
 		r.Results[i].Result = &answer

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
-	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/guard"
@@ -77,9 +76,10 @@ func (g *Gateway) WhyEnded() string {
 	why := ""
 	for _, d := range g.vaults {
 		p, _ := d.inForce(Fingerprint{})
-		if why = p.Closed; why == "" {
-			break
+		if p.Closed == "" {
+			return ""
 		}
+		why = p.Closed
 	}
 	return why
 }
@@ -111,13 +111,16 @@ func (g *Gateway) AccessOf(vault, path string) (NoteAccess, error) {
 	p, facts := d.inForce(Fingerprint{})
 	a, err := d.rules.AccessOf(p, facts, path)
 	a.Vault = d.name()
-	if lineage, known := d.lineage(); err == nil && known {
+	if err != nil {
+		return a, err
+	}
+	if lineage, known := d.lineage(); known {
 		for _, origin := range lineage.Of(a.Path) {
 			a.MadeOf = append(a.MadeOf, origin.Path)
 		}
 		slices.Sort(a.MadeOf)
 	}
-	return a, err
+	return a, nil
 }
 
 // ClearLineage forgets from which notes a note of a vault was made, or all notes in a folder; "/" means all notes.
@@ -206,7 +209,12 @@ func (g *Gateway) EachVisible(vault string, visit func(path string) bool) error 
 		return err
 	}
 	isVisible := d.rules.Visible()
-	return EachPath(d.target().Folder, func(path string) bool { return !isVisible(path) || visit(path) })
+	return EachPath(d.target().Folder, func(path string) bool {
+		if !isVisible(path) {
+			return true
+		}
+		return visit(path)
+	})
 }
 
 // Visible returns a function that reports whether the note at a path in a vault may be seen, see
@@ -255,7 +263,9 @@ type LimitStatus struct {
 func (g *Gateway) Status() Status {
 	l := g.admission.Limits()
 	s := Status{
-		Enabled: !g.admission.Disabled(), Paused: g.admission.Paused(), Backend: string(g.backend),
+		Enabled: !g.admission.Disabled(),
+		Paused:  g.admission.Paused(),
+		Backend: string(g.backend),
 		Limits: LimitStatus{
 			Parallel:         l.Parallel,
 			CallsMinute:      l.Calls,
@@ -264,23 +274,26 @@ func (g *Gateway) Status() Status {
 		},
 	}
 	for _, d := range g.vaults {
-		backends := []BackendStatus{} // that the setting backend permits
-		for _, b := range []struct {
-			name, unless Backend
-			program      func() (exec.Program, error)
-		}{{App, Embedded, d.app}, {Embedded, App, d.embedded}} {
-			if g.backend == b.unless {
-				continue
-			}
-			status := BackendStatus{Name: string(b.name), Usable: true}
-			if _, err := b.program(); err != nil {
-				status.Usable, status.Code = false, failure.Of(err).Code
-			}
-			backends = append(backends, status)
+		backends := []BackendStatus{} // those that the setting backend permits
+		if g.backend != Embedded {
+			_, err := d.app()
+			backends = append(backends, backendStatus(App, err))
+		}
+		if g.backend != App {
+			_, err := d.embedded()
+			backends = append(backends, backendStatus(Embedded, err))
 		}
 		s.Vaults = append(s.Vaults, VaultStatus{Name: d.name(), Backends: backends})
 	}
 	return s
+}
+
+// backendStatus returns the status of a program. err is the error of looking for it.
+func backendStatus(name Backend, err error) BackendStatus {
+	if err != nil {
+		return BackendStatus{Name: string(name), Code: failure.Of(err).Code}
+	}
+	return BackendStatus{Name: string(name), Usable: true}
 }
 
 // Disabled reports whether every call is refused because of the setting enabled.
