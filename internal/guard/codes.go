@@ -72,7 +72,7 @@ func (s *scan) pin(at, _ int) {
 	if !s.isNamedBy(at) {
 		return
 	}
-	from, to, ok := s.submatch(pinRest, at, farthest)
+	from, to, ok := s.submatch(pinRest, at, maxDistance)
 	if !ok {
 		return
 	}
@@ -130,7 +130,7 @@ func (s *scan) recoveryCodes(at, end int) {
 	if m := codesOnLine().FindIndex(line); m != nil && s.addCodes(end+m[1], line[m[1]:]) {
 		return
 	}
-	if len(line) >= farthest || !isAll(bytes.TrimRight(line, " \r:(0123456789)"), &isOfTitle) {
+	if len(line) >= maxDistance || !isAll(bytes.TrimRight(line, " \r:(0123456789)"), &isTitleByte) {
 		return
 	}
 	_, next := lineAt(s.text, end)
@@ -188,7 +188,7 @@ func (s *scan) networkKey(at, _ int) {
 		return
 	}
 	value := bytes.TrimRight(s.text[from:to], ".,;:!?)")
-	if isPassword(value) && !placeholder().Match(value) && !knownName().Match(value) {
+	if isPassword(value) && !placeholder().Match(value) && !harmlessTerm().Match(value) {
 		s.add(from, from+len(value), "password")
 	}
 }

@@ -372,7 +372,7 @@ var wrongForms = []string{"‹secret:%k:%c›", "<secret:%k:%c>", "secret:%k:%c"
 
 func spellMark(form, mark string) string {
 	digits := mark[len(mark)-digitsOfMark-len("›") : len(mark)-len("›")]
-	kind := mark[len(markBegins) : len(mark)-digitsOfMark-len(":›")]
+	kind := mark[len(markPrefix) : len(mark)-digitsOfMark-len(":›")]
 	other := "0"
 	if digits[0] == '0' {
 		other = "1"

@@ -126,7 +126,7 @@ func search(text []byte, scope Scope, spend Spend) ([]Span, error) {
 	s := scan{text: text, spend: spend}
 	s.charge(len(text) / 16) // for all passes
 	s.keywords(secretWords())
-	s.encoded()
+	s.searchEncoded()
 	if scope == SecretsAndNumbers {
 		s.numbers()
 	}

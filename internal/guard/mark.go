@@ -14,23 +14,23 @@ import (
 	"sync"
 )
 
-// Variable names the environment variable with which the embedded program is told to redact
-// what it reads: the text of [Marker.String].
+// Variable is the environment variable that makes the embedded program redact what it reads. Its value is that of
+// [Marker.String].
 const Variable = "VAULTWICKET_REDACT"
 
-// Marker replaces secrets by marks such as ‹secret:github-pat:3fa9c1›, and marks by the
-// secrets. The last part is made from the secret with a key, so that the same secret has the
-// same mark in every answer, and guesses cannot be verified without the key. A mark is valid
-// text in a property of YAML, in JSON, in a table and in a link.
+// Marker replaces secrets with marks such as ‹secret:github-pat:3fa9c1›, and marks with the
+// secrets. The last part is a keyed hash of the secret: the same secret gets the same mark in
+// every answer, and guesses cannot be verified without the key. A mark is valid text in a YAML
+// property, in JSON, in a table and in a link.
 //
 // The nil Marker replaces nothing. A Marker is safe for concurrent use.
 type Marker struct {
-	key   []byte
-	scope Scope
-	text  string // of String
+	key     []byte
+	scope   Scope
+	encoded string // what String returns
 }
 
-// NewMarker returns a marker with a key, of secrets or if it is strict of [SecretsAndNumbers].
+// NewMarker returns a marker of [Secrets], or of [SecretsAndNumbers] if strict, that hashes with key.
 func NewMarker(key []byte, strict bool) *Marker {
 	scope := Secrets
 	mode := "redact:"
@@ -41,7 +41,7 @@ func NewMarker(key []byte, strict bool) *Marker {
 	return &Marker{bytes.Clone(key), scope, mode + hex.EncodeToString(key)}
 }
 
-// ParseMarker reads what String has written. The marker of "" is nil.
+// ParseMarker is the inverse of String. It returns nil for "".
 func ParseMarker(text string) (*Marker, error) {
 	if text == "" {
 		return nil, nil
@@ -54,22 +54,22 @@ func ParseMarker(text string) (*Marker, error) {
 	return NewMarker(key, mode == "strict"), nil
 }
 
-// String returns the text from which [ParseMarker] makes the marker again. It contains the key: do not log it.
+// String encodes the marker for [ParseMarker]. The result contains the key: do not log it.
 func (m *Marker) String() string {
 	if m == nil {
 		return ""
 	}
-	return m.text
+	return m.encoded
 }
 
-const markBegins = "‹secret:"
+const markPrefix = "‹secret:"
 
 var markPattern = lazily(`‹secret:([a-z0-9-]{1,64}):[0-9a-f]{6}›`)
 
-// HasMark reports whether a text may have a mark. It costs one search.
-func HasMark(text []byte) bool { return bytes.Contains(text, []byte(markBegins)) }
+// HasMark reports whether a text may contain a mark. It is a fast check before [Marks].
+func HasMark(text []byte) bool { return bytes.Contains(text, []byte(markPrefix)) }
 
-// Marks returns the start and the end of each mark of a text, in bytes.
+// Marks returns the start and end offsets of each mark in a text, in bytes.
 func Marks(text []byte) [][]int {
 	if !HasMark(text) {
 		return nil
@@ -77,30 +77,30 @@ func Marks(text []byte) [][]int {
 	return markPattern().FindAllIndex(text, -1)
 }
 
-// Divides reports whether a part of a text, from start up to end in bytes, begins or ends within a
-// mark of [Marks].
+// Divides reports whether text[start:end] begins or ends inside a mark, given as an element of [Marks].
 func Divides(mark []int, start, end int) bool {
 	return mark[0] < end && mark[1] > start && (mark[0] < start || mark[1] > end)
 }
 
-// Cuts reports whether after has a part of a mark that before has whole, or something that looks like a part of it: then
-// the secret would be lost, and what looks like its mark be stored. A mark may go as a whole.
+// Cuts reports whether a change from before to after leaves a fragment of a mark, or what looks like one: it would be
+// stored in place of the secret. Removing a whole mark is fine.
 func Cuts(before, after []byte) bool {
-	lost := map[string]int{}
+	removed := map[string]int{}
 	for _, mark := range markPattern().FindAll(before, -1) {
-		lost[string(mark)]++
+		removed[string(mark)]++
 	}
 	for _, mark := range markPattern().FindAll(after, -1) {
-		lost[string(mark)]--
+		removed[string(mark)]--
 	}
-	old := markPattern().ReplaceAll(before, []byte(" "))
-	now := markPattern().ReplaceAll(after, []byte(" "))
-	for mark, times := range lost {
+	// Whole marks would match as fragments.
+	oldRest := markPattern().ReplaceAll(before, []byte(" "))
+	newRest := markPattern().ReplaceAll(after, []byte(" "))
+	for mark, times := range removed {
 		if times <= 0 {
 			continue
 		}
-		part := partOfMark(mark)
-		if len(part.FindAll(now, -1)) > len(part.FindAll(old, -1)) {
+		fragment := fragmentOfMark(mark)
+		if len(fragment.FindAll(newRest, -1)) > len(fragment.FindAll(oldRest, -1)) {
 			return true
 		}
 	}
@@ -109,7 +109,7 @@ func Cuts(before, after []byte) bool {
 
 // Kinds returns the kinds of the marks in a text, each once, in order of appearance.
 func Kinds(text string) (kinds []string) {
-	if !strings.Contains(text, markBegins) {
+	if !strings.Contains(text, markPrefix) {
 		return nil
 	}
 	for _, m := range markPattern().FindAllStringSubmatch(text, -1) {
@@ -130,13 +130,13 @@ func IsKind(kind string) bool {
 func (m *Marker) mark(kind string, secret []byte) string {
 	sum := hmac.New(sha256.New, m.key)
 	_, _ = sum.Write(secret) // never fails
-	return markBegins + kind + ":" + hex.EncodeToString(sum.Sum(nil)[:3]) + "›"
+	return markPrefix + kind + ":" + hex.EncodeToString(sum.Sum(nil)[:3]) + "›"
 }
 
-// Redact returns the text with marks in place of its secrets, or text itself if it has none. It has as many lines as
-// before.
+// Redact returns the text with marks in place of its secrets, or text itself if it has none. The number of lines does
+// not change.
 func (m *Marker) Redact(text []byte) []byte {
-	out, _ := m.RedactWithin(text, nil) // without spend there is no error
+	out, _ := m.RedactWithin(text, nil) // only spend returns errors
 	return out
 }
 
@@ -150,7 +150,7 @@ func (m *Marker) RedactWithin(text []byte, spend Spend) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return m.marked(text, found), nil
+		return m.replace(text, found), nil
 	}
 	out, err := io.ReadAll(m.Reader(bytes.NewReader(text), spend))
 	if err != nil {
@@ -159,8 +159,8 @@ func (m *Marker) RedactWithin(text []byte, spend Spend) ([]byte, error) {
 	return out, nil
 }
 
-// marked returns a text with marks in place of what was found in it.
-func (m *Marker) marked(text []byte, found []Span) []byte {
+// replace returns a text with marks in place of the secrets found in it.
+func (m *Marker) replace(text []byte, found []Span) []byte {
 	if len(found) == 0 {
 		return text
 	}
@@ -173,6 +173,8 @@ func (m *Marker) marked(text []byte, found []Span) []byte {
 	return append(out, text[at:]...)
 }
 
+// redactPieces redacts the pieces of one text: the secrets of each piece alone, and its parts of the secrets that only
+// the joined text shows. Each such part gets a mark of its own.
 func (m *Marker) redactPieces(pieces []string, spend Spend) ([]string, error) {
 	if m == nil {
 		return pieces, nil
@@ -207,7 +209,7 @@ func (m *Marker) redactPieces(pieces []string, spend Spend) ([]string, error) {
 				found[n].secret = text[f.Start:f.End]
 			}
 		}
-		redacted[i] = string(m.marked(text, found))
+		redacted[i] = string(m.replace(text, found))
 		start = end
 	}
 	return redacted, nil
@@ -220,29 +222,29 @@ func (m *Marker) RedactProperty(name, value string) string {
 		return value
 	}
 	head := "---\n\"" + string(inQuotes([]byte(name))) + "\": |\n"
-	const behind = "---\n"
+	const closing = "---\n"
 	var block strings.Builder
 	block.WriteString(head)
 	for line := range strings.Lines(value) {
 		block.WriteString("  " + line)
 	}
-	open := !strings.HasSuffix(value, "\n")
-	if open {
+	lacksNewline := !strings.HasSuffix(value, "\n")
+	if lacksNewline {
 		block.WriteString("\n")
 	}
-	shown := string(m.Redact([]byte(block.String() + behind)))
-	for range strings.Count(head, "\n") { // of which the name may have become a mark, too
+	shown := string(m.Redact([]byte(block.String() + closing)))
+	for range strings.Count(head, "\n") { // not its length: the name may have become a mark
 		_, rest, found := strings.Cut(shown, "\n")
 		if !found {
-			return shown // a secret goes from the name on into the value
+			return shown // a secret extends from the name into the value
 		}
 		shown = rest
 	}
 	var out strings.Builder
-	for line := range strings.Lines(strings.TrimSuffix(shown, behind)) {
+	for line := range strings.Lines(strings.TrimSuffix(shown, closing)) {
 		out.WriteString(strings.TrimPrefix(line, "  "))
 	}
-	if open {
+	if lacksNewline {
 		return strings.TrimSuffix(out.String(), "\n")
 	}
 	return out.String()
@@ -255,12 +257,12 @@ const (
 	// with lookAhead bytes after it, for the rest of a token.
 	lookBehind = 2 * longestValue
 	lookAhead  = longestToken + longestValue
-	// longestProperties is how far properties are searched at once.
+	// longestProperties is the size up to which properties are searched as a whole.
 	longestProperties = 1 << 20
 )
 
-// wanted returns how many bytes of a text are to be there before its first piece is searched.
-func wanted(text []byte) int {
+// bytesNeeded returns how many bytes of a text must be buffered before its next chunk can be searched.
+func bytesNeeded(text []byte) int {
 	if end, isOpen := propertiesEnd(text); isOpen && len(text) < longestProperties {
 		return longestProperties
 	} else if end < longestProperties {
@@ -279,43 +281,44 @@ func chunkOf(text []byte) (size int, whole bool) {
 	if len(text) <= size {
 		return len(text), true
 	}
-	part := text[:size]
-	begin := []byte("-----BEGIN ")
-	if bytes.Contains(part, begin) { // Contains is faster than LastIndex, and most texts have none
-		begins := bytes.LastIndex(part, begin)
-		if begins > 0 && begins > bytes.LastIndex(part, keyEnds[0]) {
-			part = part[:begins]
+	chunk := text[:size]
+	keyStart := []byte("-----BEGIN ")
+	if bytes.Contains(chunk, keyStart) { // Contains is faster than LastIndex, and most texts have none
+		lastKey := bytes.LastIndex(chunk, keyStart)
+		if lastKey > 0 && lastKey > bytes.LastIndex(chunk, keyEnds[0]) {
+			chunk = chunk[:lastKey]
 		}
 	}
-	for end := len(part); end > 0; {
-		if end = bytes.LastIndexByte(part[:end], '\n'); end > 0 && part[end-1] != '\\' {
+	for end := len(chunk); end > 0; {
+		if end = bytes.LastIndexByte(chunk[:end], '\n'); end > 0 && chunk[end-1] != '\\' {
 			return end + 1, true
 		}
 	}
-	return len(part), false
+	return len(chunk), false
 }
 
-// firstRead is how much of a file is read first, in bytes: all of most notes.
+// firstRead is the size of the first read, in bytes: enough for most notes.
 const firstRead = 8 << 10
 
 // Reader returns a reader of the redacted text of r. It buffers about two chunks.
 func (m *Marker) Reader(r io.Reader, spend Spend) io.Reader {
-	return &redacting{m: m, from: r, spend: spend}
+	return &redactingReader{m: m, from: r, spend: spend}
 }
 
-type redacting struct {
+// redactingReader is the reader that [Marker.Reader] returns.
+type redactingReader struct {
 	m        *Marker
 	spend    Spend
 	from     io.Reader
-	behind   int    // how many bytes at the start of raw were already redacted, kept as context
-	raw      []byte // not yet shown
-	shown    []byte // not yet read
-	finished error
+	context  int    // how many bytes at the start of raw were already redacted, kept as context
+	raw      []byte // read from from, not yet redacted after context
+	redacted []byte // not yet returned by Read
+	finished error  // error of from, such as io.EOF, or of the search
 }
 
-func (r *redacting) Read(into []byte) (int, error) {
-	for len(r.shown) == 0 {
-		for r.finished == nil && len(r.raw)-r.behind <= wanted(r.raw[r.behind:]) {
+func (r *redactingReader) Read(buf []byte) (int, error) {
+	for len(r.redacted) == 0 {
+		for r.finished == nil && len(r.raw)-r.context <= bytesNeeded(r.raw[r.context:]) {
 			if len(r.raw) == cap(r.raw) {
 				r.raw = slices.Grow(r.raw, max(firstRead, len(r.raw)))
 			}
@@ -323,25 +326,25 @@ func (r *redacting) Read(into []byte) (int, error) {
 			r.raw = r.raw[:len(r.raw)+n]
 			r.finished = err
 		}
-		if len(r.raw) == r.behind {
+		if len(r.raw) == r.context {
 			return 0, r.finished
 		}
-		if err := r.next(); err != nil {
+		if err := r.redactNext(); err != nil {
 			r.raw = nil
-			r.behind = 0
+			r.context = 0
 			r.finished = err
 			return 0, err
 		}
 	}
-	n := copy(into, r.shown)
-	r.shown = r.shown[n:]
+	n := copy(buf, r.redacted)
+	r.redacted = r.redacted[n:]
 	return n, nil
 }
 
-// next redacts the next piece of the text.
-func (r *redacting) next() error {
-	size, whole := chunkOf(r.raw[r.behind:])
-	end := r.behind + size
+// redactNext redacts the next chunk of the text.
+func (r *redactingReader) redactNext() error {
+	size, whole := chunkOf(r.raw[r.context:])
+	end := r.context + size
 	window := r.raw[:end:end]
 	if !whole {
 		window = r.raw[:min(len(r.raw), end+lookAhead)]
@@ -351,91 +354,90 @@ func (r *redacting) next() error {
 		return err
 	}
 	if !whole {
-		end = cutBefore(window, found, r.behind, end)
+		end = splitPoint(window, found, r.context, end)
 	}
 	var within []Span
 	for _, f := range found {
-		if start := max(f.Start, r.behind); start < min(
+		if start := max(f.Start, r.context); start < min(
 			f.End,
 			end,
 		) { // all of it, but for one that is longer than what is searched
-			within = append(within, Span{Start: start - r.behind, End: min(f.End, end) - r.behind, Kind: f.Kind, secret: f.secret})
+			within = append(within, Span{Start: start - r.context, End: min(f.End, end) - r.context, Kind: f.Kind, secret: f.secret})
 		}
 	}
-	r.shown = r.m.marked(r.raw[r.behind:end:end], within)
-	keep := end
+	r.redacted = r.m.replace(r.raw[r.context:end:end], within)
+	contextStart := end
 	if !whole {
-		keep = max(0, end-lookBehind)
+		contextStart = max(0, end-lookBehind)
 	}
-	r.behind = end - keep
-	r.raw = slices.Clone(r.raw[keep:])
+	r.context = end - contextStart
+	r.raw = slices.Clone(r.raw[contextStart:])
 	return nil
 }
 
-// cutBefore returns where to split a long line: at near, or before the secret, escape or mark that near is inside of.
+// splitPoint returns where to split a long line: at near, or before the secret, escape or mark that near is inside of.
 // The result is after start.
-func cutBefore(window []byte, found []Span, start, near int) int {
-	const longestMark = len(markBegins) + 64 + len(":000000›")
-	cut := near
-	if at := bytes.LastIndexByte(window[start:cut], '\\'); at >= 0 && cut-start-at < len(`\ud800\udc00`) {
-		cut = start + at
+func splitPoint(window []byte, found []Span, start, near int) int {
+	const longestMark = len(markPrefix) + 64 + len(":000000›")
+	split := near
+	if at := bytes.LastIndexByte(window[start:split], '\\'); at >= 0 && split-start-at < len(`\ud800\udc00`) {
+		split = start + at
 	}
-	if at := bytes.LastIndex(window[max(start, cut-longestMark):cut], []byte("‹")); at >= 0 {
-		cut = max(start, cut-longestMark) + at
+	if at := bytes.LastIndex(window[max(start, split-longestMark):split], []byte("‹")); at >= 0 {
+		split = max(start, split-longestMark) + at
 	}
 	for _, f := range found {
-		if f.Start < cut && cut < f.End {
-			cut = f.Start
+		if f.Start < split && split < f.End {
+			split = f.Start
 		}
 	}
-	if cut <= start { // a secret that is longer than the piece
+	if split <= start { // a secret is longer than the chunk
 		return near
 	}
-	return cut
+	return split
 }
 
-// UnknownMark says that a text has a mark whose secret is in none of the notes of a change.
+// UnknownMark reports a mark whose secret is in none of the notes of a change.
 type UnknownMark struct{ Mark string }
 
 func (e *UnknownMark) Error() string { return e.Mark + " is the mark of a secret of another note" }
 
-// ErrExposed says that a secret would no longer be recognized in a text, and so be shown the next
-// time.
+// ErrExposed reports that a restored secret would not be recognized, and therefore shown, at the next read.
 var ErrExposed = errors.New("a secret would no longer be recognized, and so be shown")
 
-// secret is what a mark stands for, in the spellings that it has in texts.
+// secret is the secret of a mark, in the spellings that it has in texts.
 type secret struct {
-	value     []byte   // decoded
-	spellings [][]byte // each once
-	places    [][]int  // by text: which spelling each has, in the order of its places
-	ambiguous bool     // another secret has the same mark
+	value       []byte   // decoded
+	spellings   [][]byte // each once
+	occurrences [][]int  // for each text, the index of the spelling at each occurrence
+	ambiguous   bool     // another secret has the same mark
 }
 
-// spelled notes that a text has the secret once more.
-func (s *secret) spelled(text int, as []byte) {
-	n := slices.IndexFunc(s.spellings, func(known []byte) bool { return bytes.Equal(known, as) })
+// addSpelling records an occurrence of the secret in the text with an index.
+func (s *secret) addSpelling(text int, spelling []byte) {
+	n := slices.IndexFunc(s.spellings, func(known []byte) bool { return bytes.Equal(known, spelling) })
 	if n < 0 {
 		n = len(s.spellings)
-		s.spellings = append(s.spellings, bytes.Clone(as))
+		s.spellings = append(s.spellings, bytes.Clone(spelling))
 	}
-	s.places[text] = append(s.places[text], n)
+	s.occurrences[text] = append(s.occurrences[text], n)
 }
 
-// spelling returns the spelling for the n-th of places occurrences: that of the n-th occurrence in an original text
+// spellingAt returns the spelling for the n-th of count occurrences: that of the n-th occurrence in an original text
 // with equally many.
-func (s *secret) spelling(n, places int) []byte {
+func (s *secret) spellingAt(n, count int) []byte {
 	if len(s.spellings) == 1 {
 		return s.spellings[0]
 	}
-	for _, as := range s.places {
-		if len(as) == places {
-			return s.spellings[as[n]]
+	for _, indexes := range s.occurrences {
+		if len(indexes) == count {
+			return s.spellings[indexes[n]]
 		}
 	}
 	return s.value
 }
 
-// secretsOf returns the secrets of some texts by their marks.
+// secretsOf returns the secrets of the texts by their marks.
 func (m *Marker) secretsOf(texts [][]byte, spend Spend) (map[string]*secret, error) {
 	secrets := map[string]*secret{}
 	for i, text := range texts {
@@ -447,25 +449,25 @@ func (m *Marker) secretsOf(texts [][]byte, spend Spend) (map[string]*secret, err
 			mark := m.mark(f.Kind, f.secret)
 			known := secrets[mark]
 			if known == nil {
-				known = &secret{value: bytes.Clone(f.secret), places: make([][]int, len(texts))}
+				known = &secret{value: bytes.Clone(f.secret), occurrences: make([][]int, len(texts))}
 				secrets[mark] = known
 			}
 			known.ambiguous = known.ambiguous || !bytes.Equal(known.value, f.secret)
-			known.spelled(i, text[f.Start:f.End])
+			known.addSpelling(i, text[f.Start:f.End])
 		}
 	}
 	return secrets, nil
 }
 
-// spellers write a secret into a text, at the n-th of some places. They are tried in this order until the result
+// spellers return the text of a secret for the n-th of count marks. They are tried in this order until the result
 // redacts back to the same marks: the original spelling, the decoded value, the value escaped for a quoted string.
-var spellers = []func(s *secret, n, places int) []byte{
-	(*secret).spelling,
+var spellers = []func(s *secret, n, count int) []byte{
+	(*secret).spellingAt,
 	func(s *secret, _, _ int) []byte { return s.value },
 	func(s *secret, _, _ int) []byte { return inQuotes(s.value) },
 }
 
-// inQuotes writes a text as a part of a string in double quotes, of JSON and of YAML.
+// inQuotes escapes a text for a double-quoted string of JSON or YAML.
 func inQuotes(text []byte) []byte {
 	quoted, err := json.Marshal(string(text))
 	if err != nil {
@@ -474,11 +476,10 @@ func inQuotes(text []byte) []byte {
 	return quoted[1 : len(quoted)-1]
 }
 
-// Restore returns a function that puts the secrets of the texts in place of their marks, and of what is nearly one of
-// them. A mark that one of the texts has itself stays as it is; for any other one the error is an
-// [*UnknownMark], as for a mark that two secrets have, and a [*NearMark] for what is nearly another one. It is
-// [ErrExposed] where redacting the result does not bring the marks back, such as for a password without its name, or
-// that of spend.
+// Restore returns a function that replaces marks, and near misses of marks, with the secrets of the texts in from. A
+// mark that one of these texts literally contains is left alone. Errors: [*UnknownMark] for a mark that is unknown or
+// that two secrets have, [*NearMark] for a near miss that matches no single secret, [ErrExposed] if redacting the
+// result would not bring the marks back (such as for a password without its name), and the error of spend.
 func (m *Marker) Restore(spend Spend, from ...[]byte) func(text []byte) ([]byte, error) {
 	r := m.Restorer(spend, from...)
 	return func(text []byte) ([]byte, error) {
@@ -498,25 +499,25 @@ type Restorer struct {
 	known func() (map[string]*secret, error)
 }
 
-// Restorer returns what restores the secrets of the texts, see [Marker.Restore].
+// Restorer returns a restorer of the secrets of the texts, see [Marker.Restore].
 func (m *Marker) Restorer(spend Spend, from ...[]byte) *Restorer {
 	known := sync.OnceValues(func() (map[string]*secret, error) { return m.secretsOf(from, spend) })
 	return &Restorer{m, spend, from, known}
 }
 
-// Marked returns a text with marks in place of what is nearly a mark.
+// Marked returns a text with marks in place of near misses of marks.
 func (r *Restorer) Marked(text []byte) ([]byte, error) {
-	if r.m == nil || !mayBeNear(text) {
+	if r.m == nil || !mayHaveNearMark(text) {
 		return text, nil
 	}
 	secrets, err := r.known()
 	if err != nil {
 		return nil, err
 	}
-	return nearly(text, secrets, r.from)
+	return fixMarks(text, secrets, r.from)
 }
 
-// Restored returns a text with secrets in place of marks.
+// Restored returns a text with secrets in place of marks. The errors are those of [Marker.Restore].
 func (r *Restorer) Restored(text []byte) ([]byte, error) {
 	if r.m == nil || !HasMark(text) {
 		return text, nil
@@ -525,17 +526,17 @@ func (r *Restorer) Restored(text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	places := map[string]int{}
+	occurrences := map[string]int{}
 	for _, at := range Marks(text) {
 		mark := string(text[at[0]:at[1]])
-		places[mark]++
+		occurrences[mark]++
 		isKnown := secrets[mark] != nil && !secrets[mark].ambiguous
 		if !isKnown &&
 			!slices.ContainsFunc(r.from, func(raw []byte) bool { return bytes.Contains(raw, []byte(mark)) }) {
 			return nil, &UnknownMark{mark}
 		}
 	}
-	var before []byte
+	var previous []byte
 	for _, spell := range spellers {
 		done := map[string]int{}
 		restored := markPattern().ReplaceAllFunc(text, func(mark []byte) []byte {
@@ -545,17 +546,17 @@ func (r *Restorer) Restored(text []byte) ([]byte, error) {
 			}
 			n := done[string(mark)]
 			done[string(mark)]++
-			return spell(known, n, places[string(mark)])
+			return spell(known, n, occurrences[string(mark)])
 		})
-		if bytes.Equal(restored, before) {
+		if bytes.Equal(restored, previous) {
 			continue
 		}
-		before = restored
-		again, err := r.m.RedactWithin(restored, r.spend)
+		previous = restored
+		redacted, err := r.m.RedactWithin(restored, r.spend)
 		if err != nil {
 			return nil, err
 		}
-		if covers(again, text) {
+		if covers(redacted, text) {
 			return restored, nil
 		}
 	}

@@ -32,7 +32,7 @@ func (s *scan) htmlColumn(at, end int, kind string, each func(from, to int, valu
 		return false
 	}
 	before := at
-	for before > 0 && at-before < 40 && isOfCell[s.text[before-1]] {
+	for before > 0 && at-before < 40 && isCellByte[s.text[before-1]] {
 		before--
 	}
 	if before == 0 || s.text[before-1] != '>' {
@@ -54,7 +54,7 @@ func (s *scan) htmlColumn(at, end int, kind string, each func(from, to int, valu
 	if !isHeadings {
 		return false
 	}
-	column := tableColumn{form: '<', number: -1, kind: kind}
+	column := tableColumn{separator: '<', number: -1, kind: kind}
 	for i, cell := range s.cellsOfHTML(start, start+len(rest)) {
 		name := aTag().ReplaceAll(s.text[cell[0]:cell[1]], nil)
 		if cell[0] <= at && end <= cell[1] && headingCell().Match(bytes.ReplaceAll(name, []byte("&nbsp;"), nil)) {
@@ -64,7 +64,7 @@ func (s *scan) htmlColumn(at, end int, kind string, each func(from, to int, valu
 	if column.number < 0 {
 		return false
 	}
-	if !s.isKnown(column, at) {
+	if !s.wasSearched(column, at) {
 		s.cellsBelow(column, start+len(rest), each)
 	}
 	return true
@@ -92,7 +92,7 @@ func (s *scan) cellsBelow(column tableColumn, at int, each func(from, to int, va
 			s.textsIn(cells[column.number], each)
 		}
 	}
-	s.knows(column, to)
+	s.markSearched(column, to)
 }
 
 // cellsOfHTML returns where the cells of a row begin and end.

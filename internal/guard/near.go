@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A model that writes a mark back often writes it a little differently: with other brackets or none, as an entity or
-// an escape, with capitals or blanks. What is nearly a mark counts as one where it is clear which.
+// Models often write a mark back a little differently: with other brackets or none, as an entity or an escape, with
+// capitals or blanks. Such a near miss counts as the mark if it is clear which one is meant.
 
 const (
 	nearOpen  = `\\?(?:‹|<|«|⟨|〈|＜|❮|&(?:lsaquo|laquo|lt|#8249|#x2039|#171|#xab|#60|#x3c);|\\*u(?:2039|00ab|003c)|\\*x(?:ab|3c)|%e2%80%b9|%c2%ab|%3c)`
@@ -19,90 +19,91 @@ var (
 	nearMark = lazily(
 		`(?i)(?:(` + nearOpen + `\s{0,3})|\b|\\[nrt])(secret)` + nearColon + `([a-z0-9-]{1,64})` + nearColon + `([0-9a-f]{1,64})\b(\s{0,3}` + nearClose + `)?`,
 	)
-	// ownBracket is a bracket of marks, however it is written: that of a mark alone.
+	// ownBracket matches the brackets that only marks have, in any spelling.
 	ownBracket = lazily(
 		`(?i)^\s*\\?(?:[‹›]|&(?:lsaquo|rsaquo|#8249|#8250|#x2039|#x203a);|\\*u(?:2039|203a)|%e2%80%b[9a])\s*$`,
 	)
 )
 
-// mayBeNear reports whether a text has the word that each mark begins with, in its usual spellings.
-func mayBeNear(text []byte) bool {
+// mayHaveNearMark reports whether a text has the word that each mark begins with, in its usual spellings.
+func mayHaveNearMark(text []byte) bool {
 	return bytes.Contains(text, []byte("ecret")) || bytes.Contains(text, []byte("ECRET"))
 }
 
-// MayHaveMark reports whether a text may have a mark, or something that is nearly one.
-func MayHaveMark(text []byte) bool { return HasMark(text) || mayBeNear(text) && nearMark().Match(text) }
+// MayHaveMark reports whether a text may contain a mark or a near miss of one.
+func MayHaveMark(text []byte) bool {
+	return HasMark(text) || mayHaveNearMark(text) && nearMark().Match(text)
+}
 
-// NearMark says that a text has something that looks like the mark of a secret and is none that is known.
+// NearMark reports a text that looks like the mark of a secret but matches no known mark.
 type NearMark struct{ Text string }
 
 func (e *NearMark) Error() string {
 	return e.Text + " is nearly the mark of a secret, and it is not clear of which"
 }
 
-// digitsOfMark is how many digits a mark has.
+// digitsOfMark is the number of hexadecimal digits in a mark.
 const digitsOfMark = 6
 
-// nearly puts marks in place of what is nearly the mark of one of the secrets. What the texts have themselves stays as
-// it is; for anything else that looks like a mark the error is a [*NearMark].
-func nearly(text []byte, secrets map[string]*secret, texts [][]byte) ([]byte, error) {
+// fixMarks replaces near misses of the marks of secrets with the marks. A near miss that the texts contain themselves
+// is left alone; any other text that looks like a mark is a [*NearMark] error.
+func fixMarks(text []byte, secrets map[string]*secret, texts [][]byte) ([]byte, error) {
 	var out []byte
-	done := 0
+	copied := 0
 	marks := Marks(text)
-	for _, at := range nearMark().FindAllSubmatchIndex(text, -1) {
-		if slices.ContainsFunc(marks, func(mark []int) bool { return mark[0] < at[1] && at[0] < mark[1] }) {
+	for _, match := range nearMark().FindAllSubmatchIndex(text, -1) {
+		if slices.ContainsFunc(marks, func(mark []int) bool { return mark[0] < match[1] && match[0] < mark[1] }) {
 			continue
 		}
-		start, end := extent(text, at)
-		if isIn(text[start:end], text, texts) {
+		start, end := extent(text, match)
+		if containsAsOften(text[start:end], text, texts) {
 			continue
 		}
-		mark := markNamed(secrets, bytes.ToLower(text[at[6]:at[7]]), bytes.ToLower(text[at[8]:at[9]]))
+		mark := markNamed(secrets, bytes.ToLower(text[match[6]:match[7]]), bytes.ToLower(text[match[8]:match[9]]))
 		if mark == "" {
-			isOfKind := IsKind(string(bytes.ToLower(text[at[6]:at[7]]))) && at[9]-at[8] >= 4
-			isShaped := at[2] >= 0 && at[10] >= 0 && at[9]-at[8] == digitsOfMark
+			isOfKind := IsKind(string(bytes.ToLower(text[match[6]:match[7]]))) && match[9]-match[8] >= 4
+			isShaped := match[2] >= 0 && match[10] >= 0 && match[9]-match[8] == digitsOfMark
 			if !isOfKind && !isShaped {
 				continue
 			}
 			return nil, &NearMark{string(text[start:end])}
 		}
-		out = append(append(out, text[done:start]...), mark...)
-		done = end
+		out = append(append(out, text[copied:start]...), mark...)
+		copied = end
 	}
 	if out == nil {
 		return text, nil
 	}
-	return append(out, text[done:]...), nil
+	return append(out, text[copied:]...), nil
 }
 
-// extent returns where something that is nearly a mark begins and ends. A bracket that other texts have, too, is a
-// part of it where both are there.
-func extent(text []byte, at []int) (start, end int) {
-	hasOpen := at[2] >= 0
-	hasClose := at[10] >= 0
-	both := hasOpen && hasClose
-	start = at[4]
-	end = at[1]
-	if hasOpen && (both || ownBracket().Match(text[at[2]:at[3]])) {
-		start = at[2]
+// extent returns the start and end of a near miss from a match of nearMark. Brackets that are common in other texts
+// belong to it only if it has both.
+func extent(text []byte, match []int) (start, end int) {
+	hasOpen := match[2] >= 0
+	hasClose := match[10] >= 0
+	hasBoth := hasOpen && hasClose
+	start = match[4]
+	end = match[1]
+	if hasOpen && (hasBoth || ownBracket().Match(text[match[2]:match[3]])) {
+		start = match[2]
 	}
-	if hasClose && !both && !ownBracket().Match(text[at[10]:at[11]]) {
-		end = at[10]
+	if hasClose && !hasBoth && !ownBracket().Match(text[match[10]:match[11]]) {
+		end = match[10]
 	}
 	return start, end
 }
 
-// isIn reports whether some texts have a piece as often as a text has it.
-func isIn(piece, text []byte, texts [][]byte) bool {
-	times := 0
+// containsAsOften reports whether the texts together contain a piece at least as often as text does.
+func containsAsOften(piece, text []byte, texts [][]byte) bool {
+	count := 0
 	for _, known := range texts {
-		times += bytes.Count(known, piece)
+		count += bytes.Count(known, piece)
 	}
-	return times >= bytes.Count(text, piece)
+	return count >= bytes.Count(text, piece)
 }
 
-// markNamed returns the mark of one of the secrets by its kind and its digits, or by its digits alone if they are those
-// of one secret; "" if there is none.
+// markNamed returns the mark with a kind and digits, or with the digits alone if only one secret has them, or "".
 func markNamed(secrets map[string]*secret, kind, digits []byte) string {
 	if len(digits) != digitsOfMark {
 		return ""
@@ -112,7 +113,7 @@ func markNamed(secrets map[string]*secret, kind, digits []byte) string {
 		if s.ambiguous || !bytes.HasSuffix([]byte(mark), append([]byte(":"), append(digits, "›"...)...)) {
 			continue
 		}
-		if mark == markBegins+string(kind)+":"+string(digits)+"›" {
+		if mark == markPrefix+string(kind)+":"+string(digits)+"›" {
 			return mark
 		}
 		if named != "" {
@@ -123,10 +124,10 @@ func markNamed(secrets map[string]*secret, kind, digits []byte) string {
 	return named
 }
 
-// partOfMark is what is left of a mark that is written wrongly: its beginning, or its digits.
-func partOfMark(mark string) *regexp.Regexp {
+// fragmentOfMark returns a pattern for the remains of a mark that was written incorrectly: its beginning or its digits.
+func fragmentOfMark(mark string) *regexp.Regexp {
 	digits := mark[len(mark)-digitsOfMark-len("›") : len(mark)-len("›")]
-	kind := mark[len(markBegins) : len(mark)-digitsOfMark-len(":›")]
+	kind := mark[len(markPrefix) : len(mark)-digitsOfMark-len(":›")]
 	return regexp.MustCompile(
 		`(?i)‹\s*secret|` + nearOpen + `\s*secret\b|(?:\b|\\[nrt])secret` + nearColon + regexp.QuoteMeta(
 			kind,

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// passwordNames are what passwords are called.
+// passwordNames are the words for a password that are recognized as names.
 var passwordNames = []string{
 	"password", "passwd", "passphrase", "passwort", "kennwort", "pwd", "passcode",
 	"wachtwoord", "contraseña", "mot de passe", "senha", "passwörter", "kennwörter", "pass word", "pass-word", "pass_word", "pswd",
@@ -27,7 +27,7 @@ var own = []rule{
 		keywords: passwordNames,
 		by:       (*scan).password,
 	},
-	{kind: "password", keywords: []string{"pass:", "pass=", "pw:", "pw=", "pw ", "pass =", "sshpass", "curl ", "wifi:"}, by: (*scan).shortlyNamed},
+	{kind: "password", keywords: []string{"pass:", "pass=", "pw:", "pw=", "pw ", "pass =", "sshpass", "curl ", "wifi:"}, by: (*scan).shortForm},
 	{
 		kind: "secret",
 		keywords: []string{
@@ -44,7 +44,7 @@ var own = []rule{
 			"auth_key",
 			"credential",
 		},
-		by: (*scan).named,
+		by: (*scan).namedSecret,
 	},
 }
 
@@ -63,16 +63,17 @@ func allRules() (all []*rule) {
 }
 
 var (
-	userinfo = lazily(
+	userinfoPattern = lazily(
 		"^://[^\\s/@:'\"<>()|\\\\^`\\[\\]{}]{0,100}:([^\\s/@'\"<>()|\\\\^`\\[\\]]{3,200})@[A-Za-z0-9.\\[-]",
 	)
 
-	// assigned is the rest of a name after a keyword, what is between it and a value, and the value.
+	// assigned matches the rest of a name after a keyword, the sign that assigns a value, and the value, which is one
+	// of the groups.
 	assigned = lazily(
 		"^[\\w-]*(?: ?\\([^()\\n]+\\))?[*_`\"']{0,3}[ \\t]*(?:::?|=>?|:=|\\||：|＝)[ \\t]*[*_`]{0,3}[ \\t]*(?:\"([^\"\\n]{3,})\"|'([^'\\n]{3,})'|`([^`\\n]{3,})`|([^\\s`\"'|]{3,}))",
 	)
 
-	// placeholder is what documentation has in place of a secret.
+	// placeholder matches what documentation has in place of a secret.
 	placeholder = lazily(
 		`(?i)^(?:x+|\*+|\.+|-+|_+|#+|•+|\?+|pass(?:word|wd|phrase)?|pw|pwd|secret|token|key|user(?:name)?|true|false|null|none|nil|yes|no|required|optional|string|text|number|bool(?:ean)?|redacted|removed|hidden|unknown|todo|tbd|n/a|changeme|change[-_ ]?it|example.*|sample.*|dummy.*|test|foo|bar|baz|abc|xyz|123|s3cr3t|hunter2|p@ssw0rd|my[-_ ]?\w*|your[-_ ]?.*|some[-_ ]?\w*|the[-_ ]\w*|<.*|\$.*|\{.*|\[.*|%.*|‹.*|\(.*|@.*|!.*|~.*|/.*|https?:.*|\w+\(.*|.*\.\.\..*|.*…)$`,
 	)
@@ -84,14 +85,14 @@ func (s *scan) userinfo(at, _ int) {
 	if at == 0 || !isWord(s.text[at-1]) || bytes.IndexByte(line, '@') < 0 {
 		return
 	}
-	m := userinfo().FindSubmatchIndex(line)
+	m := userinfoPattern().FindSubmatchIndex(line)
 	if m != nil && !placeholder().Match(s.text[at+m[2]:at+m[3]]) &&
 		!bytes.HasPrefix(s.text[at+m[1]-1:], []byte("example.")) {
 		s.add(at+m[2], at+m[3], "password-in-url")
 	}
 }
 
-// authorization finds what a header "Authorization: Bearer …" or "Basic …" carries.
+// authorization finds the credentials of a header "Authorization: Bearer …" or "Basic …".
 func (s *scan) authorization(at, _ int) {
 	from := at + bytes.IndexByte(s.text[at:], ' ')
 	for from < len(s.text) && s.text[from] == ' ' {
@@ -117,40 +118,40 @@ func (s *scan) authorization(at, _ int) {
 	s.add(from, to, "authorization")
 }
 
-// password finds the value of a property or line such as "password: …". In properties any
-// value counts, as in a column of a table, and elsewhere one that looks like a password.
+// password finds the value of a property or line such as "password: …". In properties and columns of tables any value
+// counts, elsewhere only one that looks like a password.
 func (s *scan) password(at, end int) {
 	if !s.isName(at) {
 		return
 	}
 	rest := s.line(end, longestValue)
-	if !s.isInSentence(at, end, rest) && s.passwordLaidOut(at, end, rest) {
+	if !s.isInSentence(at, end, rest) && s.structuredPassword(at, end, rest) {
 		return
 	}
 	from, to := s.value(end, rest)
 	value := s.text[from:to]
-	words := s.quotedWords(from, to)
+	words := s.quotedPhraseEnd(from, to)
 	switch {
 	case words > from:
 		s.add(from, words, "password")
 	case from < to && value[0] != '<' && placeholder().Match(value): // a tag can be in front of a value
 	case isPassword(value):
 		s.addPieces(from, to, "password", isPassword)
-	case from < to && s.isOfEnvironment(at, end, from):
+	case from < to && s.isEnvironmentVariable(at, end, from):
 		s.add(from, to, "password")
 	default:
 		isFound := from < to && (s.wordOfLabel(at, end, from, to) || s.wordsOfLine(at, end, from))
 		if !isFound {
-			s.spoken(at, end, rest, "password", isPassword)
+			s.findInProse(at, end, rest, "password", isPassword)
 		}
 	}
 }
 
-// wordsOfLine adds the words from a place to the end of the line as a passphrase, if the name of the password stands
-// alone at the beginning of the line. It reports false if they are rather a remark about the password.
+// wordsOfLine adds the words from from to the end of the line as a passphrase, if the name of the password is alone at
+// the beginning of the line. It returns false if they are rather a remark about the password.
 func (s *scan) wordsOfLine(at, end, from int) bool {
-	isLabel := isPhrase(s.text[at:end]) || s.isAlone(at) && !bytes.HasPrefix(bytes.TrimLeft(s.text[s.lineStart(at):], " \t>"), []byte("#"))
-	if !isLabel {
+	namesPassphrase := isPassphraseKeyword(s.text[at:end]) || s.isAlone(at) && !bytes.HasPrefix(bytes.TrimLeft(s.text[s.lineStart(at):], " \t>"), []byte("#"))
+	if !namesPassphrase {
 		return false
 	}
 	line := s.line(from, longestPassword)
@@ -160,18 +161,19 @@ func (s *scan) wordsOfLine(at, end, from int) bool {
 	}
 	value := line[words[2]:words[3]]
 	count := 1 + bytes.Count(value, []byte(" ")) + bytes.Count(value, []byte("-"))
-	if count < leastWords && !isPhrase(s.text[at:end]) {
+	if count < minWords && !isPassphraseKeyword(s.text[at:end]) {
 		return false
 	}
 	s.add(from+words[2], from+words[3], "password")
 	return true
 }
 
-// leastWords is how many words without quotes are a password; two or three are more often said about one.
-const leastWords = 4
+// minWords is how many unquoted words count as a password; fewer are more often a remark about one.
+const minWords = 4
 
-// isOfEnvironment reports whether a keyword is the end of the name of a variable in capitals, with its value behind it.
-func (s *scan) isOfEnvironment(at, end, from int) bool {
+// isEnvironmentVariable reports whether a keyword ends the name of a variable in capitals that is assigned the value at
+// from.
+func (s *scan) isEnvironmentVariable(at, end, from int) bool {
 	for _, c := range s.text[at:end] {
 		if !isCapitalLetter(c) && c != '_' {
 			return false
@@ -181,16 +183,16 @@ func (s *scan) isOfEnvironment(at, end, from int) bool {
 	return len(between) > 0 && between[0] == '=' && len(bytes.Trim(between[1:], `"'`)) == 0
 }
 
-// passwordLaidOut finds the values of a password whose name is a key, a heading, a tag or another value. It is false if
-// the name is none of them.
-func (s *scan) passwordLaidOut(at, end int, rest []byte) bool {
+// structuredPassword finds the values of a password whose name is a key, heading, tag, field or value of another name.
+// It returns false if the name is none of these.
+func (s *scan) structuredPassword(at, end int, rest []byte) bool {
 	add := func(from, to int, value []byte) {
 		if len(value) >= 3 && !unset().Match(value) {
 			s.addAs(from, to, "password", value)
 		}
 	}
 	addString := func(from, to int, value []byte) {
-		if !isLabel(value) {
+		if !mentionsPassword(value) {
 			add(from, to, value)
 		}
 	}
@@ -207,8 +209,8 @@ var shortForms = lazily(
 		`|^wifi:[^\n]*?;? ?P:([^;\n]+);`,
 )
 
-// shortlyNamed finds passwords in a few forms of commands and notes.
-func (s *scan) shortlyNamed(at, _ int) {
+// shortForm finds passwords in the notations of shortForms.
+func (s *scan) shortForm(at, _ int) {
 	if at > 0 && isWord(s.text[at-1]) {
 		return
 	}
@@ -230,23 +232,24 @@ func (s *scan) shortlyNamed(at, _ int) {
 	if to-from < 3 {
 		return
 	}
-	isShort := from == m[2]
+	isAssigned := from == m[2]
 	value := line[from:to]
-	saysSo := !isShort || isPassword(value) && !knownName().Match(value)
-	if saysSo && !placeholder().Match(value) {
+	isCredible := !isAssigned || isPassword(value) && !harmlessTerm().Match(value)
+	if isCredible && !placeholder().Match(value) {
 		s.add(at+from, at+to, "password")
 	}
 }
 
-// elementRest is what follows a name in the tag of an element of XML, and its value.
+// elementRest matches the rest of a tag name of XML, and the text of its element (group 1).
 var elementRest = lazily(`^[\w-]*>([^<>\n]+)</`)
 
-// isOfTag reports whether a character may be in the name of a tag of HTML or XML.
-func isOfTag(c byte) bool { return isWord(c) || c == '-' || c == ':' }
+// isTagNameByte reports whether a byte may be in the name of a tag of HTML or XML.
+func isTagNameByte(c byte) bool { return isWord(c) || c == '-' || c == ':' }
 
-// element calls each with the text of an element whose tag has a keyword from at to end. It is false if there is none.
+// element calls each with the text of the element whose tag name contains the keyword at s.text[at:end]. It returns
+// false if there is none.
 func (s *scan) element(at, end int, each func(from, to int, value []byte)) bool {
-	for first := max(0, at-longestName); at > first && isOfTag(s.text[at-1]); {
+	for earliest := max(0, at-longestName); at > earliest && isTagNameByte(s.text[at-1]); {
 		at--
 	}
 	if at == 0 || s.text[at-1] != '<' {
@@ -282,24 +285,24 @@ func (s *scan) addPieces(from, to int, kind string, isSecret func([]byte) bool) 
 	}
 }
 
-// controlEscapes are escapes of ends of lines and tabs, in strings and in strings in strings.
+// controlEscapes matches escaped line ends and tabs, in strings and in strings within strings.
 var controlEscapes = lazily(`\\+[nrt]`)
 
 // isPassword reports whether a value looks like a password.
 func isPassword(value []byte) bool {
-	hasLength := len(value) >= leastPassword && len(value) <= 64
+	hasLength := len(value) >= minPasswordLength && len(value) <= 64
 	if !hasLength || !isMixed(value) {
 		return false
 	}
-	isCode := bytes.ContainsAny(value, " ") || bytes.Contains(value, []byte("()"))
-	return !isCode && entropyOf(value) >= 2.5
+	isTextOrCode := bytes.ContainsAny(value, " ") || bytes.Contains(value, []byte("()"))
+	return !isTextOrCode && entropyOf(value) >= 2.5
 }
 
-// isLabel reports whether a value is a text about passwords, as in the texts of a program.
-func isLabel(value []byte) bool { return passwordWord().Match(value) }
+// mentionsPassword reports whether a value is text about passwords, as in the messages of a program.
+func mentionsPassword(value []byte) bool { return passwordWord().Match(value) }
 
-// quotedWords returns where a value ends that is in quotes and several words which are no sentence, 0 for any other one.
-func (s *scan) quotedWords(from, to int) int {
+// quotedPhraseEnd returns the end of a quoted value of several words that are no sentence, or 0 for any other value.
+func (s *scan) quotedPhraseEnd(from, to int) int {
 	if from == 0 || from == to {
 		return 0
 	}
@@ -315,40 +318,40 @@ func (s *scan) quotedWords(from, to int) int {
 	return from + n
 }
 
-// isQuotedPhrase reports whether a text in quotes is several words that are no sentence.
+// isQuotedPhrase reports whether a quoted text is several words but no sentence.
 func isQuotedPhrase(text []byte) bool {
 	return quotedPhrase().Match(text) && !spokenWords().Match(text)
 }
 
-// isPhrase reports whether a keyword says that the secret is several words.
-func isPhrase(keyword []byte) bool { return bytes.EqualFold(keyword, []byte("passphrase")) }
+// isPassphraseKeyword reports whether a keyword implies that the secret is several words.
+func isPassphraseKeyword(keyword []byte) bool { return bytes.EqualFold(keyword, []byte("passphrase")) }
 
 var (
 	passwordWord = lazily(`(?i)passw|passphrase|kennwort|passcode`)
-	// phrase are words of a passphrase, up to the end of a line. Words that are frequent in sentences are in none.
+	// phrase matches the words of a passphrase up to the end of a line; they are group 1.
 	phrase = lazily("^[\"'`*_]{0,3}([a-z]{3,}(?:[ -][a-z]{3,}){2,23})[\"'`*_.]{0,3}\\s*$")
-	// aboutPasswords is a word of what is said about a password in place of it.
+	// aboutPasswords matches words that are typical of remarks about a password.
 	aboutPasswords = lazily(
 		`\b(?:see|siehe|ask|asked|frag\w*|stored?|saved?|kept|keep|same|chang\w+|unchanged|required|optional|needed|needs?|forgot\w*|lost|expire\w*|reset\w*|renew\w*|rotat\w+|unknown|wrong|weak|strong|long|short|minimum|maximum|letters?|digits?|characters?|symbols?|managers?|safe|vault|polic\w+|sensitive|pass\w*|secrets?|keys?|string|text|value|field|fields|none|yet|more|less|than|least|most|when|where|how|what|who|why|his|her|its|their|there|here|over|into|out|off|new|old|every|each|only|also|via|per|using|use|uses|been|being|still|again|never|always|very|too|just|some|any|all|but|then|because|before|after|until|since|about|does|did|done|had|would|could|may|might|let|get|gets|got|give|given|take|taken|made|make|set|sent|send|works?|working|hash\w*|encrypt\w*|login|account|user|users|email|mail|phone|nicht|und|oder|mit|f\x{fc}r|der|die|das|ein|eine|ist|wie|bei|von|zum|zur|noch|neu|alt)\b`,
 	)
+	// spokenWords matches words that are frequent in sentences and rare in passphrases.
 	spokenWords = lazily(
 		`\b(?:the|and|for|with|that|this|which|used|your|our|from|are|was|has|have|not|must|should|can|will|words)\b`,
 	)
 	quotedPhrase = lazily(`^[a-z]{3,}(?:[ -][a-z]{3,}){2,23}$`)
-	// unset is a value of a property that is no secret although its name is that of one.
+	// unset matches values of a property that are no secret although the property is named like one.
 	unset = lazily(
 		`(?i)^(?:x+|\*+|\.+|-+|_+|•+|\?+|…|pass(?:word|wd|phrase)?|passwort|kennwort|pwd|secret|token|key|true|false|null|none|nil|yes|no|required|optional|string|text|number|boolean|redacted|removed|hidden|unknown|todo|tbd|n/a|changeme|change[-_ ]?(?:me|it)|(?:my|your|some|the)[-_ ](?:password|passphrase|secret|token|key)(?:[-_ ]here)?|<[^<>]*>|\$\w+|\$\{[^}]*\}|\$\([^)]*\)|\$\{\{.*\}\}|\{\{.*\}\}|\{%.*%\}|%\w+%|!?\[\[[^\]]*\]\]|‹.*)$`,
 	)
 )
 
-// named finds a long random value of a name such as "client_secret" or
-// "API key".
-func (s *scan) named(at, end int) {
+// namedSecret finds the long random value of a name such as "client_secret" or "API key".
+func (s *scan) namedSecret(at, end int) {
 	if !s.isName(at) {
 		return
 	}
 	rest := s.line(end, longestValue)
-	if !s.isInSentence(at, end, rest) && s.secretLaidOut(at, end) {
+	if !s.isInSentence(at, end, rest) && s.structuredSecret(at, end) {
 		return
 	}
 	from, to := s.value(end, rest)
@@ -359,11 +362,11 @@ func (s *scan) named(at, end int) {
 		s.addPieces(from, to, "secret", isRandom)
 		return
 	}
-	s.spoken(at, end, rest, "secret", isRandom)
+	s.findInProse(at, end, rest, "secret", isRandom)
 }
 
-// secretLaidOut is passwordLaidOut for keys and tokens.
-func (s *scan) secretLaidOut(at, end int) bool {
+// structuredSecret is structuredPassword for keys and tokens.
+func (s *scan) structuredSecret(at, end int) bool {
 	add := func(from, to int, value []byte) {
 		if isRandom(value) {
 			s.addAs(from, to, "secret", value)
@@ -373,12 +376,11 @@ func (s *scan) secretLaidOut(at, end int) bool {
 		s.htmlColumn(at, end, "secret", add) || s.pair(at, end, add)
 }
 
-// isInSentence is a fast test for what passwordLaidOut and secretLaidOut look for, as most names in notes are words of
-// sentences: it is true only where a keyword from at to end, with the rest of its line behind it, is in none of that.
-//
-// A blank is in front of the keyword, so that it does not begin behind the quote of a member or the "<" of an element;
-// no tag comes before that could be of a table; it is no heading; no ":" or "=" makes what follows the value of
-// a property or a field, or the keyword the value of another name.
+// isInSentence is a fast check: most keywords in notes are words of sentences. It returns true only if neither
+// structuredPassword nor structuredSecret can find anything for the keyword at s.text[at:end]. That holds if a space
+// precedes the keyword, so that it does not follow the quote of a JSON member or the "<" of an element; no tag of
+// a table precedes it; it is not in a heading; and no ":" or "=" assigns it a value, or makes it the value of another
+// name. rest is the rest of the line.
 func (s *scan) isInSentence(at, end int, rest []byte) bool {
 	if at == 0 || s.text[at-1] != ' ' || s.isAfterTag(at) || s.mayBeHeading(end, rest) {
 		return false
@@ -395,7 +397,7 @@ func isRandom(value []byte) bool {
 	if !hasLength || !isMixed(value) || entropyOf(value) < 3.5 || bytes.ContainsAny(value, " ()[]{}<>,;") {
 		return false
 	}
-	return !isHashOrName(value) && !placeholder().Match(value)
+	return !isAddressOrName(value) && !placeholder().Match(value)
 }
 
 // isName reports whether a keyword may begin a name, or a word in it.
@@ -405,20 +407,20 @@ func (s *scan) isName(at int) bool {
 	}
 	isCapital := 'A' <= s.text[at] && s.text[at] <= 'Z'
 	before := s.text[at-1]
-	isSmall := 'a' <= before && before <= 'z'
-	isOfCapitals := isCapitalLetter(before) && at+1 < len(s.text) && isCapitalLetter(s.text[at+1])
-	return isCapital && (isSmall || isOfCapitals) // as in dbPassword and PGPASSWORD
+	isLower := 'a' <= before && before <= 'z'
+	isAcronym := isCapitalLetter(before) && at+1 < len(s.text) && isCapitalLetter(s.text[at+1])
+	return isCapital && (isLower || isAcronym) // as in dbPassword and PGPASSWORD
 }
 
 func isCapitalLetter(c byte) bool { return 'A' <= c && c <= 'Z' }
 
-// memberRest is the rest of the key of a member of JSON after a keyword, up to its value: a string or a list.
+// memberRest matches the rest of the key of a JSON member after a keyword, up to its value: a string or a list.
 var memberRest = lazily(`^[\w-]{0,40}"\s{0,20}:\s{0,20}["\[]`)
 
-// member calls each with the strings of the value of the member of JSON whose key has a keyword from at to end. It is
-// false if there is no such key.
+// member calls each with the strings in the value of the JSON member whose key contains the keyword at s.text[at:end].
+// It returns false if there is no such key.
 func (s *scan) member(at, end int, each func(from, to int, value []byte)) bool {
-	for first := max(0, at-longestName); at > first && (isWord(s.text[at-1]) || s.text[at-1] == '-'); {
+	for earliest := max(0, at-longestName); at > earliest && (isWord(s.text[at-1]) || s.text[at-1] == '-'); {
 		at--
 	}
 	if at == 0 || s.text[at-1] != '"' || keyAbout().Match(s.text[end:min(len(s.text), end+40)]) {
@@ -435,32 +437,32 @@ func (s *scan) member(at, end int, each func(from, to int, value []byte)) bool {
 	return true
 }
 
-// headingCell is a cell of a table that has nothing but the name of a secret.
+// headingCell matches a table cell that contains only the name of a secret.
 var headingCell = lazily(
 	"(?i)^(?:[\\s*_`]|&nbsp;|\u00a0)*(?:[\\w.-]+ ){0,2}[\\w.-]*(?:password|passwd|passphrase|passwort|kennwort|pwd|passcode|secret|token|api[ _-]?key|access[ _-]?key|private_key|auth_key|credential)s?(?:[\\s*_`]|&nbsp;|\u00a0)*$",
 )
 
 // tableColumn is a column of a table, for the secrets of one kind.
 type tableColumn struct {
-	form   byte // "|", "<" or what is between the cells
-	width  int  // how many cells a row has to have, 0 for any number
-	number int
-	kind   string
+	separator byte // "|", "<" for HTML, or the separator of CSV
+	cells     int  // how many cells a row must have, 0 for any number
+	number    int  // of the column, from 0
+	kind      string
 }
 
-// isKnown reports whether the cells below a heading at a place were looked at, for a heading above.
-func (s *scan) isKnown(c tableColumn, at int) bool { return at < s.columnsEnd[c] }
+// wasSearched reports whether the cells below a heading at at were already searched, for a heading above it.
+func (s *scan) wasSearched(c tableColumn, at int) bool { return at < s.columnsEnd[c] }
 
-// knows notes that the cells of a column were looked at up to a place.
-func (s *scan) knows(c tableColumn, to int) {
+// markSearched records that the cells of a column were searched up to a place.
+func (s *scan) markSearched(c tableColumn, to int) {
 	if s.columnsEnd == nil {
 		s.columnsEnd = map[tableColumn]int{}
 	}
 	s.columnsEnd[c] = to
 }
 
-// column calls each with the cells below the heading of a table that has a keyword from at to end. It is false if
-// there is no such heading.
+// column calls each with the cells below the table heading that contains the keyword at s.text[at:end]. It returns
+// false if there is no such heading.
 func (s *scan) column(at, end int, kind string, each func(from, to int, value []byte)) bool {
 	start := s.lineStart(at)
 	if at-start > longestValue {
@@ -473,19 +475,19 @@ func (s *scan) column(at, end int, kind string, each func(from, to int, value []
 	if bytes.IndexByte(line, '|') < 0 {
 		return s.isCell(start, at, end) && s.csvColumn(start, at, end, kind, each)
 	}
-	rule, next := lineAt(s.text, next)
-	if !isRuleOfTable(rule) {
+	delimiterRow, next := lineAt(s.text, next)
+	if !isDelimiterRow(delimiterRow) {
 		return false
 	}
-	s.charge(len(line) + len(rule))
+	s.charge(len(line) + len(delimiterRow))
 	number := -1
 	for i, cell := range cellsOf(line) {
 		if start+cell[0] <= at && end <= start+cell[1] && headingCell().Match(line[cell[0]:cell[1]]) {
 			number = i
 		}
 	}
-	column := tableColumn{form: '|', number: number, kind: kind}
-	if number >= 0 && s.isKnown(column, at) {
+	column := tableColumn{separator: '|', number: number, kind: kind}
+	if number >= 0 && s.wasSearched(column, at) {
 		return true
 	}
 	for number >= 0 && next < len(s.text) && s.err == nil {
@@ -505,43 +507,43 @@ func (s *scan) column(at, end int, kind string, each func(from, to int, value []
 			}
 		}
 	}
-	s.knows(column, next)
+	s.markSearched(column, next)
 	return number >= 0
 }
 
-// mayBeHeading is a fast test for column: it is false only where a keyword that ends at a place, with the rest of its
-// line behind it, is in no heading. Most names in sentences are in none: more words follow them, and the line below
-// does not begin as a row of dashes does.
+// mayBeHeading is a fast check before column: it returns false only if the keyword that ends at end is in no heading.
+// Most names in sentences are in none: more words follow them, and the line below does not begin as a delimiter row
+// does. rest is the rest of the line.
 func (s *scan) mayBeHeading(end int, rest []byte) bool {
 	if _, _, ok := s.cellEnd(end); ok {
 		return true
 	}
 	below := end + len(rest) + len("\n")
-	if len(rest) == longestValue { // it is not known where the line ends
+	if len(rest) == longestValue { // the line may go on
 		return true
 	}
-	if r := bytes.IndexByte(rest, '\r'); r >= 0 && r < len(rest)-1 { // the line ends before
+	if r := bytes.IndexByte(rest, '\r'); r >= 0 && r < len(rest)-1 { // the line ends there
 		return true
 	}
-	return below < len(s.text) && isOfRule[s.text[below]]
+	return below < len(s.text) && isDelimiterByte[s.text[below]]
 }
 
-// mostOfCell is how many bytes are around a keyword in a heading of [csvName] at most.
-const mostOfCell = 24
+// maxCellContext is the number of bytes on either side of a keyword in a heading that matches [csvName].
+const maxCellContext = 24
 
-// cellEnd returns where a cell ends that has a keyword which ends at a place, and how many blanks are between. It is
-// false if more than a few words follow the keyword.
+// cellEnd returns the end of the cell whose keyword ends at end, and how many blanks are between the two. ok is false
+// if more than a few words follow the keyword.
 func (s *scan) cellEnd(end int) (to, blanks int, ok bool) {
-	to = min(len(s.text), end+mostOfCell)
+	to = min(len(s.text), end+maxCellContext)
 	for i, c := range s.text[end:to] {
-		if !isOfCell[c] {
+		if !isCellByte[c] {
 			to = end + i
 			break
 		}
 		if c != ' ' {
 			continue
 		}
-		if blanks++; blanks > blanksOfCell {
+		if blanks++; blanks > maxCellBlanks {
 			return 0, 0, false
 		}
 	}
@@ -551,7 +553,7 @@ func (s *scan) cellEnd(end int) (to, blanks int, ok bool) {
 
 func isEndOfLine(c byte) bool { return c == '\n' || c == '\r' }
 
-// isCell reports whether nothing but a few words is around a keyword, up to a separator or an end of the line.
+// isCell reports whether only a few words surround a keyword, up to a separator or an end of the line.
 func (s *scan) isCell(start, at, end int) bool {
 	to, blanks, ok := s.cellEnd(end)
 	if !ok {
@@ -559,12 +561,12 @@ func (s *scan) isCell(start, at, end int) bool {
 	}
 	isEnd := to == len(s.text) || isEndOfLine(s.text[to])
 	from := at
-	for from > start && at-from < mostOfCell && isOfCell[s.text[from-1]] {
+	for from > start && at-from < maxCellContext && isCellByte[s.text[from-1]] {
 		from--
 		if s.text[from] == ' ' {
 			blanks++
 		}
-		if blanks > blanksOfCell {
+		if blanks > maxCellBlanks {
 			return false
 		}
 	}
@@ -575,13 +577,13 @@ func (s *scan) isCell(start, at, end int) bool {
 	return isStart || isSeparator[s.text[from-1]]
 }
 
-// blanksOfCell is how many blanks a heading of [csvName] has at most.
-const blanksOfCell = 2
+// maxCellBlanks is the number of blanks in such a heading.
+const maxCellBlanks = 2
 
-var isSeparator, isOfCell = bytesOf("\t;,"), bytesOf(letters + " -\".")
+var isSeparator, isCellByte = bytesOf("\t;,"), bytesOf(letters + " -\".")
 
-// csvColumn is column for lines of cells between commas, semicolons or tabs: the first one has short names without
-// blanks around them, and each has as many cells.
+// csvColumn is column for lines of cells separated by commas, semicolons or tabs: the first line consists of short
+// names without blanks around them, and all lines have equally many cells.
 func (s *scan) csvColumn(start, at, end int, kind string, each func(from, to int, value []byte)) bool {
 	line, next := lineAt(s.text, start)
 	separator := byte(0)
@@ -607,11 +609,11 @@ func (s *scan) csvColumn(start, at, end int, kind string, each func(from, to int
 		}
 	}
 	column := tableColumn{separator, len(headings), number, kind}
-	if number >= 0 && s.isKnown(column, at) {
+	if number >= 0 && s.wasSearched(column, at) {
 		return true
 	}
 	isTable := false
-	known := next
+	searchedTo := next
 	for number >= 0 && next < len(s.text) && s.err == nil {
 		from := next
 		line, next = lineAt(s.text, from)
@@ -621,7 +623,7 @@ func (s *scan) csvColumn(start, at, end int, kind string, each func(from, to int
 			break
 		}
 		isTable = true
-		known = next
+		searchedTo = next
 		cell := cells[number]
 		value := bytes.Trim(line[cell[0]:cell[1]], " \"")
 		if len(value) > 0 {
@@ -629,14 +631,14 @@ func (s *scan) csvColumn(start, at, end int, kind string, each func(from, to int
 			each(at, at+len(value), value)
 		}
 	}
-	s.knows(column, known)
+	s.markSearched(column, searchedTo)
 	return isTable
 }
 
-// csvName is a cell of the first line of a table in CSV.
+// csvName matches a cell of the first line of a CSV table.
 var csvName = lazily(`^"?[\pL_][\pL\pN_.-]*(?: [\pL\pN_.-]+){0,2}"?$`)
 
-// csvCells returns where the cells of a line begin and end.
+// csvCells returns the start and end of each cell of a line.
 func csvCells(line []byte, separator byte) (cells [][2]int) {
 	from := 0
 	inQuotes := false
@@ -652,16 +654,16 @@ func csvCells(line []byte, separator byte) (cells [][2]int) {
 	return cells
 }
 
-// isRuleOfTable reports whether a line is the one below the headings of a table.
-func isRuleOfTable(line []byte) bool {
-	return isAll(line, &isOfRule) && bytes.IndexByte(line, '-') >= 0
+// isDelimiterRow reports whether a line is the row of dashes below the headings of a table.
+func isDelimiterRow(line []byte) bool {
+	return isAll(line, &isDelimiterByte) && bytes.IndexByte(line, '-') >= 0
 }
 
-// isOfRule says which bytes such a line has.
-var isOfRule = bytesOf("|-: \t>")
+// isDelimiterByte is the set of bytes of a delimiter row.
+var isDelimiterByte = bytesOf("|-: \t>")
 
-// cellsOf returns where the cells of a row of a table begin and end. The first is in front of the first bar, unless
-// the row begins with it.
+// cellsOf returns the start and end of each cell of a table row. The first cell ends at the first bar, unless the row
+// begins with that bar.
 func cellsOf(line []byte) (cells [][2]int) {
 	from := len(line) - len(bytes.TrimLeft(line, " \t>"))
 	if from < len(line) && line[from] == '|' {
@@ -676,7 +678,7 @@ func cellsOf(line []byte) (cells [][2]int) {
 	return cells
 }
 
-// line returns the rest of a line from the place at, up to most bytes of it, which are charged.
+// line returns the rest of the line from at on, up to most bytes. It charges for them.
 func (s *scan) line(at, most int) []byte {
 	line := s.text[at:min(len(s.text), at+most)]
 	if end := bytes.IndexByte(line, '\n'); end >= 0 {
@@ -686,8 +688,8 @@ func (s *scan) line(at, most int) []byte {
 	return line
 }
 
-// value returns the value that is assigned to a name with a keyword that ends at a place, with the rest of its line
-// behind it. It is empty if there is none.
+// value returns the start and end of the value that line, the rest of the line after a keyword that ends at end,
+// assigns to a name with this keyword. Both are 0 if there is none.
 func (s *scan) value(end int, line []byte) (from, to int) {
 	if !mayAssign(line) {
 		return 0, 0
@@ -714,14 +716,14 @@ func (s *scan) value(end int, line []byte) (from, to int) {
 	return from, to
 }
 
-// fullWidth is the first byte of "：" and "＝", which are used with letters as wide as they are.
-const fullWidth = 0xef
+// fullWidthLead is the first byte in UTF-8 of the full-width "：" and "＝".
+const fullWidthLead = 0xef
 
-// mayAssign is a fast test for assigned: it is false only where that cannot match.
+// mayAssign is a fast check before assigned: it returns false only if that cannot match.
 func mayAssign(line []byte) bool {
 	for i, c := range line {
 		switch c {
-		case ':', '=', '|', '(', fullWidth: // what is in parentheses can be any text
+		case ':', '=', '|', '(', fullWidthLead: // parentheses may contain any text
 			return true
 		case '-', ' ', '\t', '*', '_', '`', '"', '\'':
 		default:
@@ -733,41 +735,42 @@ func mayAssign(line []byte) bool {
 	return false
 }
 
-// isHashOrName reports whether a value is more likely a digest, a version, an address, a
-// path or words than a secret.
-func isHashOrName(value []byte) bool {
+// isAddressOrName reports whether a value is more likely a version, an address, a path or words than a secret.
+func isAddressOrName(value []byte) bool {
 	return bytes.Contains(value, []byte("://")) || bytes.Count(value, []byte("/")) > 2 ||
 		bytes.Count(value, []byte(".")) > 3 ||
 		words().Match(value)
 }
 
-// words are words with separators, of which at most one in three has a digit.
+// words matches at least two words with separators after them; only a last one may have digits.
 var words = lazily(`^(?:[A-Za-z]+[-_./]){2,}[A-Za-z0-9]*$`)
 
-// leastEncoded is how many characters a text in base64 has at least that is decoded.
-const leastEncoded = 24
+// minEncoded is the number of characters from which a text in base64 is decoded.
+const minEncoded = 24
 
-// encoded searches texts in base64, which can have a token in them.
-func (s *scan) encoded() {
-	for start := 0; start+leastEncoded <= len(s.text) && s.err == nil; {
-		end := start + leastEncoded
-		for end > start && isBase64[s.text[end-1]] { // from the end: most of a text is not looked at
+// searchEncoded searches texts in base64, which can contain a token.
+func (s *scan) searchEncoded() {
+	for start := 0; start+minEncoded <= len(s.text) && s.err == nil; {
+		end := start + minEncoded
+		for end > start && isBase64[s.text[end-1]] { // backwards, so that most of a text is skipped
 			end--
 		}
 		if end > start {
 			start = end
 			continue
 		}
-		for end += leastEncoded; end < len(s.text) && isBase64[s.text[end]]; end++ {
+		for end += minEncoded; end < len(s.text) && isBase64[s.text[end]]; end++ {
 		}
-		if !bytes.ContainsAny(s.text[start:start+leastEncoded], "-_/") || end-start >= 40 {
-			s.decoded(start, end)
+		if !bytes.ContainsAny(s.text[start:start+minEncoded], "-_/") || end-start >= 40 {
+			s.searchDecoded(start, end)
 		}
 		start = end + 1
 	}
 }
 
-func (s *scan) decoded(start, end int) {
+// searchDecoded searches the base64 text at s.text[start:end]. Its first 8 characters are decoded on their own before
+// the rest, because most runs do not decode to text.
+func (s *scan) searchDecoded(start, end int) {
 	s.charge(end - start)
 	text := make([]byte, base64.RawStdEncoding.DecodedLen(end-start))
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
@@ -801,8 +804,8 @@ var (
 	accounts = lazily(`\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b`)
 )
 
-// numbers finds numbers of cards (by the check digit of ISO/IEC 7812) and of accounts (IBAN,
-// by that of ISO 13616).
+// numbers finds card numbers (by the check digit of ISO/IEC 7812) and account numbers (IBAN, by the check digits of
+// ISO 13616).
 func (s *scan) numbers() {
 	for _, m := range cards().FindAllIndex(s.text, -1) {
 		sum := 0
@@ -828,19 +831,18 @@ func (s *scan) numbers() {
 	}
 }
 
-// lengthsOfIBAN has how many characters the numbers of accounts of a country have (registry of ISO 13616).
+// lengthsOfIBAN lists the length of an IBAN for each country (registry of ISO 13616).
 const lengthsOfIBAN = "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 " +
 	"ES24 FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HN28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 " +
 	"LI21 LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MN20 MR27 MT31 MU30 NI28 NL18 NO15 OM23 PK24 PL28 PS29 PT25 QA29 RO24 RS22 " +
 	"RU33 SA24 SC31 SD18 SE24 SI19 SK24 SM27 SO23 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 YE30"
 
-// ibanEnd returns where the number of an account ends that a text begins with, 0 if it begins with none. Words in capitals may
-// follow it.
+// ibanEnd returns the end of the IBAN with which a text begins, or 0 if there is none. Words in capitals may follow it.
 func ibanEnd(text []byte) int {
-	_, rest, isKnown := strings.Cut(lengthsOfIBAN, string(text[:2]))
-	length := 0 // of a country without a row it is the whole text
+	_, entry, isKnown := strings.Cut(lengthsOfIBAN, string(text[:2]))
+	length := 0 // unknown country: the IBAN is the whole text
 	if isKnown {
-		length = int(rest[0]-'0')*10 + int(rest[1]-'0')
+		length = int(entry[0]-'0')*10 + int(entry[1]-'0')
 	}
 	var number []byte
 	end := len(text)
@@ -857,15 +859,15 @@ func ibanEnd(text []byte) int {
 	if !isWhole || len(number) < length || len(number) < 15 || len(number) > 34 {
 		return 0
 	}
-	rest97 := 0
+	remainder := 0
 	for _, c := range append(number[4:len(number):len(number)], number[:4]...) {
 		if c >= 'A' {
-			rest97 = (rest97*100 + int(c-'A') + 10) % 97
+			remainder = (remainder*100 + int(c-'A') + 10) % 97
 		} else {
-			rest97 = (rest97*10 + int(c-'0')) % 97
+			remainder = (remainder*10 + int(c-'0')) % 97
 		}
 	}
-	if rest97 != 1 {
+	if remainder != 1 {
 		return 0
 	}
 	return end

@@ -50,7 +50,7 @@ var (
 
 // isPlainPassword reports whether a value is one word that can be a password.
 func isPlainPassword(value []byte) bool {
-	if !plainWord().Match(value) || wordAbout().Match(value) || isLabel(value) {
+	if !plainWord().Match(value) || wordAbout().Match(value) || mentionsPassword(value) {
 		return false
 	}
 	lower := strings.ToLower(string(value))
@@ -71,7 +71,7 @@ func (s *scan) wordOfLabel(at, end, from, to int) bool {
 		start := max(s.lineStart(at), at-longestName)
 		before := s.text[start:at]
 		isHeading := bytes.HasPrefix(bytes.TrimLeft(before, " \t>"), []byte("#"))
-		if isHeading || !labelBefore().Match(before) || !labelBehind().Match(s.line(to, farthest)) {
+		if isHeading || !labelBefore().Match(before) || !labelBehind().Match(s.line(to, maxDistance)) {
 			return false
 		}
 	}

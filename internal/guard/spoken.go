@@ -6,12 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// In prose and in headings a value follows its name otherwise than in code: "the password for guests is …", "password
-// → …", a heading "Password" and the value below it. There the value has to look like a password or a key.
+// Prose and headings put a value after its name in other ways than code does: "the password for guests is …",
+// "password → …", a heading "Password" and the value below it. In these forms, the value must look like a password or
+// a key to be reported.
 
 var (
-	// spokenRest matches the text after a name up to and including its value, on the same line. Group 1 is the value.
-	spokenRest = lazily(
+	// proseValue matches the text after a name up to and including its value, on the same line. Group 1 is the value.
+	proseValue = lazily(
 		`(?i)^s?[*_` + "`" + `"']{0,3}(?:</\w+>)?` +
 			`(?: ?\([^()\n]+\))?` +
 			`(?:[ \t]+(?:for|of|to|on|at|from|in|by|with|für|zu|zum|zur|vom|von|des|der|pour|de|du|para)[ \t][^\n.:;=|<>→]+?)?` +
@@ -23,34 +24,37 @@ var (
 	// nameBefore matches what may precede a name that has a line to itself: quote, heading or list markers, and up to
 	// four words.
 	nameBefore = lazily(`^[ \t>]*(?:\[![\w-]+\][+-]? )?(?:#{1,6} |[-*+] |\d{1,3}[.)] )?(?:\[[ xX]\] )?[*_]{0,3}(?:[\pL\pN_.&'’-]+ ){0,4}$`)
-	// belowRest matches from such a name to a value that has one of the next lines to itself.
-	belowRest = lazily(
+	// valueBelow matches from such a name to a value that has one of the next lines to itself. Group 1 is the value, as
+	// in the patterns below.
+	valueBelow = lazily(
 		`^s?[*_]{0,3}[ \t]*:?[*_]{0,3}[ \t]*(?:\r?\n[ \t>]*(?:=+|-+)[ \t]*)?(?:\r?\n[ \t>]*){1,3}(?:(?:` + "```" + `|~~~)\w*\r?\n[ \t>]*)?` +
 			`(?:[-*+:][ \t]+|\d{1,3}[.)][ \t]+)?[*_` + "`" + `"']{0,3}([^\s` + "`" + `"'|<>()\[\]]+)[*_` + "`" + `"']{0,3}[ \t]*(?:\r?\n|$)`,
 	)
-	// spokenWordsRest matches a verb after a name and the quoted phrase that follows it.
-	spokenWordsRest = lazily(
+	// phraseValue matches a verb after a name and the quoted phrase that follows it.
+	phraseValue = lazily(
 		`(?i)^[ \t]+(?:is|was|ist|war|lautet|heißt|est|es)[ \t]*:?[ \t]*(?:["'` + "`" + `“„«]|<code>|<kbd>)` +
 			`([^"'` + "`" + `“”„«»<>\n]{4,})["'` + "`" + `“”»<]`,
 	)
-	// nextRest matches a value that follows its name after nothing but blanks, a comma or a parenthesis.
-	nextRest = lazily(`^(?:,? |[ \t]{1,8})\(?["'` + "`" + `*_]{0,3}([^\s` + "`" + `"'|<>()\[\]]+)`)
-	// cellsRest matches a value in the next HTML element after that of its name, such as a table cell, possibly on
+	// adjacentValue matches a value that follows its name after nothing but blanks, a comma or a parenthesis.
+	adjacentValue = lazily(`^(?:,? |[ \t]{1,8})\(?["'` + "`" + `*_]{0,3}([^\s` + "`" + `"'|<>()\[\]]+)`)
+	// htmlCellValue matches a value in the next HTML element after that of its name, such as a table cell, possibly on
 	// another line.
-	cellsRest = lazily(`^s?:?</\w+>\s*(?:</?\w[^<>]*>\s*){0,3}<\w[^<>]*>([^\s<>]+)</`)
-	// tagsRest matches a value that follows the closing tag of its name's element.
-	tagsRest = lazily(`^s?:?(?:</\w+>\s*){1,2}:?\s*(?:</?\w[^<>]*>\s*){0,3}["'` + "`" + `]?([^\s<>"'` + "`" + `]+)`)
-	// valueBefore is a value in front of "is the password", and what is between the two.
+	htmlCellValue = lazily(`^s?:?</\w+>\s*(?:</?\w[^<>]*>\s*){0,3}<\w[^<>]*>([^\s<>]+)</`)
+	// htmlSiblingValue matches a value that follows the closing tag of its name's element.
+	htmlSiblingValue = lazily(`^s?:?(?:</\w+>\s*){1,2}:?\s*(?:</?\w[^<>]*>\s*){0,3}["'` + "`" + `]?([^\s<>"'` + "`" + `]+)`)
+	// valueBefore matches a value that precedes its name, as in "… is the password", up to the name. Group 1 is the
+	// value.
 	valueBefore = lazily(
 		`(?i)(?:^|[\s"'` + "`" + `*_(“„«])([^\s"'` + "`" + `*_(“„«”»<>]+)["'` + "`" + `*_)”»]{0,3}[ \t]+(?:is|as|was|ist|als)[ \t]+` +
 			`(?:(?:the|a|my|our|your|its|their|das|unser|mein)[ \t]+)?(?:[\pL-]+[ \t]+){0,2}[\pL-]*$`,
 	)
-	// behindName matches what may follow the name in such a sentence.
-	behindName = lazily(`(?i)^(?:[.,;:!?)"'*_]|\s*$|[ \t]+(?:of|for|to|on|at|from|in|and|now|until|since|für|zu|von)\b)`)
+	// afterName matches what may follow the name in such a sentence.
+	afterName = lazily(`(?i)^(?:[.,;:!?)"'*_]|\s*$|[ \t]+(?:of|for|to|on|at|from|in|and|now|until|since|für|zu|von)\b)`)
 	// identifier matches numbered names, calls and quantities, which are no secrets: key2, len(x, 30%.
 	identifier = lazily(`^(?:[A-Za-z_-]+\d{1,3}|[\w.]+\(.*|[\d.,]+[\pL%-]*)$`)
-	// knownName is what has letters and digits in prose about passwords and keys.
-	knownName = lazily(
+	// harmlessTerm matches words with letters and digits that are common in prose about passwords and keys: sha256,
+	// 12-character, config.yaml.
+	harmlessTerm = lazily(
 		`(?i)^(?:(?:sha|md|base|utf-?|bcrypt|argon|pbkdf|aes|rsa|rot|oauth|auth|ipv|http|mp|web|iso|rfc|pkcs|x\.|tls|ssl|v|erc|adr|cve|python|windows|office|hmac-?sha)-?\d{1,5}[a-z]{0,2}(?:[-_./][\w.-]*)?` +
 			`|\d{1,5}[- ]?(?:char(?:acter)?|digit|letter|word|bit|byte|day|week|month|year|hour|minute|second|symbol|sign|zeichen)s?(?:-\pL+)*` +
 			`|[\d.:/+-]+(?:th|st|nd|rd|am|pm|utc|z|t[\d.:+-]+z?)?` +
@@ -58,28 +62,27 @@ var (
 	)
 )
 
-// How far from its name a value is looked for, in bytes: on its line, and on one of the next ones.
+// Limits of the search around a name, in bytes.
 const (
-	farthest      = 100
-	farthestBelow = 200
-	// shortRest is how long what follows a name is at most in a heading or an item that is a name.
-	shortRest = 16
+	maxDistance      = 100 // from a name to a value on its line
+	maxDistanceBelow = 200 // from a name to a value on one of the next lines
+	maxTitleRest     = 16  // after the name in a heading or list item that consists of it
 )
 
-// spoken looks for the value of the name at s.text[at:end], in prose or below a heading. line is the rest of the line
+// findInProse looks for the value of the name at s.text[at:end], in prose or below a heading. line is the rest of the line
 // after the name.
-func (s *scan) spoken(at, end int, line []byte, kind string, isSecret func([]byte) bool) {
-	line = line[:min(len(line), farthest)]
+func (s *scan) findInProse(at, end int, line []byte, kind string, isSecret func([]byte) bool) {
+	line = line[:min(len(line), maxDistance)]
 	s.charge(len(line))
-	if mayEndWithVerb(s.text[max(0, at-farthest):at]) && s.spokenBefore(at, line, kind, isSecret) {
+	if mayEndWithVerb(s.text[max(0, at-maxDistance):at]) && s.findBeforeName(at, line, kind, isSecret) {
 		return
 	}
 	if mayHaveValue(line) {
-		s.spokenOn(end, line, kind, isSecret)
+		s.findOnLine(end, line, kind, isSecret)
 		return
 	}
-	if maySayWords(line) {
-		if m := spokenWordsRest().FindSubmatchIndex(line); m != nil {
+	if mayHavePhrase(line) {
+		if m := phraseValue().FindSubmatchIndex(line); m != nil {
 			words := line[m[2]:m[3]]
 			if kind == "password" && (isQuotedPhrase(words) || isPlainPassword(words)) {
 				s.add(end+m[2], end+m[3], kind)
@@ -88,25 +91,25 @@ func (s *scan) spoken(at, end int, line []byte, kind string, isSecret func([]byt
 		}
 	}
 	isMarkup := len(line) > 0 && line[0] == '<'
-	if !isMarkup && (len(line) >= shortRest || !isAll(line, &isOfTitle)) {
+	if !isMarkup && (len(line) >= maxTitleRest || !isAll(line, &isTitleByte)) {
 		return
 	}
-	piece := s.text[end:min(len(s.text), end+farthestBelow)]
+	piece := s.text[end:min(len(s.text), end+maxDistanceBelow)]
 	if !mayHaveValue(piece) || !isMarkup && !s.isAlone(at) {
 		return
 	}
 	s.charge(len(piece))
 	if isMarkup {
-		if !s.spokenIn(end, cellsRest().FindSubmatchIndex(piece), kind, isSecret) {
-			s.spokenNext(end, piece, tagsRest().FindSubmatchIndex(piece), kind, isSecret)
+		if !s.addMatch(end, htmlCellValue().FindSubmatchIndex(piece), kind, isSecret) {
+			s.addAdjacentMatch(end, piece, htmlSiblingValue().FindSubmatchIndex(piece), kind, isSecret)
 		}
 		return
 	}
-	s.spokenIn(end, belowRest().FindSubmatchIndex(piece), kind, isSecret)
+	s.addMatch(end, valueBelow().FindSubmatchIndex(piece), kind, isSecret)
 }
 
-// isOfTitle has the bytes that may follow a name on a line of its own.
-var isOfTitle = bytesOf("s*_: \t\r")
+// isTitleByte is the set of bytes that may follow a name on a line of its own.
+var isTitleByte = bytesOf("s*_: \t\r")
 
 // isAll reports whether a text has only bytes of a set.
 func isAll(text []byte, set *[256]bool) bool {
@@ -118,59 +121,60 @@ func isAll(text []byte, set *[256]bool) bool {
 	return true
 }
 
-// maySayWords is a fast test for spokenWordsRest: it is false only where that cannot match, as in most sentences.
-func maySayWords(line []byte) bool {
-	at := afterBlanks(line, 0)
+// mayHavePhrase is a fast check before phraseValue: it returns false only if that cannot match, as for most sentences.
+func mayHavePhrase(line []byte) bool {
+	at := skipBlanks(line, 0)
 	if at == 0 {
 		return false
 	}
 	for ; at < len(line) && line[at] < utf8.RuneSelf && isWordByte[line[at]]; at++ { // the verb
 	}
-	at = afterBlanks(line, at)
+	at = skipBlanks(line, at)
 	if at < len(line) && line[at] == ':' {
-		at = afterBlanks(line, at+1)
+		at = skipBlanks(line, at+1)
 	}
 	// Quotes and the letters of some verbs may be non-ASCII: let the pattern decide.
 	return at < len(line) && (line[at] >= utf8.RuneSelf || isQuoteOrTag[line[at]])
 }
 
-// isQuoteOrTag says which bytes of ASCII words begin with that are quoted.
+// isQuoteOrTag is the set of ASCII bytes with which a quoted phrase can begin.
 var isQuoteOrTag = bytesOf("\"'`<")
 
-// afterBlanks returns the place of the first byte at or behind a place that is no blank.
-func afterBlanks(line []byte, at int) int {
+// skipBlanks returns the index of the first byte at or after at that is not a blank.
+func skipBlanks(line []byte, at int) int {
 	for at < len(line) && (line[at] == ' ' || line[at] == '\t') {
 		at++
 	}
 	return at
 }
 
-// spokenOn is spoken for the rest of a line.
-func (s *scan) spokenOn(end int, line []byte, kind string, isSecret func([]byte) bool) {
-	found := s.spokenIn(end, spokenRest().FindSubmatchIndex(line), kind, isSecret) ||
-		s.spokenIn(end, cellsRest().FindSubmatchIndex(line), kind, isSecret)
+// findOnLine looks for the value in line, the rest of the line after a name that ends at end.
+func (s *scan) findOnLine(end int, line []byte, kind string, isSecret func([]byte) bool) {
+	found := s.addMatch(end, proseValue().FindSubmatchIndex(line), kind, isSecret) ||
+		s.addMatch(end, htmlCellValue().FindSubmatchIndex(line), kind, isSecret)
 	if found {
 		return
 	}
-	rest := nextRest
+	rest := adjacentValue
 	if len(line) > 0 && line[0] == '<' {
-		rest = tagsRest
+		rest = htmlSiblingValue
 	}
-	s.spokenNext(end, line, rest().FindSubmatchIndex(line), kind, isSecret)
+	s.addAdjacentMatch(end, line, rest().FindSubmatchIndex(line), kind, isSecret)
 }
 
-// spokenNext is spokenIn for a value with no verb or sign before it, which therefore must not be an identifier.
-func (s *scan) spokenNext(end int, piece []byte, match []int, kind string, isSecret func([]byte) bool) {
+// addAdjacentMatch adds group 1 of match like addMatch, for a value that no verb or sign introduces: an identifier is
+// no secret then.
+func (s *scan) addAdjacentMatch(end int, piece []byte, match []int, kind string, isSecret func([]byte) bool) {
 	if match == nil || identifier().Match(bytes.TrimRight(piece[match[2]:match[3]], ".,;:!?*_)")) {
 		return
 	}
-	s.spokenIn(end, match, kind, isSecret)
+	s.addMatch(end, match, kind, isSecret)
 }
 
-// spokenBefore is spoken for a value in front of the name at a place, as in "… is the password": line is what follows
-// the name.
-func (s *scan) spokenBefore(at int, line []byte, kind string, isSecret func([]byte) bool) bool {
-	start := max(0, at-farthest)
+// findBeforeName looks for a value before the name at at, as in "… is the password". line is the rest of the line
+// after the name. It returns whether a value was added.
+func (s *scan) findBeforeName(at int, line []byte, kind string, isSecret func([]byte) bool) bool {
+	start := max(0, at-maxDistance)
 	before := s.text[start:at]
 	if !hasDigit(before) {
 		return false
@@ -183,40 +187,40 @@ func (s *scan) spokenBefore(at int, line []byte, kind string, isSecret func([]by
 		return false
 	}
 	s.charge(len(before))
-	m := valueBefore().FindSubmatchIndex(before)
-	if m == nil || !behindName().Match(line) || identifier().Match(before[m[2]:m[3]]) {
+	match := valueBefore().FindSubmatchIndex(before)
+	if match == nil || !afterName().Match(line) || identifier().Match(before[match[2]:match[3]]) {
 		return false
 	}
-	return s.spokenIn(start, m, kind, isSecret)
+	return s.addMatch(start, match, kind, isSecret)
 }
 
-// mayEndWithVerb is a fast test for valueBefore: it is false only where that cannot match. Only letters, hyphens and
-// blanks are between its verb and the end, and each of its verbs has an "s" behind "i", "a" or "l", and at most a "t"
-// behind that.
+// mayEndWithVerb is a fast check before valueBefore: it returns false only if that cannot match. Between the verb and
+// the end there are only letters, hyphens and blanks, and each verb (is, as, was, ist, als) has one of i, a, l, then s,
+// then optionally t.
 func mayEndWithVerb(before []byte) bool {
 	for at := len(before) - 1; at > 0; at-- {
 		c := before[at]
-		if !isOfWords[c] {
-			return c >= utf8.RuneSelf // it is a letter or not
+		if !isWordOrBlank[c] {
+			return c >= utf8.RuneSelf // a non-ASCII byte may be part of a letter
 		}
-		if c|0x20 == 's' && isBeforeS[before[at-1]] && mayEndVerb(before[at+1:]) {
+		if c|0x20 == 's' && isBeforeS[before[at-1]] && endsVerb(before[at+1:]) {
 			return true
 		}
 	}
 	return false
 }
 
-// mayEndVerb reports whether a text begins with a blank, or with a "t" and a blank.
-func mayEndVerb(rest []byte) bool {
+// endsVerb reports whether a text, which follows the "s" of a verb, begins with a blank, or with a "t" and a blank.
+func endsVerb(rest []byte) bool {
 	if len(rest) > 0 && rest[0]|0x20 == 't' {
 		rest = rest[1:]
 	}
 	return len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\t')
 }
 
-var isBeforeS, isOfWords = bytesOf("iIaAlL"), bytesOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz- \t")
+var isBeforeS, isWordOrBlank = bytesOf("iIaAlL"), bytesOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz- \t")
 
-// mayHaveValue reports whether a text has a word with both letters and digits, of at least leastPassword bytes, that
+// mayHaveValue reports whether a text has a word with both letters and digits, of at least minPasswordLength bytes, that
 // is no URL: only such words can be secrets here.
 func mayHaveValue(text []byte) bool {
 	if !hasDigit(text) {
@@ -227,7 +231,7 @@ func mayHaveValue(text []byte) bool {
 	size := 0
 	for i := 0; i <= len(text); i++ {
 		if i == len(text) || isBetweenWords[text[i]] {
-			if has == both && size >= leastPassword && !bytes.Contains(text[i-size:i], schemeSign) {
+			if has == both && size >= minPasswordLength && !bytes.Contains(text[i-size:i], schemeSign) {
 				return true
 			}
 			has = 0
@@ -262,31 +266,30 @@ func hasDigit(text []byte) bool {
 	return false
 }
 
-// leastPassword is how many characters a password has at least that is recognized by its looks.
-const leastPassword = 6
+// minPasswordLength is the length in bytes from which a word is recognized as a password by its looks.
+const minPasswordLength = 6
 
 var (
 	schemeSign     = []byte("://")
 	isBetweenWords = bytesOf(" \t\r\n\"'`|<>()[]")
 )
 
-// spokenIn reports group 1 of match, whose indexes are relative to end, if it is a secret. It returns whether it is
-// one.
-func (s *scan) spokenIn(end int, match []int, kind string, isSecret func([]byte) bool) bool {
+// addMatch adds group 1 of match, whose indexes are relative to offset, if it is a secret. It returns whether it is.
+func (s *scan) addMatch(offset int, match []int, kind string, isSecret func([]byte) bool) bool {
 	if match == nil {
 		return false
 	}
-	from := end + match[2]
-	value := bytes.TrimRight(s.text[from:end+match[3]], ".,;:!?*_)")
-	isKnown := placeholder().Match(value) || knownName().Match(value) || bytes.Contains(value, []byte("://"))
-	if isKnown || len(value) < leastPassword || !isSecret(value) {
+	from := offset + match[2]
+	value := bytes.TrimRight(s.text[from:offset+match[3]], ".,;:!?*_)")
+	isHarmless := placeholder().Match(value) || harmlessTerm().Match(value) || bytes.Contains(value, []byte("://"))
+	if isHarmless || len(value) < minPasswordLength || !isSecret(value) {
 		return false
 	}
 	s.addPieces(from, from+len(value), kind, isSecret)
 	return true
 }
 
-// isAlone reports whether nothing but words of a title is in front of a name in its line.
+// isAlone reports whether only the start of a title or list item precedes the name at at on its line.
 func (s *scan) isAlone(at int) bool {
 	start := s.lineStart(at)
 	return at-start < 80 && nameBefore().Match(s.text[start:at])
