@@ -37,18 +37,18 @@ var (
 
 // codes are the rules for them.
 var codes = []rule{
-	{kind: "pin", keywords: []string{"pin:", "pin=", "pin =", "puk =", "pin is ", "pin ist ", "pin code", "pin-code", "pin (", "pin** ", "pin**:", "puk:", "puk is ", "puk code"}, by: (*scan).pin},
+	{kind: "pin", keywords: []string{"pin:", "pin=", "pin =", "puk =", "pin is ", "pin ist ", "pin code", "pin-code", "pin (", "pin** ", "pin**:", "puk:", "puk is ", "puk code"}, find: (*scan).pin},
 	{
 		kind: "recovery-code",
 		keywords: []string{
 			"recovery code", "recovery-code", "recovery_code", "recovery key", "backup code", "backup-code", "backup_code",
 			"rescue code", "bitlocker", "wiederherstellungscode", "wiederherstellungsschlüssel", "ersatzcode",
 		},
-		by: (*scan).recoveryCodes,
+		find: (*scan).recoveryCodes,
 	},
-	{kind: "seed-phrase", keywords: []string{"seed phrase", "seed words", "recovery phrase", "secret phrase", "mnemonic", "seed:", "seed\n"}, by: (*scan).seed},
-	{kind: "one-time-password-key", keywords: []string{"totp", "2fa:", "2fa ", "2fa-", "2fa_", "2fa=", "otp secret", "otp key", "otp seed"}, by: (*scan).otpKey},
-	{kind: "password", keywords: []string{"wifi key", "wi-fi key", "wlan-schlüssel", "wlan key", "wpa key", "wpa2 key", "wpa-key", "wpa2-key", "wpa-psk", "wpa2-psk", "network key", "router key", "router code"}, by: (*scan).networkKey},
+	{kind: "seed-phrase", keywords: []string{"seed phrase", "seed words", "recovery phrase", "secret phrase", "mnemonic", "seed:", "seed\n"}, find: (*scan).seed},
+	{kind: "one-time-password-key", keywords: []string{"totp", "2fa:", "2fa ", "2fa-", "2fa_", "2fa=", "otp secret", "otp key", "otp seed"}, find: (*scan).otpKey},
+	{kind: "password", keywords: []string{"wifi key", "wi-fi key", "wlan-schlüssel", "wlan key", "wpa key", "wpa2 key", "wpa-key", "wpa2-key", "wpa-psk", "wpa2-psk", "network key", "router key", "router code"}, find: (*scan).networkKey},
 }
 
 // submatch returns where the first submatch of a pattern is that matches at a place.

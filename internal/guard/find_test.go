@@ -373,7 +373,7 @@ func TestKeywordsAreFound(t *testing.T) {
 					end := at + len(word.text)
 					if end > len(text) || len(word.text) < 3 && string(text[at:end]) != word.text ||
 						strings.Map(lowerASCII, string(text[at:end])) != strings.Map(lowerASCII, word.text) ||
-						k.starts && at > 0 && isWord(text[at]) && isWord(text[at-1]) {
+						k.onlyAtWordStart && at > 0 && isWord(text[at]) && isWord(text[at-1]) {
 						continue
 					}
 					isInWord := len(word.text) < 3 && word.isWhole && at > 0 && isWord(text[at-1])

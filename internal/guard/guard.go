@@ -1,9 +1,8 @@
-// Package guard finds keys, tokens and passwords in texts, and replaces them by marks
-// that can be turned back into what they replace.
+// Package guard finds keys, tokens and passwords in texts, and replaces them with marks
+// that can be turned back into the secrets.
 //
 // The patterns are those of gitleaks (table.go) and a few of our own; the scanner is ours:
-// all keywords are looked for in one pass, and a pattern is matched only where its keyword
-// is.
+// it looks for all keywords in one pass, and matches a pattern only at its keyword.
 package guard
 
 //go:generate go test -run TestTheTableIsFresh -update .
@@ -23,26 +22,26 @@ type Span struct {
 	Start, End int
 	Kind       string // such as "github-pat"
 
-	secret []byte // as a decoder makes it of these bytes
+	secret []byte // the decoded text of these bytes
 	isHTML bool   // secret has characters that are entities in the text
 }
 
 // rule finds the secrets of one kind.
 type rule struct {
 	kind       string
-	keywords   []string // in lower case; each match has one of them
-	needs      []string // in lower case, nil for none: each match has one of them after the keyword
+	keywords   []string // in lower case; each match contains one of them
+	needs      []string // in lower case, nil for none: each match contains one of them after the keyword
 	pattern    string   // begins at the keyword, unless before is set
-	group      int      // which submatch is the secret; 0: the longest, or all
-	boundary   bool     // no letter, digit or _ is before the match
+	group      int      // which submatch is the secret; 0: the longest, or the whole match
+	boundary   bool     // no letter, digit or _ precedes the match
 	contextual bool     // the keyword names a service, and the secret is the value assigned to it
-	before     int      // the match can begin that many bytes before the keyword
-	least      int      // a match has at least that many bytes of tokens, 0 if it has others
-	most       int      // a match has at most that many bytes, 0 for no limit
-	entropy    float64  // of the secret, in bits a character
-	allow      string   // what is no secret although it matches
-	// by finds the secret at a keyword, from at to end, in place of the pattern.
-	by func(s *scan, at, end int)
+	before     int      // how many bytes before the keyword the match may begin
+	least      int      // minimum length of a match that is a token, in bytes; 0 if a match may have other characters
+	most       int      // maximum length of a match, in bytes; 0 for no limit
+	entropy    float64  // minimum entropy of the secret, in bits per character
+	allow      string   // pattern of matches that are no secrets
+	// find replaces the pattern: it looks for a secret at the keyword s.text[at:end].
+	find func(s *scan, at, end int)
 
 	once            sync.Once
 	matcher, except *regexp.Regexp
@@ -51,39 +50,39 @@ type rule struct {
 // Limits of one match, in bytes.
 const (
 	longestValue    = 512      // from a name to the end of its value
-	leastToken      = 20       // token that has its keyword in it
+	minToken        = 20       // of a token that contains its keyword
 	longestToken    = 16 << 10 // a JWT with a chain of certificates
 	longestPassword = 200
 	longestKey      = 64 << 10 // from the first to the last line of a private key
 	longestCut      = 8 << 10  // of a private key whose last line is missing
 )
 
-// Scope says what is a secret.
+// Scope selects what counts as a secret.
 type Scope int
 
 // The scopes.
 const (
 	Secrets           Scope = iota // keys, tokens, passwords and the like
-	SecretsAndNumbers              // also numbers of cards and accounts
+	SecretsAndNumbers              // also card and account numbers
 )
 
-// Find returns the secrets of a text, in order and without overlaps; one of several lines
-// is a span for each. A secret with escapes in it is found as well.
+// Find returns the secrets of a text, in order and without overlaps; a secret of several
+// lines has a span for each line. Secrets with escapes in them are found as well.
 //
-// The time is linear in the length of the text: a pattern is matched where its keyword is,
-// and against a bounded piece of text.
+// The time is linear in the length of the text: a pattern is matched only at its keyword,
+// against a bounded piece of text.
 func Find(text []byte, scope Scope) []Span {
-	found, _ := find(text, scope, nil) // nothing is charged
+	found, _ := find(text, scope, nil) // only spend returns errors
 	return found
 }
 
-// Spend charges a caller for steps of less than a microsecond each. Its error ends the search.
+// Spend charges a caller for steps of less than a microsecond each. If it returns an error, the search ends with it.
 type Spend func(steps int64) error
 
-// find is Find that is charged: a nil spend charges nothing. The text is searched as it is and as decoders make it,
-// and what any of the searches finds is a secret.
+// find is Find with a budget; a nil spend charges nothing. It searches the text itself and its decoded forms, and
+// returns the secrets of all these searches.
 func find(text []byte, scope Scope, spend Spend) ([]Span, error) {
-	if HasMark(text) { // nothing is looked for in a mark
+	if HasMark(text) { // marks contain no secrets
 		text = markPattern().ReplaceAllFunc(text, func(mark []byte) []byte {
 			return append([]byte("‹"), bytes.Repeat([]byte{1}, len(mark)-len("‹"))...)
 		})
@@ -93,21 +92,21 @@ func find(text []byte, scope Scope, spend Spend) ([]Span, error) {
 		return nil, err
 	}
 	levels, without := levelsOf(text)
-	for _, l := range levels {
-		more, err := search(l.text, scope, spend)
+	for _, level := range levels {
+		more, err := search(level.text, scope, spend)
 		if err != nil {
 			return nil, err
 		}
 		for _, f := range more {
 			if f.secret == nil {
-				f.secret = l.text[f.Start:f.End]
+				f.secret = level.text[f.Start:f.End]
 			}
-			start, end := l.origin(f.Start, f.End)
-			isHTML := l.isHTML && !bytes.Equal(f.secret, text[start:end])
-			found = append(found, divided(text, Span{start, end, f.Kind, f.secret, isHTML})...)
+			start, end := level.origin(f.Start, f.End)
+			isHTML := level.isHTML && !bytes.Equal(f.secret, text[start:end])
+			found = append(found, splitDecoded(text, Span{start, end, f.Kind, f.secret, isHTML})...)
 		}
 	}
-	found = united(without.align(found, len(text)))
+	found = merge(without.align(found, len(text)))
 	for i, f := range found {
 		switch {
 		case f.secret != nil:
@@ -120,8 +119,8 @@ func find(text []byte, scope Scope, spend Spend) ([]Span, error) {
 	return found, nil
 }
 
-// search returns the secrets of a text as it is, in order and without overlaps, those that are spelled otherwise than
-// they are with what they are.
+// search returns the secrets of an undecoded text, in order and without overlaps. Their secret is set only if its
+// spelling in the text differs.
 func search(text []byte, scope Scope, spend Spend) ([]Span, error) {
 	s := scan{text: text, spend: spend}
 	s.charge(len(text) / 16) // for all passes
@@ -132,52 +131,52 @@ func search(text []byte, scope Scope, spend Spend) ([]Span, error) {
 	}
 	var all []Span
 	for _, f := range s.found {
-		all = append(all, trimmed(text, f)...)
+		all = append(all, splitLines(text, f)...)
 	}
-	return united(all), s.err
+	return merge(all), s.err
 }
 
-// trimmed divides a span at the ends of lines, and leaves out what is around a secret on a line.
-func trimmed(text []byte, f Span) (all []Span) {
-	for start := f.Start; start < f.End; {
-		line := text[start:f.End]
+// splitLines splits a span at line ends, and leaves out blanks and quote markers around the secret on each line.
+func splitLines(text []byte, span Span) (spans []Span) {
+	for start := span.Start; start < span.End; {
+		line := text[start:span.End]
 		if n := bytes.IndexByte(line, '\n'); n >= 0 {
 			line = line[:n]
 		}
 		piece := bytes.Trim(line, " \t\r>\\")
 		switch {
-		case len(piece) == f.End-f.Start || f.secret != nil && len(line) == f.End-f.Start:
-			all = append(all, f)
+		case len(piece) == span.End-span.Start || span.secret != nil && len(line) == span.End-span.Start:
+			spans = append(spans, span)
 		case len(piece) > 0:
 			from := start + bytes.Index(line, piece)
-			all = append(all, Span{Start: from, End: from + len(piece), Kind: f.Kind})
+			spans = append(spans, Span{Start: from, End: from + len(piece), Kind: span.Kind})
 		}
 		start += len(line) + len("\n")
 	}
-	return all
+	return spans
 }
 
-// divided divides a span of what a decoder made at the ends of lines of the text that it was made from.
-func divided(text []byte, f Span) []Span {
+// splitDecoded splits a span that was found in a decoded text at the line ends of the original text.
+func splitDecoded(text []byte, f Span) []Span {
 	if bytes.IndexByte(text[f.Start:f.End], '\n') < 0 {
 		return []Span{f}
 	}
 	f.secret = nil
-	return trimmed(text, f)
+	return splitLines(text, f)
 }
 
-// united returns spans in order. Those that overlap are one, of the kind of the first, and so are those without
-// anything between them.
-func united(found []Span) (all []Span) {
+// merge returns spans in order. It joins spans that overlap or touch into one of the kind of the first; a span that
+// was extended has no secret.
+func merge(found []Span) (merged []Span) {
 	slices.SortStableFunc(found, func(a, b Span) int {
 		return cmp.Or(a.Start-b.Start, b.End-a.End, generic[a.Kind]-generic[b.Kind])
 	})
 	for _, f := range found {
-		if len(all) == 0 || f.Start > all[len(all)-1].End {
-			all = append(all, f)
+		if len(merged) == 0 || f.Start > merged[len(merged)-1].End {
+			merged = append(merged, f)
 			continue
 		}
-		last := &all[len(all)-1]
+		last := &merged[len(merged)-1]
 		switch {
 		case f.End > last.End:
 			last.End = f.End
@@ -186,58 +185,58 @@ func united(found []Span) (all []Span) {
 			last.secret = f.secret
 		}
 	}
-	return all
+	return merged
 }
 
 // scan is one search.
 type scan struct {
 	text    []byte
 	found   []Span
-	keysEnd int // a private key that begins before this place has been found
-	// runEnd is where the token ends that was looked at last; see tokenEnd. noEnd is up to where
-	// no private key ends, and scanned up to where nothing more is to be looked for of a rule.
+	keysEnd int // private keys that begin before this offset have been found
+	// runEnd is the end of the last token that tokenEnd looked at. No private key ends before noEnd. scanned has
+	// for a rule the offset up to which it was searched.
 	runEnd, noEnd int
 	scanned       map[*rule]int
-	columnsEnd    map[tableColumn]int // up to where the cells of a column are known
-	// commentEnd is where the comment ends that was looked at last, runsEnd the run of invisible
+	columnsEnd    map[tableColumn]int // offset up to which the cells of a column were searched
+	// commentEnd is the end of the last comment that was looked at, runsEnd that of the last run of invisible
 	// characters.
 	commentEnd, runsEnd int
-	lower               [512]byte // the text from lowerFrom to lowerEnd in lower case
+	lower               [512]byte // s.text[lowerFrom:lowerEnd] in lower case
 	lowerFrom, lowerEnd int
-	allRegions          []region
-	// lineBegins is where the line begins that has the place lineKnown.
+	regionCache         []region
+	// lineBegins is the start of the line that contains the offset lineKnown.
 	lineBegins, lineKnown int
-	hasRegions            bool // they were looked for
-	// firstTag is the place of the first "<" of the text, and hasFirstTag that it was looked for.
+	hasRegionCache        bool // regionCache is set
+	// firstTag is the offset of the first "<" of the text; it is set if hasFirstTag is.
 	firstTag    int
 	hasFirstTag bool
 	spend       Spend
 	err         error // of spend: the search has ended
 }
 
-// charge charges the caller for looking at so many bytes with a pattern.
+// charge charges the caller for matching a pattern against so many bytes.
 func (s *scan) charge(bytes int) {
 	if s.spend != nil && s.err == nil {
 		s.err = s.spend(1 + int64(bytes)/bytesOfStep)
 	}
 }
 
-// generic are the kinds that say least.
+// generic ranks the kinds by how little they tell: a more specific kind wins.
 var generic = map[string]int{"secret": 1, "password": 1}
 
-// bytesOfStep is how many bytes are matched in a step.
+// bytesOfStep is how many bytes of matching cost one step.
 const bytesOfStep = 64
 
 func (s *scan) add(start, end int, kind string) {
 	s.found = append(s.found, Span{Start: start, End: end, Kind: kind})
 }
 
-// addAs is add for a secret that is spelled otherwise in the text.
+// addAs adds a secret whose spelling in the text differs from its value.
 func (s *scan) addAs(start, end int, kind string, secret []byte) {
 	s.found = append(s.found, Span{Start: start, End: end, Kind: kind, secret: secret})
 }
 
-// keywords tries each rule where one of its keywords is.
+// keywords tries each rule at its keywords.
 func (s *scan) keywords(k *keywords) {
 	k.each(s.text, func(r *rule, at, end int) bool {
 		s.try(r, at, end)
@@ -245,85 +244,85 @@ func (s *scan) keywords(k *keywords) {
 	})
 }
 
-// try looks for a secret of the rule, whose keyword is from the place at to the place end.
+// try looks for a secret of the rule whose keyword is s.text[at:end].
 func (s *scan) try(r *rule, at, end int) {
 	if r.needs != nil && (s.has(r.kind) || !s.follows(r, at)) {
 		return
 	}
-	if r.by != nil {
-		r.by(s, at, end)
+	if r.find != nil {
+		r.find(s, at, end)
 		return
 	}
 	if at < s.scanned[r] || r.boundary && at > 0 && isWord(s.text[at-1]) {
 		return
 	}
-	most := r.most
-	if most == 0 || most > longestValue && r.contextual {
-		most = longestValue
+	maxBytes := r.most
+	if maxBytes == 0 || maxBytes > longestValue && r.contextual {
+		maxBytes = longestValue
 		if r.least > 0 {
-			most = longestToken
+			maxBytes = longestToken
 		}
 	}
 	start := at
-	named := end
-	end = min(len(s.text), at+most+1) // and the byte that ends it
+	nameEnd := end
+	end = min(len(s.text), at+maxBytes+1) // with the byte after the match
 	switch {
 	case r.before > 0:
 		start = max(0, at-r.before)
-		end = min(len(s.text), at+2*most)
-		s.passed(r, end-most)
+		end = min(len(s.text), at+2*maxBytes)
+		s.markScanned(r, end-maxBytes)
 	case !r.contextual && r.least > 0:
 		run := s.tokenEnd(at)
 		if run-at < r.least {
-			if s.lineEnd(run) > 0 {
-				s.joined(r, at, at+most+64)
+			if s.afterBreak(run) > 0 {
+				s.tryJoined(r, at, at+maxBytes+64)
 			}
 			return
 		}
 		end = min(end, run+1)
 	}
-	if r.contextual && r.before == 0 && s.tokenEnd(at)-at < leastToken && !s.isAssigned(at, named) {
-		return // neither a token nor the name of one
+	if r.contextual && r.before == 0 && s.tokenEnd(at)-at < minToken && !s.isAssigned(at, nameEnd) {
+		return // neither a token nor the name of one that is assigned a value
 	}
 	if s.charge(end - start); s.err != nil {
 		return
 	}
 	from, to, ok := r.match(s.text[start:end])
-	for ok && r.before > 0 && start+to <= at { // that of the keyword before
+	for ok && r.before > 0 && start+to <= at { // it belongs to an earlier keyword
 		start += to
 		from, to, ok = r.match(s.text[start:end])
 	}
 	if ok {
 		s.add(start+from, start+to, r.kind)
-		s.passed(r, start+to)
+		s.markScanned(r, start+to)
 	} else if r.contextual && bytes.Contains(s.text[start:end], []byte("\\\n")) {
-		s.joined(r, start, end)
-	} else if !r.contextual && r.before == 0 && r.least > 0 && s.lineEnd(end-1) > 0 {
-		s.joined(r, start, start+most+64)
+		s.tryJoined(r, start, end)
+	} else if !r.contextual && r.before == 0 && r.least > 0 && s.afterBreak(end-1) > 0 {
+		s.tryJoined(r, start, start+maxBytes+64)
 	}
 }
 
-// passed says that nothing more of a rule is to be looked for up to a place.
-func (s *scan) passed(r *rule, to int) {
+// markScanned records that a rule need not be tried again before an offset.
+func (s *scan) markScanned(r *rule, to int) {
 	if s.scanned == nil {
 		s.scanned = map[*rule]int{}
 	}
 	s.scanned[r] = to
 }
 
-// isAssigned reports whether what assigns a value may follow the name of a service with a keyword: all
-// contextual patterns allow 25 bytes between the two.
-func (s *scan) isAssigned(at, named int) bool {
-	for i, c := range s.text[at:min(len(s.text), named+26)] {
+// isAssigned reports whether a sign that assigns a value may follow the name of a service that contains the keyword
+// s.text[at:nameEnd]. All contextual patterns allow 25 bytes between the two.
+func (s *scan) isAssigned(at, nameEnd int) bool {
+	for i, c := range s.text[at:min(len(s.text), nameEnd+26)] {
 		if !isWordByte[c] && !betweenNames[c] {
-			return at+i >= named && strings.IndexByte("=:|>?,", c) >= 0
+			return at+i >= nameEnd && strings.IndexByte("=:|>?,", c) >= 0
 		}
 	}
 	return false
 }
 
-// lineStart returns where the line begins that has a place. The places of the keywords of a text are asked for in order,
-// so that a long line is looked at once.
+// lineStart returns the start of the line that contains the offset at. Callers ask in the order of the keywords, so
+// that a long line is searched only once.
 func (s *scan) lineStart(at int) int {
 	if at < s.lineKnown {
 		s.lineBegins = 0
@@ -336,7 +335,7 @@ func (s *scan) lineStart(at int) int {
 	return s.lineBegins
 }
 
-// isAfterTag reports whether a "<" is somewhere before a place. In most texts there is none.
+// isAfterTag reports whether a "<" is somewhere before an offset. Most texts have none.
 func (s *scan) isAfterTag(at int) bool {
 	if !s.hasFirstTag {
 		s.hasFirstTag = true
@@ -345,7 +344,7 @@ func (s *scan) isAfterTag(at int) bool {
 	return s.firstTag >= 0 && s.firstTag < at
 }
 
-// tokenEnd returns where the token ends that has the place at.
+// tokenEnd returns the end of the token that contains the offset at.
 func (s *scan) tokenEnd(at int) int {
 	if at < s.runEnd {
 		return s.runEnd
@@ -358,25 +357,25 @@ func (s *scan) tokenEnd(at int) int {
 	return end
 }
 
-// joined tries a rule on a piece of text without the ends of lines in it: those after a "\", and
+// tryJoined tries a rule on a piece of text whose lines are joined: those that end with "\", and
 // in a token all of them.
-func (s *scan) joined(r *rule, at, end int) {
-	var whole []byte
-	var places []int // of its bytes in the text
-	isFound := func() bool {
-		if s.charge(len(whole)); s.err != nil || len(whole) < r.least {
+func (s *scan) tryJoined(r *rule, at, end int) {
+	var joined []byte
+	var origins []int // for each byte of joined, its offset in the text
+	find := func() bool {
+		if s.charge(len(joined)); s.err != nil || len(joined) < r.least {
 			return false
 		}
-		from, to, ok := r.match(whole)
+		from, to, ok := r.match(joined)
 		if ok {
-			s.add(places[from], places[to-1]+1, r.kind)
+			s.add(origins[from], origins[to-1]+1, r.kind)
 		}
 		return ok
 	}
 	for lines := 0; at < min(len(s.text), end) && lines < 8; {
 		c := s.text[at]
-		if next := s.lineEnd(at); next > 0 && (c == '\\' || !r.contextual) {
-			if !r.contextual && isFound() {
+		if next := s.afterBreak(at); next > 0 && (c == '\\' || !r.contextual) {
+			if !r.contextual && find() {
 				return
 			}
 			at = next
@@ -386,16 +385,16 @@ func (s *scan) joined(r *rule, at, end int) {
 		if !r.contextual && !isToken[c] {
 			break
 		}
-		whole = append(whole, c)
-		places = append(places, at)
+		joined = append(joined, c)
+		origins = append(origins, at)
 		at++
 	}
-	isFound()
+	find()
 }
 
-// lineEnd returns where a text continues after a line break at the place at, with or without a "\"
-// before it, 0 if there is none.
-func (s *scan) lineEnd(at int) int {
+// afterBreak returns where a text continues after a line break at the offset at, with or without a "\"
+// before it, or 0 if there is none.
+func (s *scan) afterBreak(at int) int {
 	for _, c := range []byte("\\\r") {
 		if at < len(s.text) && s.text[at] == c {
 			at++
@@ -413,8 +412,8 @@ func isWord(c byte) bool { return isWordByte[c] }
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
-// isWordByte, isToken and isBase64 say which bytes a word, a token and a text in base64 can have, and
-// betweenNames which others are between the name of a service and what assigns a value to it.
+// isWordByte, isToken and isBase64 are the sets of bytes of words, tokens and base64. betweenNames has the other bytes
+// that may be between the name of a service and the sign that assigns a value.
 var isWordByte, isToken, isBase64, betweenNames = bytesOf(
 	letters,
 ), bytesOf(
@@ -425,14 +424,15 @@ var isWordByte, isToken, isBase64, betweenNames = bytesOf(
 	" \t\n\f\r.-'\"`*_\\",
 )
 
-func bytesOf(set string) (is [256]bool) {
-	for _, c := range []byte(set) {
-		is[c] = true
+// bytesOf returns the set of the bytes of a string.
+func bytesOf(bytes string) (isMember [256]bool) {
+	for _, c := range []byte(bytes) {
+		isMember[c] = true
 	}
-	return is
+	return isMember
 }
 
-// match returns where the secret is in a piece of text.
+// match returns the start and end of the secret in a piece of text.
 func (r *rule) match(piece []byte) (from, to int, ok bool) {
 	r.once.Do(func() {
 		r.matcher = regexp.MustCompile(r.pattern)
@@ -454,7 +454,7 @@ func (r *rule) match(piece []byte) (from, to int, ok bool) {
 		to = b
 	}
 	for r.group == 0 && to > from && !isToken[piece[to-1]] && !r.contextual {
-		to-- // what ended it
+		to-- // the byte after the token
 	}
 	secret := piece[from:to]
 	isWord := r.contextual && !isMixed(secret)
@@ -467,6 +467,7 @@ func (r *rule) match(piece []byte) (from, to int, ok bool) {
 	return from, to, to > from
 }
 
+// longest returns the start and end of the longest of the submatches in m.
 func longest(m []int) (from, to int) {
 	for i := 0; i+1 < len(m); i += 2 {
 		if m[i+1]-m[i] > to-from {
@@ -477,7 +478,7 @@ func longest(m []int) (from, to int) {
 	return from, to
 }
 
-// entropyOf returns the entropy of a text by its bytes, in bits a byte.
+// entropyOf returns the entropy of the bytes of a text, in bits per byte.
 func entropyOf(text []byte) (bits float64) {
 	var count [256]int
 	for _, c := range text {

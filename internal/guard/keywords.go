@@ -11,30 +11,30 @@ import (
 
 // keywords finds the keywords of rules in a text, in order, in a time that hardly depends on their
 // number. A filter decides from every second window of four bytes whether a keyword can begin there or
-// at a byte next to it, and rules out nearly all of a text; only there the keywords are compared. ASCII
-// letters of both cases are the same.
+// at a byte next to it. It rules out nearly all of a text; the keywords are compared only with the rest.
+// The case of ASCII letters is ignored.
 type keywords struct {
-	// filter has a bit for the hash of each window that a text with a keyword can have.
+	// filter has a bit for the hash of each window that a text with a keyword may have.
 	filter [1 << (32 - filterShift) / 64]uint64
-	// second is a filter with another hash, for the windows that the first one lets through: few of them are
-	// of a keyword, and to compare the keywords costs more.
+	// second is a filter with another hash, for the windows that pass the first one: few of them belong to
+	// a keyword, and comparing the keywords costs more.
 	second [1 << (32 - secondShift) / 64]uint64
 	// words are the keywords of three bytes and more, ordered by the hash of their first three bytes:
-	// those of the hash h begin at first[h].
+	// those with the hash h begin at first[h].
 	words []keyword
 	first [1<<(32-wordShift) + 1]uint16
-	short []keyword // those of one or two bytes, of which letters have this case
-	// starts says that of words that begin with a letter only those count that no letter, digit or _ is before.
-	starts bool
+	short []keyword // the keywords of one or two bytes; the case of their letters counts
+	// onlyAtWordStart limits keywords that begin with a letter to the start of a word.
+	onlyAtWordStart bool
 }
 
 type keyword struct {
 	text  string // in lower case, unless it is short
 	rules []*rule
-	// begins are its first bytes, up to eight, with letters in lower case and some other bytes equal. ofBegins has the bits
-	// that they have. Many keywords begin with the same three bytes.
-	begins, ofBegins uint64
-	// isWhole says that all of its rules want no letter, digit or _ before it.
+	// prefix has its first bytes, up to eight, folded; prefixMask has the bits of these bytes. Many keywords begin
+	// with the same three bytes.
+	prefix, prefixMask uint64
+	// isWhole is set if no letter, digit or _ may precede the keyword in any of its rules.
 	isWhole bool
 }
 
@@ -47,54 +47,54 @@ func newKeyword(text string, rules []*rule) keyword {
 		k.isWhole = k.isWhole && r.boundary
 	}
 	for i := range min(len(text), 8) {
-		k.begins |= uint64(text[i]|0x20) << (8 * i)
-		k.ofBegins |= 0xff << (8 * i)
+		k.prefix |= uint64(text[i]|0x20) << (8 * i)
+		k.prefixMask |= 0xff << (8 * i)
 	}
 	return k
 }
 
-// mayBegin reports whether a text can begin with the keyword, by its first eight bytes with letters in lower case.
-func (k *keyword) mayBegin(folded uint64) bool { return folded&k.ofBegins == k.begins }
+// mayBegin reports whether a text may begin with the keyword, judging by its first eight bytes, folded.
+func (k *keyword) mayBegin(folded uint64) bool { return folded&k.prefixMask == k.prefix }
 
-// The hashes of windows have 17 bits: a filter of 16 KiB, of which about a sixteenth is set. The second ones have 16
-// bits, and those of the words 12 bits.
+// The hashes of windows have 17 bits, for a filter of 16 KiB in which about one bit in 16 is set. The second hashes have
+// 16 bits, and those of words 12 bits.
 const (
 	filterShift = 32 - 17
 	secondShift = 32 - 16
 	wordShift   = 32 - 12
 )
 
-// folded makes the letters of a window lower case, and some other bytes equal.
+// folded is or-ed to a window: it makes letters lower case, and some other bytes equal.
 const folded = 0x20202020
 
 func hash(window uint32) uint32 { return window * 0x9e3779b1 }
 
 func secondHash(window uint32) uint32 { return window * 0x85ebca6b >> secondShift }
 
-// hashOfWord returns the hash of the first three bytes.
+// hashOfWord returns the hash of the first three bytes of a text.
 func hashOfWord[T string | []byte](text T) uint32 {
 	return hash((uint32(text[0])|uint32(text[1])<<8|uint32(text[2])<<16)|folded) >> wordShift
 }
 
-// secretWords are made when the first text is searched: most processes search none.
+// secretWords is built for the first text that is searched: most processes search none.
 var secretWords = sync.OnceValue(func() *keywords { return newKeywords(allRules()) })
 
 func newKeywords(rules []*rule) *keywords {
 	k := &keywords{}
-	of := map[string][]*rule{}
+	rulesOf := map[string][]*rule{}
 	for _, r := range rules {
 		for _, word := range r.keywords {
-			of[word] = append(of[word], r)
+			rulesOf[word] = append(rulesOf[word], r)
 		}
 	}
-	for word, rules := range of {
+	for word, rules := range rulesOf {
 		if len(word) < 3 {
 			k.short = append(k.short, newKeyword(word, rules))
 			continue
 		}
 		k.words = append(k.words, newKeyword(word, rules))
 		k.first[hashOfWord(word)+1]++
-		// A word is at the first or the second byte of a window: what is next to a short one can be any byte.
+		// A word begins at the first or the second byte of a window. Any byte may be next to a short word.
 		window := binary.LittleEndian.Uint32([]byte(word[:3] + (word + "\x00")[3:4]))
 		for any := range uint32(128) {
 			if any = any&31 | any&^31<<1; len(word) == 3 {
@@ -127,21 +127,20 @@ func (k *keywords) add(window uint32) {
 	k.second[h/64] |= 1 << (h % 64)
 }
 
-// each calls try with the rules whose keywords are in the text, and where a keyword begins and ends, in the
-// order of the places, until it returns false.
+// each calls try for each rule of each keyword text[at:end], in the order of the text, until try returns false.
 func (k *keywords) each(text []byte, try func(r *rule, at, end int) bool) {
 	w := walk{keywords: k, text: text, try: try, places: make([]int, len(k.short))}
 	w.next = len(text)
 	for i := range k.short {
-		w.find(i, 0)
+		w.advance(i, 0)
 	}
 	// Eight bytes at a time are ruled out at once.
-	const places = 8
+	const stride = 8
 	i := 0
-	for ; i+places+2 <= len(text); i += places {
-		rest := text[i : i+places+2 : i+places+2]
+	for ; i+stride+2 <= len(text); i += stride {
+		rest := text[i : i+stride+2 : i+stride+2]
 		windows := binary.LittleEndian.Uint64(rest) | folded<<32 | folded
-		last := binary.LittleEndian.Uint32(rest[places-2:]) | folded
+		last := binary.LittleEndian.Uint32(rest[stride-2:]) | folded
 		a := hash(uint32(windows)) >> filterShift
 		b := hash(uint32(windows>>16)) >> filterShift
 		c := hash(uint32(windows>>32)) >> filterShift
@@ -170,13 +169,14 @@ type walk struct {
 	*keywords
 	text   []byte
 	try    func(r *rule, at, end int) bool
-	done   int   // all before it has been looked at
-	places []int // where each of the short words is next
-	next   int   // the first of them
+	done   int   // offset up to which the text was searched
+	places []int // the next offset of each short word
+	next   int   // the smallest of these offsets
 }
 
-// find finds the next place of a short word by its rarer byte: the second one after a letter.
-func (w *walk) find(i, from int) {
+// advance finds the next occurrence of a short word from an offset on. It searches for the rarer byte of the word: the
+// second one if the first is a letter.
+func (w *walk) advance(i, from int) {
 	word := w.short[i].text
 	isWhole := w.short[i].isWhole
 	last := len(word) - 1
@@ -201,8 +201,8 @@ func (w *walk) find(i, from int) {
 	w.next = slices.Min(w.places)
 }
 
-// lookAt compares the words with the text at the places before to, except those before from, where only short ones
-// can be. It reports whether to continue.
+// lookAt compares the words with the text at the offsets up to to; before from there can only be short words. It
+// returns whether to continue.
 func (w *walk) lookAt(from, to int) bool {
 	at := max(w.done, from)
 	last := min(to, len(w.text)-2)
@@ -220,7 +220,7 @@ func (w *walk) lookAt(from, to int) bool {
 		start := startOf(rest)
 		for i := begins; i < ends; i++ {
 			word := &w.words[i]
-			if word.mayBegin(start) && hasPrefixFold(rest, word.text) && !w.found(word, at) {
+			if word.mayBegin(start) && hasPrefixFold(rest, word.text) && !w.tryRules(word, at) {
 				return false
 			}
 		}
@@ -232,7 +232,7 @@ func (w *walk) lookAt(from, to int) bool {
 	return true
 }
 
-// startOf returns the first eight bytes of a text for [keyword.mayBegin], of a shorter one with others behind it.
+// startOf returns the first eight bytes of a text, folded, for [keyword.mayBegin]. It pads a shorter text with zeros.
 func startOf(text []byte) uint64 {
 	if len(text) >= 8 {
 		return binary.LittleEndian.Uint64(text) | foldedBegins
@@ -242,28 +242,27 @@ func startOf(text []byte) uint64 {
 	return binary.LittleEndian.Uint64(padded[:]) | foldedBegins
 }
 
-// tryShort tries the short words up to a place that have not been tried.
+// tryShort tries the remaining short words up to an offset. It returns whether to continue.
 func (w *walk) tryShort(to int) bool {
 	for len(w.short) > 0 && w.next <= to {
 		i := slices.Index(w.places, w.next)
 		place := w.next
-		if w.find(i, place+1); !w.found(&w.short[i], place) {
+		if w.advance(i, place+1); !w.tryRules(&w.short[i], place) {
 			return false
 		}
 	}
 	return true
 }
 
-// found tries the rules of a word, and reports whether to continue.
-func (w *walk) found(word *keyword, at int) bool {
-	if w.starts && at > 0 && isWord(w.text[at]) && isWord(w.text[at-1]) {
+// tryRules tries the rules of a word, and returns whether to continue.
+func (w *walk) tryRules(word *keyword, at int) bool {
+	if w.onlyAtWordStart && at > 0 && isWord(w.text[at]) && isWord(w.text[at-1]) {
 		return true
 	}
 	return !slices.ContainsFunc(word.rules, func(r *rule) bool { return !w.try(r, at, at+len(word.text)) })
 }
 
-// hasPrefixFold reports whether a text begins with a word in lower case, of which the ASCII letters can be
-// of any case.
+// hasPrefixFold reports whether a text begins with a word, which is in lower case, ignoring the case of ASCII letters.
 func hasPrefixFold(text []byte, word string) bool {
 	if len(text) < len(word) {
 		return false

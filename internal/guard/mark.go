@@ -203,7 +203,7 @@ func (m *Marker) redactPieces(pieces []string, spend Spend) ([]string, error) {
 			}
 			found = append(found, Span{Start: from - start, End: to - start, Kind: f.Kind, secret: f.secret})
 		}
-		found = united(found)
+		found = merge(found)
 		for n, f := range found {
 			if f.secret == nil {
 				found[n].secret = text[f.Start:f.End]

@@ -18,16 +18,16 @@ var passwordNames = []string{
 
 // own are the rules for secrets for which gitleaks has no rule that suits notes.
 var own = []rule{
-	{kind: "private-key", keywords: []string{"-----begin", "---- begin"}, by: (*scan).privateKey},
-	{kind: "private-key", keywords: []string{"private-lines:"}, by: (*scan).puttyKey},
-	{kind: "password-in-url", keywords: []string{"://"}, by: (*scan).userinfo},
-	{kind: "authorization", keywords: []string{"bearer ", "basic "}, by: (*scan).authorization},
+	{kind: "private-key", keywords: []string{"-----begin", "---- begin"}, find: (*scan).privateKey},
+	{kind: "private-key", keywords: []string{"private-lines:"}, find: (*scan).puttyKey},
+	{kind: "password-in-url", keywords: []string{"://"}, find: (*scan).userinfo},
+	{kind: "authorization", keywords: []string{"bearer ", "basic "}, find: (*scan).authorization},
 	{
 		kind:     "password",
 		keywords: passwordNames,
-		by:       (*scan).password,
+		find:     (*scan).password,
 	},
-	{kind: "password", keywords: []string{"pass:", "pass=", "pw:", "pw=", "pw ", "pass =", "sshpass", "curl ", "wifi:"}, by: (*scan).shortForm},
+	{kind: "password", keywords: []string{"pass:", "pass=", "pw:", "pw=", "pw ", "pass =", "sshpass", "curl ", "wifi:"}, find: (*scan).shortForm},
 	{
 		kind: "secret",
 		keywords: []string{
@@ -44,7 +44,7 @@ var own = []rule{
 			"auth_key",
 			"credential",
 		},
-		by: (*scan).namedSecret,
+		find: (*scan).namedSecret,
 	},
 }
 

@@ -6,28 +6,30 @@ import (
 	"strings"
 )
 
-// A password can be one plain word, and then nothing in its looks says so. It counts where it is labelled: a line, an item of
-// a list, a cell or an assignment has the name, the word and nothing more, or the word is in quotes. What a note says about a
-// password in that place, such as "required" or "see", is none, and neither is a word of a sentence.
+// A password may be one plain word that does not look like a password. It counts only if it is labelled: a line, list
+// item, cell or assignment has the name, the word and nothing more, or the word is in quotes. A remark about the
+// password in its place, such as "required" or "see", does not count, and neither does a word of a sentence.
 
 var (
-	// plainWord is one word, with the signs that people end a password with. Of scripts that write words without blanks
-	// between them it is not known whether it is one.
+	// plainWord matches one word, with the signs that people append to passwords. Scripts that do not separate words
+	// with blanks are excluded, because one word cannot be told from several.
 	plainWord = lazily(`^[\p{Latin}\p{Cyrillic}\p{Greek}](?:['’-]?[\p{Latin}\p{Cyrillic}\p{Greek}]){3,39}[!?$#&+]{0,3}$`)
-	// labelBefore is what is in front of the name of a labelled value: the beginning of the line, a cell, or the label before.
+	// labelBefore matches what may precede the name of a labelled value: the beginning of the line, a cell, or another
+	// label.
 	labelBefore = lazily(
 		`(?:^|[|,;/][ \t]*)[ \t>]*(?:\[![\w-]+\][+-]? )?(?:[-*+] |\d{1,3}[.)] )?(?:\[[ xX]\] )?[*_` + "`" + `"']{0,3}(?:[\pL\pN_.&'’-]+ ){0,4}(?:\w+[-_.])*$`,
 	)
-	// labelBehind is what follows a labelled value: the end of the line or the cell, a comment, or the next label.
-	labelBehind = lazily(
+	// labelAfter matches what may follow a labelled value: the end of the line or cell, a comment, or the next label.
+	labelAfter = lazily(
 		`^[*_` + "`" + `"']{0,3}[.!;,]?[*_` + "`" + `"']{0,3}[ \t\\]*(?:\r?$|\||#|//|<br|\([^()]*\)[ \t]*\r?$|[,;/][ \t]*[\pL _-]{1,30}[:=])`,
 	)
-	// wordAbout is a word that says something about a password, in the languages of [passwordNames], or is a type or a name in code.
-	wordAbout = lazily(
+	// remarkWord matches words of remarks about a password, in the languages of [passwordNames], and types and names in
+	// code.
+	remarkWord = lazily(
 		`(?i)^(?:\pL+ed|` +
-			// what it is like
+			// properties of a password
 			`needed|necessary|mandatory|optional|compulsory|obligatory|strong|weak|secure|insecure|safe|unsafe|good|bad|invalid|valid|correct|incorrect|right|wrong|empty|blank|missing|default|temporary|permanent|confidential|sensitive|case-sensitive|private|public|personal|personally|same|different|other|another|unique|simple|random|minimum|maximum|long|short|old|new|recent|current|previous|next|first|last|plain|plaintext|strength|good|fair|poor|great|okay|fine|done|todo|pending|later|soon|today|tomorrow|yesterday|maybe|unclear|known|forgotten|forgot|lost|gone|broken|open|free|shown|hidden|taken|given|chosen|written|sent|kept|set|unset|off|disabled|` +
-			// what to do with it, and where it is
+			// actions and places
 			`see|ask|call|enter|type|paste|click|reset|change|check|choose|confirm|repeat|retype|create|generate|rotate|renew|update|remember|request|look|read|use|open|show|hide|copy|save|store|login|logon|signin|here|there|below|above|inside|elsewhere|nowhere|everywhere|somewhere|anything|something|everything|nothing|whatever|whichever|anyone|someone|nobody|everyone|none|null|void|undefined|` +
 			`vault|locker|drawer|envelope|paper|sticker|notebook|manager|policy|policies|rules|hint|hints|help|note|notes|wiki|docs|documentation|readme|email|mail|phone|letter|chat|slack|teams|bitwarden|vaultwarden|keepass|keepassx|keepassxc|lastpass|dashlane|keychain|keyring|roboform|enpass|nordpass|padlock|passbolt|proton|authenticator|biometric|biometrics|fingerprint|face|passkey|passkeys|kerberos|ldap|oauth|sso|saml|` +
 			`account|accounts|admin|administrator|user|users|username|owner|member|everybody|family|office|home|work|bank|wifi|router|server|database|website|website|app|apps|device|devices|laptop|computer|security|privacy|protection|authentication|authorization|recovery|rotation|expiry|expiration|length|complexity|storage|history|sharing|handling|hygiene|basics|overview|introduction|summary|details|example|examples|exercise|definition|flow|dialog|page|form|screen|prompt|label|placeholder|title|description|column|header|question|answer|topic|idea|ideas|problem|problems|issue|issues|error|errors|failure|success|accepted|denied|mismatch|match|matches|again|twice|once|daily|weekly|monthly|yearly|quarterly|never|always|sometimes|often|rarely|` +
@@ -48,17 +50,17 @@ var (
 	)
 )
 
-// isPlainPassword reports whether a value is one word that can be a password.
+// isPlainPassword reports whether a value is one word that may be a password.
 func isPlainPassword(value []byte) bool {
-	if !plainWord().Match(value) || wordAbout().Match(value) || mentionsPassword(value) {
+	if !plainWord().Match(value) || remarkWord().Match(value) || mentionsPassword(value) {
 		return false
 	}
 	lower := strings.ToLower(string(value))
 	return !slices.ContainsFunc(passwordNames, func(name string) bool { return strings.Contains(lower, name) })
 }
 
-// wordOfLabel adds the word from a place to another one that is assigned to a name with a keyword from at to end. It is
-// false if the word is none, or is not all that the line or the cell says.
+// wordOfLabel adds the word s.text[from:to] that is assigned to a name with the keyword s.text[at:end]. It returns
+// false if the word cannot be a password, or the line or cell has more than the name and the word.
 func (s *scan) wordOfLabel(at, end, from, to int) bool {
 	for to < len(s.text) && strings.IndexByte("!?$#&+", s.text[to]) >= 0 {
 		to++
@@ -71,7 +73,7 @@ func (s *scan) wordOfLabel(at, end, from, to int) bool {
 		start := max(s.lineStart(at), at-longestName)
 		before := s.text[start:at]
 		isHeading := bytes.HasPrefix(bytes.TrimLeft(before, " \t>"), []byte("#"))
-		if isHeading || !labelBefore().Match(before) || !labelBehind().Match(s.line(to, maxDistance)) {
+		if isHeading || !labelBefore().Match(before) || !labelAfter().Match(s.line(to, maxDistance)) {
 			return false
 		}
 	}
@@ -79,7 +81,7 @@ func (s *scan) wordOfLabel(at, end, from, to int) bool {
 	return true
 }
 
-// isQuoted reports whether a value has a quote at each of its ends, the same one.
+// isQuoted reports whether the same quote is before and after s.text[from:to].
 func (s *scan) isQuoted(from, to int) bool {
 	if from == 0 || to >= len(s.text) || s.text[from-1] != s.text[to] {
 		return false

@@ -66,22 +66,22 @@ var fenceOfNames = lazily(
 
 // regions returns the regions of the text, in order.
 func (s *scan) regions() []region {
-	if s.hasRegions {
-		return s.allRegions
+	if s.hasRegionCache {
+		return s.regionCache
 	}
-	s.hasRegions = true
+	s.hasRegionCache = true
 	end, _ := propertiesEnd(s.text)
 	if end > 0 {
-		s.allRegions = append(s.allRegions, region{0, end, true})
+		s.regionCache = append(s.regionCache, region{0, end, true})
 	}
 	isFenced := bytes.Contains(s.text, []byte("```")) || bytes.Contains(s.text, []byte("~~~"))
 	if !isFenced {
-		return s.allRegions
+		return s.regionCache
 	}
 	for at := end; ; {
 		m := fenceOfNames().FindSubmatchIndex(s.text[at:])
 		if m == nil {
-			return s.allRegions
+			return s.regionCache
 		}
 		fence := s.text[at+m[4] : at+m[5]]
 		isYAML := s.text[at+m[6]]|0x20 == 'y'
@@ -93,7 +93,7 @@ func (s *scan) regions() []region {
 			}
 			at = next
 		}
-		s.allRegions = append(s.allRegions, region{start, at, isYAML})
+		s.regionCache = append(s.regionCache, region{start, at, isYAML})
 	}
 }
 

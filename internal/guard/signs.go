@@ -51,7 +51,7 @@ var signWords = sync.OnceValue(func() *keywords {
 		all = append(all, &rules[i])
 	}
 	k := newKeywords(all)
-	k.starts = true
+	k.onlyAtWordStart = true
 	return k
 })
 
@@ -62,7 +62,7 @@ func sign(kind string, before, most int, pattern string, keywords ...string) rul
 		pattern = "^(?:" + pattern + ")"
 	}
 	re := lazily("(?i)" + pattern)
-	return rule{kind: kind, keywords: keywords, most: most, by: func(s *scan, at, _ int) {
+	return rule{kind: kind, keywords: keywords, most: most, find: func(s *scan, at, _ int) {
 		if s.has(kind) || before == 0 && s.isInWord(at) {
 			return
 		}
@@ -89,7 +89,7 @@ func order(needs need, pattern string, keywords ...string) rule {
 		keywords: keywords,
 		needs:    needs.words,
 		most:     needs.bytes,
-		by:       sign("order", 0, 300, pattern).by,
+		find:     sign("order", 0, 300, pattern).find,
 	}
 }
 
@@ -366,9 +366,9 @@ func hiddenRules() []rule {
 			"<font ",
 		),
 		sign("hidden", 0, 300, `[ ]hidden(?:=["']?(?:hidden|true)?["']?)?\s*/?>\s*[^<\s][^<]{16,}`, " hidden"),
-		{kind: "hidden", keywords: []string{"<!--"}, by: comment("-->")},
-		{kind: "hidden", keywords: []string{"%%"}, by: comment("%%")},
-		{kind: "hidden", keywords: []string{"[//]: #", "[comment]: #", "[//]:#"}, by: comment("\n")},
+		{kind: "hidden", keywords: []string{"<!--"}, find: comment("-->")},
+		{kind: "hidden", keywords: []string{"%%"}, find: comment("%%")},
+		{kind: "hidden", keywords: []string{"[//]: #", "[comment]: #", "[//]:#"}, find: comment("\n")},
 		{
 			kind: "invisible",
 			keywords: []string{
@@ -386,7 +386,7 @@ func hiddenRules() []rule {
 				"\ufeff",
 				"\xef\xb8",
 			},
-			by: (*scan).invisible,
+			find: (*scan).invisible,
 		},
 	}
 }
@@ -452,7 +452,7 @@ func markupRules() []rule {
 			"data:application/",
 		),
 		sign("carrier", 0, 1, "", "](javascript:", "](vbscript:", "href=\"javascript:", "](<javascript:"),
-		{kind: "carrier", keywords: []string{"![", "<img", "url("}, by: (*scan).carrier},
+		{kind: "carrier", keywords: []string{"![", "<img", "url("}, find: (*scan).carrier},
 	}
 }
 
