@@ -11,89 +11,89 @@ import (
 	"unicode/utf8"
 )
 
-// Address is an address on another machine in a text.
+// Address is an address on another machine that appears in a text.
 type Address struct {
 	Text  string
-	Image bool // it is fetched when the text is shown
+	Image bool // it is fetched when the text is displayed
 }
 
 var (
-	// addresses have a scheme, also one that is none of the web: a program opens it when a person follows the link. Browsers
-	// need no slashes behind those of the web.
+	// addresses matches addresses with a scheme, also of programs other than browsers: following the link opens them.
+	// Browsers need no slashes after the schemes of the web.
 	addresses = lazily(
 		"(?i)\\b(?:[a-z][a-z0-9+.-]*:[/\\\\]{1,4}[^\\s<>\"'`/\\\\]|(?:https?|wss?|ftp):[a-z0-9\\[]|(?:mailto|sms|smsto|tel|xmpp):[^\\s<>\"'`?]*\\?)[^\\s<>\"'`]*",
 	)
-	// ownScheme is that of the app and of what is no address.
+	// ownScheme matches the schemes of the app and of what is no address on another machine.
 	ownScheme = lazily(`(?i)^(?:obsidian|app|capacitor|data|javascript|about|blob|[a-z]):`)
-	// brokenScheme is one with tabs or ends of lines in it, which browsers leave out.
+	// brokenScheme matches a scheme with tabs or line ends in it, which browsers ignore.
 	brokenScheme = lazily(`(?i)h[\t\r\n]*t[\t\r\n]*t[\t\r\n]*p[\t\r\n]*s?[\t\r\n]*:[\t\r\n]*[/\\]`)
-	// localFile is the address of a file of this machine.
+	// localFile matches the address of a file on this machine.
 	localFile = lazily(`(?i)^file:(?:///[^/]|/[^/])`)
-	// relative is an address with the scheme of the page.
+	// relative matches an address without a scheme, which gets that of the page.
 	relative = lazily(
 		"(?im)(?:\\b(?:src(?:set)?|href|poster|data|action|background|cite)\\s*=\\s*[\"']?|\\]\\(\\s*<?|\\]:\\s*<?|url\\(\\s*[\"']?|" +
 			"^\\s*\\w*(?:image|cover|banner|thumbnail|icon)\\w*:\\s*[\"']?)([/\\\\]{2}[^\\s<>\"'`/\\\\][^\\s<>\"'`]+)",
 	)
-	// shows is what is in front of the address of an image.
-	shows = lazily(
+	// imageBefore matches what precedes the address of an image.
+	imageBefore = lazily(
 		`(?is)(?:!\[[^\]]*\]\(\s*<?|!\[[^\]]*\]:\s*|\bsrc(?:set)?\s*=\s*["']?|\bposter\s*=\s*["']?|\bdata\s*=\s*["']?|url\(\s*["']?|^\s*\w*(?:image|cover|banner|thumbnail|icon)\w*:\s*["']?)$`,
 	)
-	// hasPlace is a place for a text in an address.
-	hasPlace = lazily(
+	// textPlaceholder matches a placeholder for text in an address.
+	textPlaceholder = lazily(
 		`(?i)\{[^}]*\}|%7b|\$\w|<\w|\[[A-Z_ -]{3,}|\b(?:your|insert|put|the)[_-](?:data|text|notes?|secrets?|content)|\bDATA\b`,
 	)
 )
 
-// longestAddress is how far an address is read that is in quotes or in brackets, where it can have blanks.
+// longestAddress is the maximum length in bytes of an address in quotes or brackets, which may contain blanks.
 const longestAddress = 8 << 10
 
-// Addresses returns the addresses on other machines in a text, in order, and then those that are in it once it is
-// decoded: as a string of JSON, as HTML.
+// Addresses returns the addresses on other machines in a text, in order, and then those in its decoded forms: as a JSON
+// string, as HTML.
 func Addresses(text []byte) []Address {
-	all := addressesIn(text)
-	if !mayHaveAddress(text) {
-		return all
+	found := addressesIn(text)
+	if !mayHideAddress(text) {
+		return found
 	}
 	addDecoded := func(text []byte) {
 		for range maxEntityLevels {
-			v := withoutEntities(text)
-			if v == nil {
+			decoded := withoutEntities(text)
+			if decoded == nil {
 				return
 			}
-			text = v.text
-			all = append(all, addressesIn(text)...)
+			text = decoded.text
+			found = append(found, addressesIn(text)...)
 		}
 	}
 	levels, _ := levelsOf(text)
-	for _, l := range levels {
-		if !l.isHTML { // what is made of it is below
-			all = append(all, addressesIn(l.text)...)
-			addDecoded(l.text)
+	for _, level := range levels {
+		if !level.isHTML { // addDecoded decodes HTML
+			found = append(found, addressesIn(level.text)...)
+			addDecoded(level.text)
 		}
 	}
 	addDecoded(text)
-	return all
+	return found
 }
 
-// mayHaveAddress reports whether a text can have an address that is only one when it is decoded.
-func mayHaveAddress(text []byte) bool {
+// mayHideAddress reports whether a text may have an address that shows only when the text is decoded.
+func mayHideAddress(text []byte) bool {
 	hasEscape := bytes.IndexByte(text, '\\') >= 0 || bytes.IndexByte(text, 0) >= 0 || bytes.Contains(text, []byte("%3"))
 	return hasEscape || bytes.IndexByte(text, '&') >= 0
 }
 
-// addressesIn returns the addresses of a text as it is.
+// addressesIn returns the addresses in an undecoded text.
 func addressesIn(text []byte) (all []Address) {
 	hasImages := bytes.Contains(text, []byte("!["))
 	words := addressWords{text: text}
 	for end := 0; ; {
-		start, stop, found := words.match(end)
+		start, wordEnd, found := words.match(end)
 		if !found {
 			break
 		}
-		end = addressEnd(text, start, stop)
+		end = addressEnd(text, start, wordEnd)
 		followsEscape := start > 0 && (text[start-1] == '\\' || text[start-1] == ';')
 		if followsEscape && text[start]|0x20 != 'h' {
-			continue // the rest of an escape or an entity
+			continue // the rest of an escape or entity
 		}
 		address := string(bytes.TrimRight(text[start:end], ".,;:!?*_"))
 		if localFile().MatchString(address) || ownScheme().MatchString(address) {
@@ -103,12 +103,12 @@ func addressesIn(text []byte) (all []Address) {
 		if n := bytes.LastIndexByte(before, '\n'); n >= 0 {
 			before = before[n+1:]
 		}
-		isImage := shows().Match(before) || hasImages && definition().Match(before)
+		isImage := imageBefore().Match(before) || hasImages && definitionBefore().Match(before)
 		all = append(all, Address{address, isImage})
 	}
 	for _, m := range brokenSchemesIn(text) {
 		end := addressEnd(text, m[0], m[1])
-		all = append(all, Address{string(withoutEnds(text[m[0]:max(end, m[1])])), true})
+		all = append(all, Address{string(withoutBreaks(text[m[0]:max(end, m[1])])), true})
 	}
 	for _, m := range relativeIn(text) {
 		end := addressEnd(text, m[0], m[1])
@@ -117,11 +117,11 @@ func addressesIn(text []byte) (all []Address) {
 	return all
 }
 
-// definition is what is in front of the address of a definition, which an image may use.
-var definition = lazily(`^[ \t>]*\[[^\]]*\]:\s*<?$`)
+// definitionBefore matches what precedes the address of a reference definition, which an image may use.
+var definitionBefore = lazily(`^[ \t>]*\[[^\]]*\]:\s*<?$`)
 
-// withoutEnds leaves out what browsers leave out of an address.
-func withoutEnds(address []byte) []byte {
+// withoutBreaks removes the line ends and tabs of an address, as browsers do.
+func withoutBreaks(address []byte) []byte {
 	return bytes.Map(func(r rune) rune {
 		if r == '\t' || r == '\r' || r == '\n' {
 			return -1
@@ -130,11 +130,11 @@ func withoutEnds(address []byte) []byte {
 	}, address)
 }
 
-// closings are what ends an address by what stands before it.
+// closings maps the character before an address to the text that ends it.
 var closings = map[byte]string{'<': ">", '"': "\"", '\'': "'"}
 
-// addressEnd returns where an address ends that begins at start, and has no blank up to end: in quotes and brackets at
-// their end, else before the parenthesis that ends a link.
+// addressEnd returns the end of the address that begins at start and has no blank before end. In quotes and brackets it
+// is their end, otherwise the parenthesis that closes a link, or end.
 func addressEnd(text []byte, start, end int) int {
 	before := start
 	for before > 0 && (text[before-1] == ' ' || text[before-1] == '\t') {
@@ -162,7 +162,7 @@ func addressEnd(text []byte, start, end int) int {
 	return end
 }
 
-// query returns what follows the path of an address.
+// query returns the part of an address after its path.
 func (a Address) query() string {
 	if n := strings.IndexAny(a.Text, "?#;"); n >= 0 {
 		return a.Text[n+1:]
@@ -170,31 +170,31 @@ func (a Address) query() string {
 	return ""
 }
 
-// leastCarried is how many bytes a part of an address has at least that can carry a text.
-const leastCarried = 8
+// minCarried is the minimum length in bytes of a part of an address that can carry text.
+const minCarried = 8
 
-// Carried returns the texts that an address carries: the parts of what follows the path, and for an
-// image of all that follows the scheme, each as it is, and decoded where it is in hexadecimal digits or in
-// base64.
+// Carried returns the texts that an address carries: the parts after the path, and for an image all
+// parts after the scheme. Each part is percent-decoded, and if it is hexadecimal or base64, its decoded
+// text follows.
 func (a Address) Carried() []string {
 	host, rest := a.hostAndRest()
 	user, host := cutUser(host)
 	if !a.Image {
 		return append(partsOf(user), partsOf(a.query())...)
 	}
-	all := append(partsOf(user), partsOf(rest)...)
+	texts := append(partsOf(user), partsOf(rest)...)
 	if strings.Count(host, ".") > 2 { // a word in each label
-		all = append(all, strings.ReplaceAll(host, ".", " "))
+		texts = append(texts, strings.ReplaceAll(host, ".", " "))
 	}
 	for label := range strings.SplitSeq(host, ".") {
-		if len(label) > 2*leastCarried { // as in a name that only one server knows
-			all = append(all, partsOf(label)...)
+		if len(label) > 2*minCarried { // as in a name that only one server knows
+			texts = append(texts, partsOf(label)...)
 		}
 	}
-	return all
+	return texts
 }
 
-// cutUser divides a host from the name of a user in front of it.
+// cutUser splits off the user name before a host.
 func cutUser(host string) (user, rest string) {
 	if n := strings.LastIndexByte(host, '@'); n >= 0 {
 		return host[:n], host[n+1:]
@@ -202,32 +202,32 @@ func cutUser(host string) (user, rest string) {
 	return "", host
 }
 
-// hostAndRest returns what follows the scheme.
+// hostAndRest returns the host, with the user before it, and what follows the slash after it.
 func (a Address) hostAndRest() (host, rest string) {
 	text := strings.ReplaceAll(a.Text, "\\", "/")
-	scheme := strings.IndexByte(text, ':') + 1
-	if n := strings.IndexByte(text, '/'); n >= 0 && n < scheme { // it has none
-		scheme = 0
+	schemeEnd := strings.IndexByte(text, ':') + 1
+	if n := strings.IndexByte(text, '/'); n >= 0 && n < schemeEnd { // it has none
+		schemeEnd = 0
 	}
-	host, rest, _ = strings.Cut(strings.TrimLeft(text[scheme:], "/"), "/")
+	host, rest, _ = strings.Cut(strings.TrimLeft(text[schemeEnd:], "/"), "/")
 	return host, rest
 }
 
-// Joined returns the texts whose words are the parts of an address, joined by what is between parts. Of the path of a
-// link they are those where each part is a word.
-func (a Address) Joined() (all []string) {
+// Joined returns the texts whose words are the parts of an address, with the separators of the parts between them. The
+// path of a link counts only if each of its parts is a word.
+func (a Address) Joined() (texts []string) {
 	_, rest := a.hostAndRest()
 	path, _, _ := strings.Cut(rest, "?")
-	joined := []string{a.query()}
+	candidates := []string{a.query()}
 	if a.Image {
-		joined = []string{rest}
+		candidates = []string{rest}
 	} else if isPathOfWords(path) {
-		joined = append(joined, path)
+		candidates = append(candidates, path)
 	}
-	for _, text := range joined {
+	for _, text := range candidates {
 		text = strings.Trim(text, separators)
-		isOne := !strings.ContainsAny(text, separators) && !strings.ContainsAny(text, "% ")
-		if isOne {
+		isSingleWord := !strings.ContainsAny(text, separators) && !strings.ContainsAny(text, "% ")
+		if isSingleWord {
 			continue
 		}
 		var values, long []string
@@ -245,15 +245,15 @@ func (a Address) Joined() (all []string) {
 		}
 		for _, words := range []string{text, strings.Join(values, "&"), strings.Join(long, "&")} {
 			words = unquery(words)
-			if !slices.Contains(all, words) {
-				all = append(all, words)
+			if !slices.Contains(texts, words) {
+				texts = append(texts, words)
 			}
 		}
 	}
-	return all
+	return texts
 }
 
-// isPathOfWords reports whether each part of a path is a word, or has blanks between words.
+// isPathOfWords reports whether each part of a path is a word, or the path has blanks between words.
 func isPathOfWords(path string) bool {
 	isOther := func(r rune) bool { return r != '/' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	hasBlanks := strings.Contains(path, "%20") || strings.Contains(path, " ")
@@ -262,7 +262,7 @@ func isPathOfWords(path string) bool {
 
 func isSeparatorOfParts(r rune) bool { return strings.ContainsRune(separators, r) }
 
-// unquery decodes a part of a query, as often as it can be.
+// unquery percent-decodes a part of a query as often as possible, up to maxLevels times.
 func unquery(text string) string {
 	for range maxLevels {
 		decoded, err := url.QueryUnescape(text)
@@ -274,44 +274,44 @@ func unquery(text string) string {
 	return text
 }
 
-// separators are between the parts of a query or a path.
+// separators are the characters between the parts of a query or path.
 const separators = "?&#;=/"
 
-// partsOf returns the parts of a query, decoded.
-func partsOf(query string) (all []string) {
+// partsOf returns the parts of a query, each percent-decoded, and followed by its text in hexadecimal or base64, if any.
+func partsOf(query string) (parts []string) {
 	for part := range strings.FieldsFuncSeq(query, isSeparatorOfParts) {
 		text := unquery(part)
-		if len(text) < leastCarried {
+		if len(text) < minCarried {
 			continue
 		}
-		all = append(all, text)
+		parts = append(parts, text)
 		bare := strings.TrimRight(text, "=")
 		for _, decode := range []func(string) ([]byte, error){hex.DecodeString, base64.RawStdEncoding.DecodeString, base64.RawURLEncoding.DecodeString} {
-			if inner, err := decode(bare); err == nil && len(inner) >= leastCarried && utf8.Valid(inner) &&
+			if inner, err := decode(bare); err == nil && len(inner) >= minCarried && utf8.Valid(inner) &&
 				bytes.IndexFunc(inner, unicode.IsControl) < 0 {
-				all = append(all, string(inner))
+				parts = append(parts, string(inner))
 				break
 			}
 		}
 	}
-	return all
+	return parts
 }
 
-// Host returns the host of an address in small letters, with its port, and Values what it carries there that may be a piece
-// of something longer: the values of its query, or else the last part of its path, decoded.
+// Host returns the host of an address in lower case, with its port.
 func (a Address) Host() string {
 	host, _ := a.hostAndRest()
 	_, host = cutUser(host)
 	return strings.ToLower(host)
 }
 
-// Values returns what an address carries that may be a piece of something longer, see [Address.Host].
-func (a Address) Values() (all []string) {
+// Values returns the decoded parts of an address that may be pieces of a longer text sent to the host: the values of its
+// query, or without a query the last part of its path.
+func (a Address) Values() (values []string) {
 	query := a.query()
 	if query == "" {
 		_, rest := a.hostAndRest()
 		name := rest[strings.LastIndexByte(rest, '/')+1:]
-		if n := strings.LastIndexByte(name, '.'); n > 0 { // what says that it is an image
+		if n := strings.LastIndexByte(name, '.'); n > 0 { // the extension of an image
 			name = name[:n]
 		}
 		return []string{unquery(name)}
@@ -320,7 +320,7 @@ func (a Address) Values() (all []string) {
 		if _, value, found := strings.Cut(part, "="); found {
 			part = value
 		}
-		all = append(all, unquery(part))
+		values = append(values, unquery(part))
 	}
-	return all
+	return values
 }

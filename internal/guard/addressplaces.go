@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// The expressions of addresses are slow, and a text can have 8 MiB. They look only where the bytes are without which
-// nothing matches: a colon between what can be a scheme and what can follow it, two slashes in a line.
+// The patterns of addresses are slow, and a text may have 8 MiB. They are tried only next to the bytes that every match
+// needs: a colon between what may be a scheme and what may follow it, or two slashes.
 
 // addressWords finds addresses within the words of a text. A word has no white space.
 type addressWords struct {
 	text []byte
-	end  int // of the word that was looked at last
+	end  int // of the last word that was searched
 }
 
-// match returns the first match of [addresses] from a place on. Places may only grow from call to call.
+// match returns the first match of [addresses] at or after from, which must not decrease from call to call.
 func (w *addressWords) match(from int) (start, end int, found bool) {
 	for {
 		colon := schemeEnd(w.text, from)
@@ -35,7 +35,7 @@ func (w *addressWords) match(from int) (start, end int, found bool) {
 	}
 }
 
-// schemeEnd returns where the next colon is from a place on that can be the end of a scheme, or -1.
+// schemeEnd returns the index of the next colon at or after from that may end a scheme, or -1.
 func schemeEnd(text []byte, from int) int {
 	for ; ; from++ {
 		n := bytes.IndexByte(text[from:], ':')
@@ -53,18 +53,19 @@ func schemeEnd(text []byte, from int) int {
 	}
 }
 
-// endsOfSchemes has the last bytes of the schemes that [addresses] knows without slashes. A long s counts as an s.
+// endsOfSchemes has the last bytes of the schemes that [addresses] accepts without slashes, including that of a long s,
+// which case folding makes an s.
 const endsOfSchemes = "pPsSoOlL\xbf"
 
-// whiteSpace is what \s stands for in expressions.
+// whiteSpace has the bytes that \s matches.
 const whiteSpace = "\t\n\f\r "
 
-// brokenSchemesIn returns the places of schemes with tabs or ends of lines in them.
-func brokenSchemesIn(text []byte) (all [][2]int) {
+// brokenSchemesIn returns the start and end of each scheme with tabs or line ends in it.
+func brokenSchemesIn(text []byte) (schemes [][2]int) {
 	for end := 0; ; {
 		n := bytes.IndexByte(text[end:], ':')
 		if n < 0 {
-			return all
+			return schemes
 		}
 		colon := end + n
 		start := colon
@@ -81,43 +82,43 @@ func brokenSchemesIn(text []byte) (all [][2]int) {
 		if m := brokenScheme().FindIndex(text[start : end+1]); m != nil {
 			broken := [2]int{start + m[0], start + m[1]}
 			if bytes.ContainsAny(text[broken[0]:broken[1]], "\t\r\n") {
-				all = append(all, broken)
+				schemes = append(schemes, broken)
 			}
 		}
 	}
 }
 
-// isInBrokenScheme reports whether a byte can be in front of the colon of a broken scheme. A long s counts as an s.
+// isInBrokenScheme reports whether a byte may precede the colon of a broken scheme. A long s counts as an s.
 func isInBrokenScheme(c byte) bool {
 	return isLineBreakOrTab(c) || strings.IndexByte("hHtTpPsS\xc5\xbf", c) >= 0
 }
 
 func isLineBreakOrTab(c byte) bool { return c == '\t' || c == '\r' || c == '\n' }
 
-// relativeIn returns the places of addresses with the scheme of the page.
-func relativeIn(text []byte) (all [][2]int) {
+// relativeIn returns the start and end of each address without a scheme.
+func relativeIn(text []byte) (places [][2]int) {
 	for end := 0; ; {
-		n := slashes(text[end:])
+		n := indexSlashes(text[end:])
 		if n < 0 {
-			return all
+			return places
 		}
-		pair := end + n
+		slashesAt := end + n
 		end = len(text)
-		if n := bytes.IndexByte(text[pair:], '\n'); n >= 0 {
-			end = pair + n
+		if n := bytes.IndexByte(text[slashesAt:], '\n'); n >= 0 {
+			end = slashesAt + n
 		}
-		line := lineStart(text, pair)
-		start := lineStart(text, endOfLabelBefore(text, pair))
+		line := lineStart(text, slashesAt)
+		start := lineStart(text, endOfLabelBefore(text, slashesAt))
 		for _, m := range relative().FindAllSubmatchIndex(text[start:end], -1) {
 			if place := [2]int{start + m[2], start + m[3]}; place[0] >= line {
-				all = append(all, place)
+				places = append(places, place)
 			}
 		}
 	}
 }
 
-// slashes returns where the first two slashes are, of either kind, or -1.
-func slashes(text []byte) int {
+// indexSlashes returns the index of the first two adjacent slashes, of either kind, or -1.
+func indexSlashes(text []byte) int {
 	for i := 0; ; {
 		n := bytes.IndexAny(text[i:], "/\\")
 		if n < 0 || i+n+1 >= len(text) {
@@ -130,8 +131,8 @@ func slashes(text []byte) int {
 	}
 }
 
-// endOfLabelBefore returns where the label ends that says that an address at a place is one: in front of the white space,
-// quotes and brackets there, and of an equals sign. It may stand in a line above.
+// endOfLabelBefore returns the end of the label that marks an address at place, such as href: it precedes white space,
+// quotes, brackets and an equals sign, and may be on a line above.
 func endOfLabelBefore(text []byte, place int) int {
 	label := bytes.TrimRight(text[:place], whiteSpace+"\"'<")
 	if bytes.HasSuffix(label, []byte("=")) {
@@ -140,5 +141,5 @@ func endOfLabelBefore(text []byte, place int) int {
 	return len(label)
 }
 
-// lineStart returns where the line of a place begins.
+// lineStart returns the start of the line that contains place.
 func lineStart(text []byte, place int) int { return bytes.LastIndexByte(text[:place], '\n') + 1 }

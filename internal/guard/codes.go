@@ -5,37 +5,37 @@ import (
 	"regexp"
 )
 
-// Codes that open an account without a password are no tokens of a service: the number of a card, the codes that are kept
-// for the day when a phone is lost, the words of a wallet. They are secrets next to their names, and only there.
+// Some codes open an account without a password, but do not look like tokens: the PIN of a card, recovery codes, the
+// seed phrase of a wallet. They count as secrets only next to their names.
 
 var (
-	// pinRest is a number with its name.
-	pinRest = lazily(
+	// pinWithName matches a PIN with its name. Group 1 is the PIN.
+	pinWithName = lazily(
 		`^(?i:pin|puk)(?i:[ -]?codes?| number)?(?: ?\([^()\n]{1,40}\))?[*_` + "`" + `"']{0,3}[ \t]*(?:(?i:is|ist|lautet)\b:?|[:=]|：)[ \t]*[*_` + "`" + `"']{0,3}(\d{4,8})(?:[^\w./:-]|[.,]?[ \t\r\n]|\.?$)`,
 	)
-	// year is a number that is more often something else than a PIN.
+	// year matches numbers that are more often a year than a PIN.
 	year = lazily(`^(?:19|20)\d\d$`)
-	// codesOnLine are codes behind their name.
-	codesOnLine = lazily(`^s?(?: ?\([^()\n]{1,40}\))?[*_` + "`" + `"']{0,3}[ \t]*(?:(?:is|are|ist|sind|lautet|lauten)\b:?|[:=]|：)[ \t]*`)
-	// aCode is a code: characters in groups, or digits in groups with blanks between them.
-	aCode = lazily(`\b(?:\d{3,6}(?: \d{3,6}){1,7}|[A-Za-z0-9]{3,12}(?:-[A-Za-z0-9]{3,12}){0,7})\b`)
-	// markOfItem is what is in front of the text of an item of a list, and besideCodes what a line with nothing but codes has
-	// beside them.
-	markOfItem  = lazily(`^[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?(?:\[[ xX]\][ \t]+)?`)
+	// beforeCodes matches what is between the name of codes and the codes on the same line.
+	beforeCodes = lazily(`^s?(?: ?\([^()\n]{1,40}\))?[*_` + "`" + `"']{0,3}[ \t]*(?:(?:is|are|ist|sind|lautet|lauten)\b:?|[:=]|：)[ \t]*`)
+	// codePattern matches a code: groups of characters joined by hyphens, or groups of digits separated by blanks.
+	codePattern = lazily(`\b(?:\d{3,6}(?: \d{3,6}){1,7}|[A-Za-z0-9]{3,12}(?:-[A-Za-z0-9]{3,12}){0,7})\b`)
+	// listMarker matches what precedes the text of a list item.
+	listMarker = lazily(`^[ \t>]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?(?:\[[ xX]\][ \t]+)?`)
+	// besideCodes matches what may surround the codes on a line of its own.
 	besideCodes = lazily(`[\s,;|*_~` + "`" + `"']+`)
-	// fence is a line of a block of code.
+	// fence matches the first or last line of a code block.
 	fence = lazily("^[ \\t>]*(?:```|~~~)\\w*[ \\t\\r]*$")
-	// seedWords are the words of a wallet.
+	// seedWords matches the words of a seed phrase. They are group 1.
 	seedWords = lazily(`^[*_` + "`" + `"']{0,3}((?:[a-z]{3,8}[ ,]+){11,23}[a-z]{3,8})[*_` + "`" + `"'.]{0,3}[ \t\r]*(?:\n|$)`)
-	// seedRest is what is between their name and them.
-	seedRest = lazily(`^s?[*_` + "`" + `"']{0,3}[ \t]*(?:(?:is|are)\b:?|[:=-]|：)?[ \t]*(?:\r?\n[ \t>]*){0,2}(?:[-*+][ \t]+)?`)
-	// otpRest is the key of a program that makes one-time passwords.
-	otpRest = lazily(`^(?i:totp|2fa|otp)(?i:[ _-]?(?:secret|key|seed|code)s?)?[*_` + "`" + `"']{0,3}[ \t]*(?:(?i:is)\b:?|[:=]|：)[ \t]*[*_` + "`" + `"']{0,3}([A-Z2-7]{16,64})=*(?:[^\w-]|$)`)
-	// networkRest is the key of a network.
-	networkRest = lazily(`^(?i:wi-?fi|wlan|wpa[23]?|network|netzwerk|router)[ _-]?(?i:key|schlüssel|code|psk)[*_` + "`" + `"']{0,3}[ \t]*(?:(?i:is|ist)\b:?|[:=]|：)[ \t]*[*_` + "`" + `"']{0,3}([^\s` + "`" + `"'|<>*]+)`)
+	// beforeSeed matches what is between the name of a seed phrase and its words.
+	beforeSeed = lazily(`^s?[*_` + "`" + `"']{0,3}[ \t]*(?:(?:is|are)\b:?|[:=-]|：)?[ \t]*(?:\r?\n[ \t>]*){0,2}(?:[-*+][ \t]+)?`)
+	// otpKeyWithName matches the key of an app for one-time passwords, with its name. Group 1 is the key.
+	otpKeyWithName = lazily(`^(?i:totp|2fa|otp)(?i:[ _-]?(?:secret|key|seed|code)s?)?[*_` + "`" + `"']{0,3}[ \t]*(?:(?i:is)\b:?|[:=]|：)[ \t]*[*_` + "`" + `"']{0,3}([A-Z2-7]{16,64})=*(?:[^\w-]|$)`)
+	// networkKeyWithName matches the key of a wireless network, with its name. Group 1 is the key.
+	networkKeyWithName = lazily(`^(?i:wi-?fi|wlan|wpa[23]?|network|netzwerk|router)[ _-]?(?i:key|schlüssel|code|psk)[*_` + "`" + `"']{0,3}[ \t]*(?:(?i:is|ist)\b:?|[:=]|：)[ \t]*[*_` + "`" + `"']{0,3}([^\s` + "`" + `"'|<>*]+)`)
 )
 
-// codes are the rules for them.
+// codes are the rules for such codes.
 var codes = []rule{
 	{kind: "pin", keywords: []string{"pin:", "pin=", "pin =", "puk =", "pin is ", "pin ist ", "pin code", "pin-code", "pin (", "pin** ", "pin**:", "puk:", "puk is ", "puk code"}, find: (*scan).pin},
 	{
@@ -51,7 +51,7 @@ var codes = []rule{
 	{kind: "password", keywords: []string{"wifi key", "wi-fi key", "wlan-schlüssel", "wlan key", "wpa key", "wpa2 key", "wpa-key", "wpa2-key", "wpa-psk", "wpa2-psk", "network key", "router key", "router code"}, find: (*scan).networkKey},
 }
 
-// submatch returns where the first submatch of a pattern is that matches at a place.
+// submatch matches a pattern against at most most bytes from at on, and returns the start and end of group 1.
 func (s *scan) submatch(pattern func() *regexp.Regexp, at, most int) (from, to int, ok bool) {
 	piece := s.text[at:min(len(s.text), at+most)]
 	s.charge(len(piece))
@@ -62,17 +62,19 @@ func (s *scan) submatch(pattern func() *regexp.Regexp, at, most int) (from, to i
 	return at + m[2], at + m[3], true
 }
 
-// isInWord reports whether a place is in a word, behind its beginning.
+// isInWord reports whether an offset is inside a word, after its first byte.
 func (s *scan) isInWord(at int) bool { return at > 0 && isWord(s.text[at-1]) && isWord(s.text[at]) }
 
-// isNamedBy reports whether a keyword begins a name: no letter or digit is in front of it.
-func (s *scan) isNamedBy(at int) bool { return at == 0 || !isWord(s.text[at-1]) || s.text[at-1] == '_' }
+// beginsName reports whether a keyword begins a name: no letter or digit precedes it.
+func (s *scan) beginsName(at int) bool {
+	return at == 0 || !isWord(s.text[at-1]) || s.text[at-1] == '_'
+}
 
 func (s *scan) pin(at, _ int) {
-	if !s.isNamedBy(at) {
+	if !s.beginsName(at) {
 		return
 	}
-	from, to, ok := s.submatch(pinRest, at, maxDistance)
+	from, to, ok := s.submatch(pinWithName, at, maxDistance)
 	if !ok {
 		return
 	}
@@ -82,7 +84,7 @@ func (s *scan) pin(at, _ int) {
 	}
 }
 
-// isCode reports whether a text is long enough for a code and has digits.
+// isCode reports whether a text has digits, and at least eight letters and digits.
 func isCode(text []byte) bool {
 	count := 0
 	for _, c := range text {
@@ -93,10 +95,10 @@ func isCode(text []byte) bool {
 	return count >= 8 && hasDigit(text)
 }
 
-// addCodes adds the codes of a piece of a line if it has nothing else. It is false if it has.
+// addCodes adds the codes of line if it contains nothing else, and returns whether it did.
 func (s *scan) addCodes(start int, line []byte) bool {
-	found := aCode().FindAllIndex(line, -1)
-	rest := besideCodes().ReplaceAll(aCode().ReplaceAll(line, []byte(" ")), nil)
+	found := codePattern().FindAllIndex(line, -1)
+	rest := besideCodes().ReplaceAll(codePattern().ReplaceAll(line, []byte(" ")), nil)
 	if len(found) == 0 || len(bytes.TrimSpace(rest)) > 0 {
 		return false
 	}
@@ -111,11 +113,11 @@ func (s *scan) addCodes(start int, line []byte) bool {
 	return true
 }
 
-// mostCodes is how many lines with codes follow their name at most, with empty ones.
-const mostCodes = 40
+// maxCodeLines is the maximum number of lines, empty ones included, that are searched after the name of codes.
+const maxCodeLines = 40
 
 func (s *scan) recoveryCodes(at, end int) {
-	if !s.isNamedBy(at) {
+	if !s.beginsName(at) {
 		return
 	}
 	isProperty := s.property(at, end, func(from, to int, value []byte) {
@@ -127,63 +129,63 @@ func (s *scan) recoveryCodes(at, end int) {
 		return
 	}
 	line := s.line(end, longestValue)
-	if m := codesOnLine().FindIndex(line); m != nil && s.addCodes(end+m[1], line[m[1]:]) {
+	if m := beforeCodes().FindIndex(line); m != nil && s.addCodes(end+m[1], line[m[1]:]) {
 		return
 	}
 	if len(line) >= maxDistance || !isAll(bytes.TrimRight(line, " \r:(0123456789)"), &isTitleByte) {
 		return
 	}
 	_, next := lineAt(s.text, end)
-	for lines := 0; lines < mostCodes && next < len(s.text); lines++ {
+	for lines := 0; lines < maxCodeLines && next < len(s.text); lines++ {
 		start := next
 		line, next = lineAt(s.text, start)
 		line = line[:min(len(line), longestValue)]
 		s.charge(len(line))
-		isBetween := len(bytes.Trim(line, " \t\r>")) == 0 || fence().Match(line)
-		if isBetween {
+		isIgnored := len(bytes.Trim(line, " \t\r>")) == 0 || fence().Match(line)
+		if isIgnored {
 			continue
 		}
-		mark := len(markOfItem().Find(line))
-		if !s.addCodes(start+mark, line[mark:]) {
+		marker := len(listMarker().Find(line))
+		if !s.addCodes(start+marker, line[marker:]) {
 			return
 		}
 	}
 }
 
-// wordsOfSeed are how many words a seed phrase can have.
-var wordsOfSeed = map[int]bool{12: true, 15: true, 18: true, 21: true, 24: true}
+// isSeedLength has the numbers of words that a seed phrase may have (BIP 39).
+var isSeedLength = map[int]bool{12: true, 15: true, 18: true, 21: true, 24: true}
 
 func (s *scan) seed(at, end int) {
-	if !s.isNamedBy(at) {
+	if !s.beginsName(at) {
 		return
 	}
 	piece := s.text[end:min(len(s.text), end+longestValue)]
 	s.charge(len(piece))
-	skipped := len(seedRest().Find(piece))
+	skipped := len(beforeSeed().Find(piece))
 	m := seedWords().FindSubmatchIndex(piece[skipped:])
 	if m == nil {
 		return
 	}
 	words := piece[skipped+m[2] : skipped+m[3]]
-	if wordsOfSeed[len(bytes.FieldsFunc(words, func(r rune) bool { return r == ' ' || r == ',' }))] {
+	if isSeedLength[len(bytes.FieldsFunc(words, func(r rune) bool { return r == ' ' || r == ',' }))] {
 		s.add(end+skipped+m[2], end+skipped+m[3], "seed-phrase")
 	}
 }
 
 func (s *scan) otpKey(at, _ int) {
-	if !s.isNamedBy(at) {
+	if !s.beginsName(at) {
 		return
 	}
-	if from, to, ok := s.submatch(otpRest, at, longestValue); ok {
+	if from, to, ok := s.submatch(otpKeyWithName, at, longestValue); ok {
 		s.add(from, to, "one-time-password-key")
 	}
 }
 
 func (s *scan) networkKey(at, _ int) {
-	if !s.isNamedBy(at) {
+	if !s.beginsName(at) {
 		return
 	}
-	from, to, ok := s.submatch(networkRest, at, longestValue)
+	from, to, ok := s.submatch(networkKeyWithName, at, longestValue)
 	if !ok {
 		return
 	}

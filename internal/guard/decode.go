@@ -9,30 +9,30 @@ import (
 	"unicode/utf8"
 )
 
-// view is a text as a decoder makes it from another one: a string of JSON, a scalar of YAML, a target of a link.
-// It knows where its bytes come from.
+// view is the decoded form of a text, such as a JSON string, YAML scalar or link target. It maps its bytes to those of
+// the original text.
 type view struct {
 	text  []byte
 	parts []part // in order; the first begins at 0
-	// nuls says where the bytes come from if only NUL bytes were left out. There are no parts then: every second byte of
-	// a file may be one.
-	nuls *leftOut
+	// nuls is set, and parts is empty, if the view is the text without its NUL bytes: every second byte of a file may
+	// be one.
+	nuls *nulIndex
 }
 
-// leftOut is a text of which the NUL bytes were left out.
-type leftOut struct {
-	text  []byte
-	every []int // the place in text of the kept byte with the number 0, everyKept, twice that, and so on
+// nulIndex maps the bytes of a text that are not NUL to their offsets.
+type nulIndex struct {
+	text    []byte
+	offsets []int // of each indexInterval-th byte that is not NUL
 }
 
-// everyKept is how many bytes that are kept one place is noted for.
-const everyKept = 4096
+// indexInterval is the number of bytes between two entries of a nulIndex.
+const indexInterval = 4096
 
-// placeOf returns where the kept byte with a number is in the text.
-func (l *leftOut) placeOf(number int) int {
-	at := l.every[number/everyKept]
-	for left := number % everyKept; ; at++ {
-		if l.text[at] == 0 {
+// offsetOf returns the offset of the byte with a number, counting from 0 only bytes that are not NUL.
+func (x *nulIndex) offsetOf(number int) int {
+	at := x.offsets[number/indexInterval]
+	for left := number % indexInterval; ; at++ {
+		if x.text[at] == 0 {
 			continue
 		}
 		if left == 0 {
@@ -42,11 +42,11 @@ func (l *leftOut) placeOf(number int) int {
 	}
 }
 
-// part is a piece of a view, up to the next one. With size 0 it is a copy of the bytes at from, else all of it was
-// made from the size bytes at from.
+// part is a piece of a view, from its offset at up to the next part. With size 0 it is a copy of the bytes at from in
+// the original text; otherwise all of it was decoded from the size bytes there.
 type part struct{ at, from, size int }
 
-// partAt returns the part that has the byte at a place.
+// partAt returns the part that contains the byte at an offset.
 func (v *view) partAt(at int) part {
 	n, found := slices.BinarySearchFunc(v.parts, at, func(p part, at int) int { return p.at - at })
 	if !found {
@@ -55,10 +55,10 @@ func (v *view) partAt(at int) part {
 	return v.parts[n]
 }
 
-// origin returns where the bytes from start up to end come from. They are not none.
+// origin returns the range of the original text from which v.text[start:end], which is not empty, was decoded.
 func (v *view) origin(start, end int) (from, to int) {
 	if v.nuls != nil {
-		return v.nuls.placeOf(start), v.nuls.placeOf(end-1) + 1
+		return v.nuls.offsetOf(start), v.nuls.offsetOf(end-1) + 1
 	}
 	first := v.partAt(start)
 	last := v.partAt(end - 1)
@@ -73,27 +73,27 @@ func (v *view) origin(start, end int) (from, to int) {
 	return from, to
 }
 
-// keep appends a copy of bytes that begin at from.
-func (v *view) keep(text []byte, from int) {
+// copyText appends a copy of the bytes that begin at from in the original text.
+func (v *view) copyText(text []byte, from int) {
 	if len(text) > 0 {
 		v.parts = append(v.parts, part{at: len(v.text), from: from})
 		v.text = append(v.text, text...)
 	}
 }
 
-// put appends what size bytes at from were decoded to.
-func (v *view) put(decoded []byte, from, size int) {
+// addDecoded appends the text to which the size bytes at from were decoded.
+func (v *view) addDecoded(decoded []byte, from, size int) {
 	if len(decoded) > 0 {
 		v.parts = append(v.parts, part{len(v.text), from, size})
 		v.text = append(v.text, decoded...)
 	}
 }
 
-// decode returns a text with what begins with a byte decoded; the function returns what is in place of the bytes
-// that begin at the start of rest, and how many they are, 0 for none. It is nil if nothing is decoded.
+// decode returns a text with its escapes decoded, or nil if it has none. Escapes begin with the byte begins; escape
+// decodes the one at the start of rest, and returns its size, which is 0 for no escape.
 func decode(text []byte, begins byte, escape func(rest []byte) (decoded []byte, size int)) *view {
 	var v *view
-	done := 0
+	copied := 0
 	for at := 0; ; {
 		n := bytes.IndexByte(text[at:], begins)
 		if n < 0 {
@@ -108,29 +108,30 @@ func decode(text []byte, begins byte, escape func(rest []byte) (decoded []byte, 
 		if v == nil {
 			v = &view{text: make([]byte, 0, len(text))}
 		}
-		v.keep(text[done:at], done)
-		v.put(decoded, at, size)
+		v.copyText(text[copied:at], copied)
+		v.addDecoded(decoded, at, size)
 		at += size
-		done = at
+		copied = at
 	}
 	if v != nil {
-		v.keep(text[done:], done)
+		v.copyText(text[copied:], copied)
 	}
 	return v
 }
 
-// unescape decodes what has a backslash in strings of JSON and code, in quoted scalars of YAML and in Markdown.
-func unescape(text []byte) *view { return decode(text, '\\', escaped) }
+// unescape decodes backslash escapes of strings in JSON and code, of quoted YAML scalars and of Markdown.
+func unescape(text []byte) *view { return decode(text, '\\', decodeEscape) }
 
-// controls are the escapes of one letter, of JSON and YAML.
+// controls are the one-letter escapes of JSON and YAML.
 var controls = map[byte]string{
 	'n': "\n", 't': "\t", 'r': "\r", 'b': "\b", 'f': "\f", 'v': "\v", 'a': "\a", 'e': "\x1b", '0': "", 'N': "\u0085", 'L': "\u2028", 'P': "\u2029",
 }
 
-// digitsOf says how many digits the escapes of characters by their numbers have.
+// digitsOf has the number of hexadecimal digits in each kind of numeric escape.
 var digitsOf = map[byte]int{'x': 2, 'u': 4, 'U': 8}
 
-func escaped(rest []byte) (decoded []byte, size int) {
+// decodeEscape decodes the backslash escape at the start of rest; size is 0 if there is none.
+func decodeEscape(rest []byte) (decoded []byte, size int) {
 	if len(rest) < 2 {
 		return nil, 0
 	}
@@ -152,7 +153,7 @@ func escaped(rest []byte) (decoded []byte, size int) {
 			}
 		}
 		return utf8.AppendRune(nil, r), size
-	case c == '\n' || c == '\r': // the line goes on
+	case c == '\n' || c == '\r': // the line is continued
 		size = 1 + len("\n")
 		if c == '\r' && len(rest) > 2 && rest[2] == '\n' {
 			size++
@@ -161,18 +162,19 @@ func escaped(rest []byte) (decoded []byte, size int) {
 			size++
 		}
 		return nil, size
-	case c == ' ' || c == '\t' || isSign(c):
+	case c == ' ' || c == '\t' || isPunctuation(c):
 		return rest[1:2], 2
 	}
 	return nil, 0
 }
 
-// isSign reports whether c is a sign of ASCII that stands for itself behind a backslash.
-func isSign(c byte) bool {
+// isPunctuation reports whether c is ASCII punctuation, which stands for itself after a backslash.
+func isPunctuation(c byte) bool {
 	isVisible := '!' <= c && c <= '~'
 	return isVisible && (!isWordByte[c] || c == '_')
 }
 
+// hexRune parses the character number of a fixed number of hexadecimal digits at the start of a text.
 func hexRune(text []byte, digits int) (rune, bool) {
 	if len(text) < digits {
 		return 0, false
@@ -181,7 +183,7 @@ func hexRune(text []byte, digits int) (rune, bool) {
 	return rune(n), err == nil && n <= utf8.MaxRune
 }
 
-// unpercent decodes targets of links: %67 is g.
+// unpercent decodes the percent escapes of link targets: %67 is g.
 func unpercent(text []byte) *view {
 	return decode(text, '%', func(rest []byte) ([]byte, int) {
 		r, ok := hexRune(rest[1:], 2)
@@ -192,57 +194,58 @@ func unpercent(text []byte) *view {
 	})
 }
 
-// withoutNUL leaves out NUL bytes, which every second byte of a text in UTF-16 is.
+// withoutNUL removes NUL bytes, such as every second byte of ASCII text in UTF-16. It returns nil if there are none.
 func withoutNUL(text []byte) *view {
 	count := bytes.Count(text, []byte{0})
 	if count == 0 {
 		return nil
 	}
-	l := &leftOut{text: text}
+	index := &nulIndex{text: text}
 	kept := make([]byte, 0, len(text)-count)
 	for at, c := range text {
 		if c == 0 {
 			continue
 		}
-		if len(kept)%everyKept == 0 {
-			l.every = append(l.every, at)
+		if len(kept)%indexInterval == 0 {
+			index.offsets = append(index.offsets, at)
 		}
 		kept = append(kept, c)
 	}
-	return &view{text: kept, nuls: l}
+	return &view{text: kept, nuls: index}
 }
 
-// maxLevels is how often a text is decoded again: JSON in a card of a canvas is a string in a string.
+// maxLevels is how often a text is decoded in succession: JSON in a canvas card is a string in a string.
 const maxLevels = 3
 
-// level is a view that was made by decoding a text once or more. It is linked to what it was made from.
+// level is a view after one or more decoding steps. It is linked to the level from which it was decoded.
 type level struct {
 	*view
-	of     *level // nil for the text itself
-	isHTML bool   // its characters were entities
+	parent *level // nil if it was decoded from the text itself
+	isHTML bool   // the step decoded HTML entities
 }
 
-// origin returns where bytes come from in the text itself.
+// origin returns the range of the text itself from which l.text[start:end] was decoded.
 func (l *level) origin(start, end int) (from, to int) {
-	for ; l != nil; l = l.of {
+	for ; l != nil; l = l.parent {
 		start, end = l.view.origin(start, end)
 	}
 	return start, end
 }
 
-// levelsOf returns what a text is when it is decoded, in every way that it can be, and the views without escapes.
-func levelsOf(text []byte) (all []*level, without escapes) {
+// levelsOf returns all decoded forms of a text. without has the views after each decoding of its backslash escapes; it
+// is empty for a text with NUL bytes.
+func levelsOf(text []byte) (levels []*level, without escapes) {
 	var base *level
 	if v := withoutNUL(text); v != nil {
 		base = &level{view: v}
-		all = append(all, base)
+		levels = append(levels, base)
 		text = v.text
 	}
 	if v := unpercent(text); v != nil {
-		all = append(all, &level{view: v, of: base})
+		levels = append(levels, &level{view: v, parent: base})
 	}
-	all = append(all, entityLevels(text, base)...)
-	of := base
+	levels = append(levels, entityLevels(text, base)...)
+	parent := base
 	for range maxLevels {
 		v := unescape(text)
 		if v == nil {
@@ -251,39 +254,40 @@ func levelsOf(text []byte) (all []*level, without escapes) {
 		if base == nil {
 			without = append(without, v)
 		}
-		of = &level{view: v, of: of}
+		parent = &level{view: v, parent: parent}
 		text = v.text
-		all = append(all, of)
+		levels = append(levels, parent)
 	}
-	if of != base {
-		all = append(all, entityLevels(text, of)...)
+	if parent != base {
+		levels = append(levels, entityLevels(text, parent)...)
 	}
-	return all, without
+	return levels, without
 }
 
-// maxEntityLevels is how often entities are decoded again: "&amp;#103;" is a g in an attribute that a script writes.
+// maxEntityLevels is how often entities are decoded in succession: "&amp;#103;" is a g in an attribute that a script
+// writes.
 const maxEntityLevels = 2
 
-// entityLevels returns what a text is when its entities of HTML are decoded, if one of them can hide a secret.
-func entityLevels(text []byte, of *level) (all []*level) {
+// entityLevels returns the levels of decoding the HTML entities of a text, as long as one of them can hide a secret.
+func entityLevels(text []byte, parent *level) (levels []*level) {
 	for range maxEntityLevels {
-		if !mayHide(text) {
+		if !mayHideSecret(text) {
 			break
 		}
 		v := withoutEntities(text)
 		if v == nil {
 			break
 		}
-		of = &level{view: v, of: of, isHTML: true}
+		parent = &level{view: v, parent: parent, isHTML: true}
 		text = v.text
-		all = append(all, of)
+		levels = append(levels, parent)
 	}
-	return all
+	return levels
 }
 
-// mayHide reports whether a text has an entity that is a character of tokens and names, or of what is between a name
-// and a value. Those that prose has hide nothing.
-func mayHide(text []byte) bool {
+// mayHideSecret reports whether a text has an entity for a character of tokens or names, or of the signs between a name and
+// a value. The common entities of prose hide nothing.
+func mayHideSecret(text []byte) bool {
 	for at := 0; ; at++ {
 		n := bytes.IndexByte(text[at:], '&')
 		if n < 0 {
@@ -294,18 +298,18 @@ func mayHide(text []byte) bool {
 		if bytes.HasPrefix(rest, []byte("&#")) || bytes.HasPrefix(rest, []byte("&amp;#")) {
 			return true
 		}
-		decoded, _ := entity(rest)
+		decoded, _ := decodeEntity(rest)
 		if len(decoded) == 1 && !bytes.ContainsAny(decoded, "&<>\"") {
 			return true
 		}
 	}
 }
 
-// longestEntity is how many bytes an entity has at most, without zeros before its number.
+// longestEntity is the maximum length of an entity in bytes, without leading zeros of its number.
 const longestEntity = 40
 
-// entity decodes the entity that a text begins with; size is 0 if there is none. One that is a number needs no ";".
-func entity(rest []byte) (decoded []byte, size int) {
+// decodeEntity decodes the entity at the start of rest; size is 0 if there is none. A numeric entity needs no ";".
+func decodeEntity(rest []byte) (decoded []byte, size int) {
 	if len(rest) > 2 && rest[1] == '#' {
 		size = 2
 		isDigit := func(c byte) bool { return '0' <= c && c <= '9' }
@@ -330,14 +334,14 @@ func entity(rest []byte) (decoded []byte, size int) {
 	return []byte(text), size
 }
 
-// withoutEntities decodes what HTML has for characters.
-func withoutEntities(text []byte) *view { return decode(text, '&', entity) }
+// withoutEntities decodes the HTML entities of a text. It returns nil if there are none.
+func withoutEntities(text []byte) *view { return decode(text, '&', decodeEntity) }
 
-// escapes are the views of a text without its escapes, each made from the one before.
+// escapes are the views of a text after decoding its backslash escapes, each made from the one before.
 type escapes []*view
 
-// align makes spans of the text begin and end where escapes do, in each of the views. A span that begins in the
-// middle of an escape begins behind it.
+// align moves the ends of spans of the text that are inside an escape of any view: the start to the end of the escape,
+// the end to its start. It drops spans that become empty.
 func (e escapes) align(found []Span, length int) []Span {
 	kept := found[:0]
 	for _, f := range found {
@@ -356,13 +360,12 @@ func (e escapes) align(found []Span, length int) []Span {
 	return kept
 }
 
-// around returns the start and the end of the escape that a place is in the middle of, which are the place itself if
-// it is in none.
+// around returns the start and end of the escape that contains place, or place twice if it is inside none.
 func (e escapes) around(place, length int) (start, end int) {
 	at := place
 	for i, v := range e {
-		before, behind, is := v.escapeAt(at, length)
-		if is {
+		before, behind, ok := v.escapeAt(at, length)
+		if ok {
 			return e[:i].origin(before), e[:i].origin(behind)
 		}
 		at = v.placeOf(at)
@@ -371,7 +374,7 @@ func (e escapes) around(place, length int) (start, end int) {
 	return place, place
 }
 
-// origin returns where a place of the last view is in the text.
+// origin maps an offset in the last view to one in the text.
 func (e escapes) origin(at int) int {
 	for i := len(e) - 1; i >= 0; i-- {
 		if at == len(e[i].text) && at > 0 {
@@ -385,10 +388,10 @@ func (e escapes) origin(at int) int {
 	return at
 }
 
-// made returns what was made of the bytes from start up to end, which are ends of escapes.
-func (v *view) made(start, end int) []byte { return v.text[v.placeOf(start):v.placeOf(end)] }
+// decoded returns what the bytes of the original text from start to end, which are not inside escapes, were decoded to.
+func (v *view) decoded(start, end int) []byte { return v.text[v.placeOf(start):v.placeOf(end)] }
 
-// partFrom returns the number of the last part that comes from a place or from before it, -1 if there is none.
+// partFrom returns the index of the last part that comes from an offset of the original text or from before it, or -1.
 func (v *view) partFrom(from int) int {
 	n, found := slices.BinarySearchFunc(v.parts, from, func(p part, from int) int { return p.from - from })
 	if !found {
@@ -397,7 +400,7 @@ func (v *view) partFrom(from int) int {
 	return n
 }
 
-// end returns the end of the bytes that a part comes from, and that of the part.
+// end returns the ends of the n-th part: in the original text, and in the view.
 func (v *view) end(n int) (from, at int) {
 	at = len(v.text)
 	if n+1 < len(v.parts) {
@@ -410,8 +413,7 @@ func (v *view) end(n int) (from, at int) {
 	return p.from + at - p.at, at
 }
 
-// placeOf returns where a place of the text that was decoded is in the view: of one in the middle of an escape, the
-// place behind it.
+// placeOf maps an offset of the original text to one in the view. An offset inside an escape maps to the end of it.
 func (v *view) placeOf(from int) int {
 	n := v.partFrom(from)
 	if n < 0 {
@@ -428,9 +430,9 @@ func (v *view) placeOf(from int) int {
 	return p.at + from - p.from
 }
 
-// escapeAt reports whether a place of the text that was decoded is in the middle of an escape, and where that begins
-// and ends.
-func (v *view) escapeAt(from, length int) (start, end int, is bool) {
+// escapeAt returns the start and end of the escape that contains an offset of the original text. ok is false if there
+// is none.
+func (v *view) escapeAt(from, length int) (start, end int, ok bool) {
 	n := v.partFrom(from)
 	if n >= 0 {
 		p := v.parts[n]
@@ -444,5 +446,5 @@ func (v *view) escapeAt(from, length int) (start, end int, is bool) {
 	if n+1 < len(v.parts) {
 		end = v.parts[n+1].from
 	}
-	return start, end, from > start && from < end // of an escape that is nothing when it is decoded
+	return start, end, from > start && from < end // an escape that decodes to nothing has no part
 }

@@ -111,7 +111,7 @@ func find(text []byte, scope Scope, spend Spend) ([]Span, error) {
 		switch {
 		case f.secret != nil:
 		case len(without) > 0:
-			found[i].secret = without[0].made(f.Start, f.End)
+			found[i].secret = without[0].decoded(f.Start, f.End)
 		default:
 			found[i].secret = text[f.Start:f.End]
 		}

@@ -553,7 +553,7 @@ func (s *scan) carrier(at, _ int) {
 		return
 	}
 	isProse := func(text string) bool { return len(strings.Fields(text)) >= 5 }
-	if query := all[0].query(); hasPlace().MatchString(query) || slices.ContainsFunc(partsOf(query), isProse) {
+	if query := all[0].query(); textPlaceholder().MatchString(query) || slices.ContainsFunc(partsOf(query), isProse) {
 		s.add(at, at+1, "carrier")
 	}
 }
