@@ -79,7 +79,7 @@ func TestFastTestsRuleOutNothingElse(t *testing.T) {
 			s := scan{text: text}
 			rest := s.line(end, longestValue)
 			around := string(text[at:])
-			check("mayNameValue", mayNameValue(before), nameOf().Match(before), string(text), around)
+			check("mayNameValue", mayNameValue(before), nameLabel().Match(before), string(text), around)
 			check("mayEndWithVerb", mayEndWithVerb(before), valueBefore().Match(before), string(text), around)
 			check("maySayWords", mayHavePhrase(rest), phraseValue().Match(rest), string(text), around)
 			isLaidOut := s.structuredPassword(at, end, rest) || s.structuredSecret(at, end)

@@ -246,7 +246,7 @@ func (s *scan) keywords(k *keywords) {
 
 // try looks for a secret of the rule whose keyword is s.text[at:end].
 func (s *scan) try(r *rule, at, end int) {
-	if r.needs != nil && (s.has(r.kind) || !s.follows(r, at)) {
+	if r.needs != nil && (s.has(r.kind) || !s.meetsNeeds(r, at)) {
 		return
 	}
 	if r.find != nil {

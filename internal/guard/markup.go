@@ -5,28 +5,28 @@ import (
 	"unicode/utf8"
 )
 
-// In HTML, XML, JSON and YAML a value can be named by its column, by an attribute or by another member: a table with the
-// heading "password", <input name="password" value="…">, {"name": "DB_PASSWORD", "value": "…"}. Such a value is
-// a secret as that of a property is.
+// In HTML, XML, JSON and YAML, the name of a value may be the heading of its column, an attribute or another member:
+// a table with the heading "password", <input name="password" value="…">, {"name": "DB_PASSWORD", "value": "…"}. Such
+// a value is a secret like that of a property.
 
 var (
-	// rowOfHTML begins a row of a table.
-	rowOfHTML = lazily(`(?i)<tr\b[^<>]*>`)
-	// cellOfHTML begins a cell of a table.
-	cellOfHTML = lazily(`(?i)<t[hd]\b[^<>]*>`)
-	// endOfRow ends a row or its table, and endOfTable a table.
+	// htmlRow matches the start of a table row.
+	htmlRow = lazily(`(?i)<tr\b[^<>]*>`)
+	// htmlCell matches the start of a table cell.
+	htmlCell = lazily(`(?i)<t[hd]\b[^<>]*>`)
+	// endOfRow, endOfTable and endOfCell match the tags that end a row, table or cell, closed or not.
 	endOfRow   = lazily(`(?i)</?(?:tr|thead|tbody|tfoot|table)\b`)
 	endOfTable = lazily(`(?i)</?table\b`)
 	endOfCell  = lazily(`(?i)</?(?:td|th|tr|thead|tbody|tfoot|table)\b`)
 	dataCell   = lazily(`(?i)<td\b`)
-	aTag       = lazily(`<[^<>]*>`)
+	tagPattern = lazily(`<[^<>]*>`)
 )
 
-// mostOfRow is how many bytes a row of headings has at most.
-const mostOfRow = 2 * longestValue
+// longestHeadings is the maximum length of a row of headings in bytes.
+const longestHeadings = 2 * longestValue
 
-// htmlColumn calls each with the cells below the heading of a table in HTML that has a keyword from at to end. It is
-// false if there is no such heading: a row of headings has nothing but headings.
+// htmlColumn calls each with the cells below the HTML table heading that contains the keyword at s.text[at:end]. It
+// returns false if there is no such heading. A row of headings has no data cells.
 func (s *scan) htmlColumn(at, end int, kind string, each func(from, to int, value []byte)) bool {
 	if !s.isAfterTag(at) {
 		return false
@@ -38,25 +38,25 @@ func (s *scan) htmlColumn(at, end int, kind string, each func(from, to int, valu
 	if before == 0 || s.text[before-1] != '>' {
 		return false
 	}
-	first := max(0, at-mostOfRow)
-	rows := rowOfHTML().FindAllIndex(s.text[first:at], -1)
-	s.charge(at - first)
+	earliest := max(0, at-longestHeadings)
+	rows := htmlRow().FindAllIndex(s.text[earliest:at], -1)
+	s.charge(at - earliest)
 	if len(rows) == 0 {
 		return false
 	}
-	start := first + rows[len(rows)-1][1]
-	rest := s.text[start:min(len(s.text), start+2*mostOfRow)]
+	start := earliest + rows[len(rows)-1][1]
+	rest := s.text[start:min(len(s.text), start+2*longestHeadings)]
 	s.charge(len(rest))
-	if over := endOfRow().FindIndex(rest); over != nil {
-		rest = rest[:over[0]]
+	if rowEnd := endOfRow().FindIndex(rest); rowEnd != nil {
+		rest = rest[:rowEnd[0]]
 	}
 	isHeadings := start+len(rest) >= end && !dataCell().Match(rest)
 	if !isHeadings {
 		return false
 	}
 	column := tableColumn{separator: '<', number: -1, kind: kind}
-	for i, cell := range s.cellsOfHTML(start, start+len(rest)) {
-		name := aTag().ReplaceAll(s.text[cell[0]:cell[1]], nil)
+	for i, cell := range s.htmlCells(start, start+len(rest)) {
+		name := tagPattern().ReplaceAll(s.text[cell[0]:cell[1]], nil)
 		if cell[0] <= at && end <= cell[1] && headingCell().Match(bytes.ReplaceAll(name, []byte("&nbsp;"), nil)) {
 			column.number = i
 		}
@@ -70,7 +70,7 @@ func (s *scan) htmlColumn(at, end int, kind string, each func(from, to int, valu
 	return true
 }
 
-// cellsBelow calls each with the texts in the cells of a column, from a place up to the end of the table.
+// cellsBelow calls each with the texts in the cells of a column, from at to the end of the table.
 func (s *scan) cellsBelow(column tableColumn, at int, each func(from, to int, value []byte)) {
 	to := len(s.text)
 	if over := endOfTable().FindIndex(s.text[at:]); over != nil {
@@ -78,7 +78,7 @@ func (s *scan) cellsBelow(column tableColumn, at int, each func(from, to int, va
 	}
 	s.charge(to - at)
 	for at < to && s.err == nil {
-		row := rowOfHTML().FindIndex(s.text[at:to])
+		row := htmlRow().FindIndex(s.text[at:to])
 		if row == nil {
 			break
 		}
@@ -87,7 +87,7 @@ func (s *scan) cellsBelow(column tableColumn, at int, each func(from, to int, va
 		if over := endOfRow().FindIndex(s.text[start:to]); over != nil {
 			at = start + over[0]
 		}
-		cells := s.cellsOfHTML(start, at)
+		cells := s.htmlCells(start, at)
 		if column.number < len(cells) {
 			s.textsIn(cells[column.number], each)
 		}
@@ -95,13 +95,13 @@ func (s *scan) cellsBelow(column tableColumn, at int, each func(from, to int, va
 	s.markSearched(column, to)
 }
 
-// cellsOfHTML returns where the cells of a row begin and end.
-func (s *scan) cellsOfHTML(start, end int) (cells [][2]int) {
-	for _, cell := range cellOfHTML().FindAllIndex(s.text[start:end], -1) {
+// htmlCells returns the start and end of each cell of a row.
+func (s *scan) htmlCells(start, end int) (cells [][2]int) {
+	for _, cell := range htmlCell().FindAllIndex(s.text[start:end], -1) {
 		from := start + cell[1]
 		to := end
-		if over := endOfCell().FindIndex(s.text[from:end]); over != nil {
-			to = from + over[0]
+		if cellEnd := endOfCell().FindIndex(s.text[from:end]); cellEnd != nil {
+			to = from + cellEnd[0]
 		}
 		cells = append(cells, [2]int{from, to})
 	}
@@ -112,7 +112,7 @@ func (s *scan) cellsOfHTML(start, end int) (cells [][2]int) {
 func (s *scan) textsIn(cell [2]int, each func(from, to int, value []byte)) {
 	within := s.text[cell[0]:cell[1]]
 	from := 0
-	for _, tag := range append(aTag().FindAllIndex(within, -1), []int{len(within), len(within)}) {
+	for _, tag := range append(tagPattern().FindAllIndex(within, -1), []int{len(within), len(within)}) {
 		value := bytes.TrimSpace(within[from:tag[0]])
 		if len(value) > 0 && len(value) <= longestPassword {
 			start := cell[0] + from + bytes.Index(within[from:], value)
@@ -123,35 +123,36 @@ func (s *scan) textsIn(cell [2]int, each func(from, to int, value []byte)) {
 }
 
 var (
-	// nameOf is what is in front of a name that is a value itself.
-	nameOf = lazily(`(?i)(?:^|[\s{,<])["']?(?:name|key|id|type|label|field|title)["']?[ \t]*[:=][ \t]*["']?[\w.-]*$`)
-	// valueOf is what is between such a name and its value: other members, other attributes; and the value.
-	valueOf = lazily(`(?i)^[\w.-]{0,40}["']?` +
+	// nameLabel matches what precedes a name that is itself a value, as in {"name": "password"}, and its beginning.
+	nameLabel = lazily(`(?i)(?:^|[\s{,<])["']?(?:name|key|id|type|label|field|title)["']?[ \t]*[:=][ \t]*["']?[\w.-]*$`)
+	// valueAfter matches what is between such a name and its value, such as other members or attributes, and the value,
+	// which is one of the groups.
+	valueAfter = lazily(`(?i)^[\w.-]{0,40}["']?` +
 		`(?:[\s,>]+(?:"[\w-]+"\s*:\s*"[^"\r\n]*"|[\w-]+=(?:"[^"<>\r\n]*"|'[^'<>\r\n]*'|[^\s"'<>=]+)))*?` +
 		`[\s,>]+["']?value["']?[ \t]*[:=][ \t]*(?:"([^"\r\n]+)"|'([^'\r\n]+)'|([^\s"'\[{|>,<][^\r\n,}<>]*))`)
-	// textOf is what is between such an attribute and the text of its element.
-	textOf = lazily(`^[\w.-]{0,40}["'][^<>\r\n]*>([^<>\r\n]+)</`)
+	// textAfter matches from such an attribute to the text of its element, which is group 1.
+	textAfter = lazily(`^[\w.-]{0,40}["'][^<>\r\n]*>([^<>\r\n]+)</`)
 )
 
-// pair calls each with the value that belongs to a name which is a value itself, and has a keyword from at to end. It
-// is false if there is none.
+// pair calls each with the value that belongs to a name that is itself a value, and contains the keyword at
+// s.text[at:end]. It returns false if there is none.
 func (s *scan) pair(at, end int, each func(from, to int, value []byte)) bool {
-	first := max(0, at-longestName)
-	before := s.text[first:at]
+	earliest := max(0, at-longestName)
+	before := s.text[earliest:at]
 	if !mayNameValue(before) {
 		return false
 	}
 	s.charge(len(before))
 	piece := s.text[end:min(len(s.text), end+longestValue)]
-	isLonger := len(piece) > 0 && isWord(piece[0])
-	isAbout := isLonger && keyAbout().Match(piece)
-	if !nameOf().Match(before) || isAbout {
+	continues := len(piece) > 0 && isWord(piece[0])
+	isRemark := continues && remarkKey().Match(piece)
+	if !nameLabel().Match(before) || isRemark {
 		return false
 	}
 	s.charge(2 * len(piece))
-	m := valueOf().FindSubmatchIndex(piece)
+	m := valueAfter().FindSubmatchIndex(piece)
 	if m == nil && (bytes.LastIndexByte(before, '<') > bytes.LastIndexByte(before, '>')) {
-		m = textOf().FindSubmatchIndex(piece)
+		m = textAfter().FindSubmatchIndex(piece)
 	}
 	if m == nil {
 		return false
@@ -165,13 +166,13 @@ func (s *scan) pair(at, end int, each func(from, to int, value []byte)) bool {
 	return true
 }
 
-// mayNameValue is a fast test for nameOf: it is false only where that cannot match.
+// mayNameValue is a fast check before nameLabel: it returns false only if that cannot match.
 func mayNameValue(before []byte) bool {
 	at := len(before)
 	for at > 0 && (isWordByte[before[at-1]] || before[at-1] == '-' || before[at-1] == '.') {
 		at--
 	}
-	// Without regard to case, some letters that are no ASCII are like "s" and "k".
+	// Case folding makes some non-ASCII letters equal to "s" and "k".
 	if at > 0 && before[at-1] >= utf8.RuneSelf {
 		return true
 	}
@@ -184,21 +185,21 @@ func mayNameValue(before []byte) bool {
 	return at > 0 && (before[at-1] == ':' || before[at-1] == '=')
 }
 
-// longestName is how many bytes a name and what is in front of it have at most.
+// longestName is the maximum length in bytes of a name and what precedes it.
 const longestName = 64
 
-// fieldRest is the rest of the name of an inline field, and its value.
+// fieldRest matches the rest of the name of an inline field, and its value (group 1).
 var fieldRest = lazily(`^[\w-]{0,40}(?: [\w-]{1,20})?[*_]{0,3}::[ \t]+([^\r\n]*[^\s])`)
 
-// inlineField calls each with the value of an inline field such as "password:: …", "[password:: …]". It is false if
-// there is none. The piece is the rest of the line.
+// inlineField calls each with the value of an inline field such as "password:: …", "[password:: …]". It returns false if
+// there is none. piece is the rest of the line after the keyword.
 func (s *scan) inlineField(at, end int, piece []byte, each func(from, to int, value []byte)) bool {
 	if !bytes.Contains(piece, []byte("::")) {
 		return false
 	}
 	s.charge(len(piece))
 	m := fieldRest().FindSubmatchIndex(piece)
-	if m == nil || keyAbout().Match(piece) {
+	if m == nil || remarkKey().Match(piece) {
 		return false
 	}
 	start := max(s.lineStart(at), at-longestName)

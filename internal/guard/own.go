@@ -423,7 +423,7 @@ func (s *scan) member(at, end int, each func(from, to int, value []byte)) bool {
 	for earliest := max(0, at-longestName); at > earliest && (isWord(s.text[at-1]) || s.text[at-1] == '-'); {
 		at--
 	}
-	if at == 0 || s.text[at-1] != '"' || keyAbout().Match(s.text[end:min(len(s.text), end+40)]) {
+	if at == 0 || s.text[at-1] != '"' || remarkKey().Match(s.text[end:min(len(s.text), end+40)]) {
 		return false
 	}
 	piece := s.text[end:min(len(s.text), end+longestValue)]

@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// In the properties of a note, the YAML at its start, the whole value of a property that is named like a secret counts,
-// however it is written: plain, in quotes, as a list, as a block, on the lines below. The lines are read here without a
-// parser of YAML, so that a block that is no YAML is searched, too.
+// In the properties of a note (the YAML at its start), the whole value of a property that is named like a secret
+// counts, in any notation: plain, quoted, as a list, as a block, on the lines below. The lines are read without a YAML
+// parser, so that invalid YAML is searched, too.
 
-// propertiesEnd returns where the properties at the start of a text end, 0 if it has none. They are open if the fence
-// that closes them is not in the text.
+// propertiesEnd returns the end of the properties at the start of a text, or 0 if it has none. isOpen reports that the
+// closing fence is missing.
 func propertiesEnd(text []byte) (end int, isOpen bool) {
 	start := len(text) - len(bytes.TrimPrefix(text, []byte("\ufeff")))
 	if !bytes.HasPrefix(text[start:], []byte("---")) {
 		return 0, false
 	}
-	for at, first := start, true; at < len(text); first = false {
+	for at, isFirst := start, true; at < len(text); isFirst = false {
 		line, next := lineAt(text, at)
 		isFence := string(bytes.TrimRight(line, " \t")) == "---"
-		if first && !isFence {
+		if isFirst && !isFence {
 			return 0, false
 		}
-		if !first && isFence {
+		if !isFirst && isFence {
 			return at, false
 		}
 		at = next
@@ -31,10 +31,10 @@ func propertiesEnd(text []byte) (end int, isOpen bool) {
 	return 0, true
 }
 
-// lineAt returns the line that begins at a place, and where the next one begins.
+// lineAt returns the line that begins at at, without its line end, and the start of the next line.
 func lineAt(text []byte, at int) (line []byte, next int) {
 	n := -1
-	for size := 256; n < 0; size *= 4 { // what has ends of one kind only is not searched for the other as a whole
+	for size := 256; n < 0; size *= 4 { // a text with one kind of line ends is not searched as a whole for the other kind
 		piece := text[at:min(len(text), at+size)]
 		if n = bytes.IndexByte(piece, '\n'); n >= 0 {
 			piece = piece[:n]
@@ -53,14 +53,14 @@ func lineAt(text []byte, at int) (line []byte, next int) {
 	return text[at : at+n], next
 }
 
-// region is a part of a text in which lines are names and values: the properties of a note, a block of code.
+// region is a part of a text whose lines are names and values: the properties of a note or a code block.
 type region struct {
 	start, end int
-	isYAML     bool // else it is of lines with "="
+	isYAML     bool // otherwise it has lines with "="
 }
 
-// fenceOfNames opens a block of code with names and values.
-var fenceOfNames = lazily(
+// configFence matches the line that opens a code block with names and values.
+var configFence = lazily(
 	"(?im)^([ \\t>]*)(```+|~~~+)[ \\t]*(ya?ml|ini|toml|env|dotenv|properties|conf|cfg)\\b[^`\\r\\n]*\\r?\\n",
 )
 
@@ -79,7 +79,7 @@ func (s *scan) regions() []region {
 		return s.regionCache
 	}
 	for at := end; ; {
-		m := fenceOfNames().FindSubmatchIndex(s.text[at:])
+		m := configFence().FindSubmatchIndex(s.text[at:])
 		if m == nil {
 			return s.regionCache
 		}
@@ -97,10 +97,10 @@ func (s *scan) regions() []region {
 	}
 }
 
-// regionAt returns the region that has a place.
+// regionAt returns the region that contains the offset at.
 func (s *scan) regionAt(at int) (r region, found bool) {
-	all := s.regions()
-	n, found := slices.BinarySearchFunc(all, at, func(r region, at int) int {
+	regions := s.regions()
+	n, found := slices.BinarySearchFunc(regions, at, func(r region, at int) int {
 		switch {
 		case r.end <= at:
 			return -1
@@ -112,85 +112,87 @@ func (s *scan) regionAt(at int) (r region, found bool) {
 	if !found {
 		return region{}, false
 	}
-	return all[n], true
+	return regions[n], true
 }
 
 var (
-	// keyRest is the rest of the key of a property after a keyword, with the colon.
+	// keyRest matches the rest of the key of a property after a keyword, and the colon.
 	keyRest = lazily(`^[\w-]{0,40}(?: [\w-]{1,20})?(?: ?\([^()\n]{0,40}\))?["']?[ \t]*:(?:[ \t\r\n]|$)`)
-	// keyAbout is that of a key that says something about a secret.
-	keyAbout = lazily(
+	// remarkKey matches the rest of a key that tells something about a secret, such as password_length.
+	remarkKey = lazily(
 		`(?i)^s?[-_ ]?(?:polic|manager|hint|chang|updat|expir|length|reset|rotat|date|age\b|less|location|type|strength|rule|require|url|link|file|path|store|count|min|max|protect|enabl|field|id\b|name|are\b|is\b)`,
 	)
 )
 
-// property calls each with the scalars of the value of the property whose key has a keyword from at to end. It is
-// false if there is no such key.
+// property calls each with the scalars in the value of the property whose key contains the keyword at s.text[at:end]. It
+// returns false if there is no such key.
 func (s *scan) property(at, end int, each func(from, to int, value []byte)) bool {
-	block, found := s.regionAt(at)
+	region, found := s.regionAt(at)
 	if !found {
 		return false
 	}
-	if !block.isYAML {
-		return s.assignment(block, at, end, each)
+	if !region.isYAML {
+		return s.assignment(region, at, end, each)
 	}
-	rest := s.text[end:min(block.end, end+longestValue)]
+	rest := s.text[end:min(region.end, end+longestValue)]
 	colon := keyRest().FindIndex(rest)
-	if colon == nil || keyAbout().Match(rest[:colon[1]]) {
+	if colon == nil || remarkKey().Match(rest[:colon[1]]) {
 		return false
 	}
-	start := max(s.lineStart(at), at-longestInBraces)
-	before := bytes.TrimLeft(s.text[start:at], ">") // of a quote
+	start := max(s.lineStart(at), at-maxBeforeKey)
+	before := bytes.TrimLeft(s.text[start:at], ">") // quote markers
 	s.charge(len(before))
-	r := properties{scan: s, end: block.end, each: each}
+	r := properties{scan: s, end: region.end, each: each}
 	r.flow = bytes.Count(before, []byte("{")) > bytes.Count(before, []byte("}"))
 	key := bytes.TrimLeft(before, " \t-?{,\"'")
 	if i := bytes.LastIndexAny(key, "{,"); r.flow && i >= 0 {
 		key = bytes.TrimLeft(key[i+1:], " \t\"'")
 	}
-	if bytes.ContainsAny(key, ":#") { // it is in a value
+	if bytes.ContainsAny(key, ":#") { // the keyword is in a value
 		return false
 	}
 	indent := len(before) - len(bytes.TrimLeft(before, " \t"))
-	for indent+1 < len(before) && before[indent] == '-' && before[indent+1] == ' ' { // an item of a list
+	for indent+1 < len(before) && before[indent] == '-' && before[indent+1] == ' ' { // a list item
 		indent += 2
 	}
 	at = end + colon[1]
 	if s.text[at-1] != ':' {
-		at-- // what is behind the colon
+		at-- // the match includes a blank after the colon
 	}
-	s.charge(r.below(at, indent) - at)
+	s.charge(r.belowEnd(at, indent) - at)
 	r.value(at, indent)
 	return true
 }
 
-// longestInBraces is how much of a line in front of a key is looked at for braces that are open.
-const longestInBraces = 4 << 10
+// maxBeforeKey is how many bytes of the line before a key are searched for open braces.
+const maxBeforeKey = 4 << 10
 
-// assignedRest is the rest of a name after a keyword in a line such as "password = …", and the value.
+// assignedRest matches the rest of a name after a keyword in a line such as "password = …", and the value, which is one
+// of the groups.
 var assignedRest = lazily(`^[\w.-]{0,40}["']?[ \t]*[=:][ \t]*(?:"([^"\r\n]+)"|'([^'\r\n]+)'|([^\r\n"'][^\r\n]*))`)
 
-// assignment is property for a line of a block that is no YAML.
-func (s *scan) assignment(block region, at, end int, each func(from, to int, value []byte)) bool {
+// assignment is property for a line of a region that is not YAML.
+func (s *scan) assignment(region region, at, end int, each func(from, to int, value []byte)) bool {
 	start := s.lineStart(at)
 	if at-start > longestValue {
 		return false
 	}
-	piece := s.text[end:min(block.end, end+longestValue)]
+	piece := s.text[end:min(region.end, end+longestValue)]
 	m := assignedRest().FindSubmatchIndex(piece)
 	isInValue := bytes.ContainsAny(s.text[start:at], "=#;")
-	if m == nil || isInValue || keyAbout().Match(piece) {
+	if m == nil || isInValue || remarkKey().Match(piece) {
 		return false
 	}
 	from, to := longest(m[2:])
-	value := piece[from : from+withoutComment(piece[from:to])]
+	value := piece[from : from+commentStart(piece[from:to])]
 	value = bytes.TrimRight(value, " \t")
 	each(end+from, end+from+len(value), value)
 	return true
 }
 
-// below returns where the lines end that are below a key with some indentation, at or behind a place.
-func (r *properties) below(at, indent int) int {
+// belowEnd returns the end of the lines below a key on the line at at that belong to its value. indent is the
+// indentation of the key.
+func (r *properties) belowEnd(at, indent int) int {
 	_, at = lineAt(r.text, at)
 	for at < r.end {
 		line, next := lineAt(r.text, at)
@@ -202,30 +204,30 @@ func (r *properties) below(at, indent int) int {
 	return min(at, r.end)
 }
 
-// isBelow reports whether a line belongs to the value of a key with some indentation: it is empty, has more, or is an
-// item of a list.
+// isBelow reports whether a line belongs to the value of a key with some indentation: it is empty, indented further, or
+// a list item.
 func isBelow(line []byte, indent int) bool {
-	bare := bytes.TrimLeft(line, " \t")
-	more := len(line) - len(bare)
-	isItem := bytes.HasPrefix(bare, []byte("- ")) || string(bare) == "-"
-	return len(bare) == 0 || more > indent || more == indent && isItem
+	content := bytes.TrimLeft(line, " \t")
+	lineIndent := len(line) - len(content)
+	isItem := bytes.HasPrefix(content, []byte("- ")) || string(content) == "-"
+	return len(content) == 0 || lineIndent > indent || lineIndent == indent && isItem
 }
 
-// properties reads values.
+// properties reads the values of properties, and calls each with their scalars.
 type properties struct {
 	*scan
-	end   int
+	end   int // of the region
 	each  func(from, to int, value []byte)
 	flow  bool // in braces or brackets
 	depth int
 }
 
-// deepest is how deep values are read.
-const deepest = 20
+// maxDepth is the maximum nesting of values that are read.
+const maxDepth = 20
 
-// value reads a value behind a key with some indentation, and returns where it ends.
+// value reads the value at at, of a key with some indentation, and returns where it ends.
 func (r *properties) value(at, indent int) int {
-	if r.depth++; r.depth > deepest {
+	if r.depth++; r.depth > maxDepth {
 		return r.end
 	}
 	defer func() { r.depth-- }()
@@ -251,7 +253,7 @@ func (r *properties) value(at, indent int) int {
 			return r.collection(at)
 		case (c == '|' || c == '>') && !r.flow:
 			_, from := lineAt(r.text, at)
-			to := r.below(at, indent)
+			to := r.belowEnd(at, indent)
 			r.lines(from, to)
 			return to
 		default:
@@ -261,36 +263,36 @@ func (r *properties) value(at, indent int) int {
 	return at
 }
 
-// nested reads the lines below a key.
+// nested reads the lines below a key, and returns their end.
 func (r *properties) nested(at, indent int) int {
-	to := r.below(at, indent)
+	to := r.belowEnd(at, indent)
 	_, at = lineAt(r.text, at)
 	for at < to {
 		line, next := lineAt(r.text, at)
-		bare := bytes.TrimLeft(line, " \t")
-		from := at + len(line) - len(bare)
+		content := bytes.TrimLeft(line, " \t")
+		from := at + len(line) - len(content)
 		for from < at+len(line) && (bytes.HasPrefix(r.text[from:], []byte("- ")) || r.text[from] == ' ') {
 			from++
 		}
-		column := from - at
+		valueIndent := from - at
 		if colon := keyEnd(r.text[from : at+len(line)]); colon > 0 {
 			from += colon
 		}
 		if from < at+len(line) && r.text[from] != '#' {
-			next = max(next, r.value(from, column))
+			next = max(next, r.value(from, valueIndent))
 		}
 		at = next
 	}
 	return to
 }
 
-// aKey is the key of a property with the colon.
-var aKey = lazily(`^(?:[^\s"'\[\]{}#&*!|>%@:,][^:#\n]{0,100}|"[^"\n]{0,100}"|'[^'\n]{0,100}'):(?:[ \t]|$)`)
+// keyPattern matches the key of a property with the colon.
+var keyPattern = lazily(`^(?:[^\s"'\[\]{}#&*!|>%@:,][^:#\n]{0,100}|"[^"\n]{0,100}"|'[^'\n]{0,100}'):(?:[ \t]|$)`)
 
-// keyEnd returns where the key ends with which a text begins, 0 if it begins with none.
-func keyEnd(text []byte) int { return len(aKey().Find(text)) }
+// keyEnd returns the end of the key with which a text begins, colon included, or 0 if there is none.
+func keyEnd(text []byte) int { return len(keyPattern().Find(text)) }
 
-// quoted reads a scalar in quotes, of one line or several.
+// quoted reads a quoted scalar, of one or several lines, and returns its end.
 func (r *properties) quoted(at int) int {
 	quote := r.text[at]
 	from := at + 1
@@ -318,7 +320,7 @@ func (r *properties) quoted(at int) int {
 	return min(to+1, r.end)
 }
 
-// pieces calls each for the lines of a scalar.
+// pieces calls each for the lines of the scalar r.text[from:to], decoded.
 func (r *properties) pieces(from, to int, decode func([]byte) []byte) {
 	whole := r.text[from:to]
 	for at := from; at < to; {
@@ -332,14 +334,14 @@ func (r *properties) pieces(from, to int, decode func([]byte) []byte) {
 	}
 }
 
-// lines reads the lines of a block.
+// lines calls each for the lines of the scalar r.text[from:to], which needs no decoding.
 func (r *properties) lines(from, to int) {
 	r.pieces(from, to, func(text []byte) []byte { return text })
 }
 
-// collection reads a list or a mapping in brackets or braces.
+// collection reads a list in brackets or a mapping in braces, and returns its end.
 func (r *properties) collection(at int) int {
-	within := properties{scan: r.scan, end: r.end, each: r.each, flow: true, depth: r.depth}
+	inner := properties{scan: r.scan, end: r.end, each: r.each, flow: true, depth: r.depth}
 	isMap := r.text[at] == '{'
 	for at++; at < r.end; {
 		switch c := r.text[at]; {
@@ -351,7 +353,7 @@ func (r *properties) collection(at int) int {
 			if colon := keyEnd(r.text[at:min(r.end, at+longestValue)]); isMap && colon > 0 {
 				at += colon
 			}
-			if next := within.value(at, 0); next > at {
+			if next := inner.value(at, 0); next > at {
 				at = next
 			} else {
 				at++
@@ -361,7 +363,7 @@ func (r *properties) collection(at int) int {
 	return at
 }
 
-// plain reads a scalar without quotes, and its further lines.
+// plain reads an unquoted scalar with its continuation lines, and returns its end.
 func (r *properties) plain(at, indent int) int {
 	if r.flow {
 		from := at
@@ -372,21 +374,21 @@ func (r *properties) plain(at, indent int) int {
 		return at
 	}
 	line, next := lineAt(r.text, at)
-	r.lines(at, at+withoutComment(line))
+	r.lines(at, at+commentStart(line))
 	for next < r.end {
-		line, after := lineAt(r.text, next)
-		bare := bytes.TrimLeft(line, " \t")
-		if len(line)-len(bare) <= indent || len(bare) == 0 || bare[0] == '#' {
+		line, following := lineAt(r.text, next)
+		content := bytes.TrimLeft(line, " \t")
+		if len(line)-len(content) <= indent || len(content) == 0 || content[0] == '#' {
 			break
 		}
-		r.lines(next, next+withoutComment(line))
-		next = after
+		r.lines(next, next+commentStart(line))
+		next = following
 	}
 	return min(next, r.end)
 }
 
-// withoutComment returns the length of a line without its comment.
-func withoutComment(line []byte) int {
+// commentStart returns the index of the comment of a line, or the length of the line if it has none.
+func commentStart(line []byte) int {
 	for i := 1; i < len(line); i++ {
 		if line[i] == '#' && (line[i-1] == ' ' || line[i-1] == '\t') {
 			return i
@@ -395,7 +397,7 @@ func withoutComment(line []byte) int {
 	return len(line)
 }
 
-// alias reads the value with an anchor that an alias names.
+// alias reads the value with the anchor of the alias at at, and returns the end of the alias.
 func (r *properties) alias(at int) int {
 	to := at + 1
 	for to < r.end && strings.IndexByte(" \t\r\n,]}", r.text[to]) < 0 {

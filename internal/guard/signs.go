@@ -9,25 +9,25 @@ import (
 	"unicode/utf8"
 )
 
-// Sign is a sign of injection: the first piece of its kind in a text that is to make a model act, or
-// that carries texts out when it is shown. The kinds are
+// Sign is a sign of prompt injection: the first piece of its kind in a text that tries to make a model
+// act, or that sends text elsewhere when it is displayed. The kinds are
 //
-//	order      a sentence that orders a model: to forget its instructions, to hide something from
-//	           the user, to use tools, to send notes somewhere
-//	hidden     a text that a person does not see: CSS that hides it, a comment that speaks to a model
-//	invisible  tag characters, direction overrides, runs of characters without width
+//	order      a sentence that orders a model to forget its instructions, to hide something from
+//	           the user, to use tools, or to send notes somewhere
+//	hidden     text that a reader does not see: hidden by CSS, or a comment addressed to a model
+//	invisible  tag characters, direction overrides, runs of zero-width characters
 //	delimiter  a delimiter of prompts, chats and tools, or of our own marks
-//	carrier    an image on another machine whose address has a text or a place for one, or a link
-//	           that runs a script or has a page in it
+//	carrier    an image on another machine whose address contains text or a placeholder for it, or
+//	           a link that runs a script or contains a page
 //
-// The rules are few and public: who knows them can avoid them.
+// The rules are few and public: anyone who knows them can avoid them.
 type Sign struct {
 	Kind string
 	Line int // from 1
 }
 
-// Signs returns the suspected prompt injection in a text, in order. A search that ends with the error of
-// spend returns it with what it has found.
+// Signs returns the signs of prompt injection in a text, in order. If spend returns an error, Signs returns
+// it together with the signs found so far.
 func Signs(text []byte, spend Spend) ([]Sign, error) {
 	s := scan{text: text, spend: spend}
 	s.charge(len(text) / 16)
@@ -44,6 +44,7 @@ func Signs(text []byte, spend Spend) ([]Sign, error) {
 	return signs, s.err
 }
 
+// signWords is built for the first text that is searched for signs.
 var signWords = sync.OnceValue(func() *keywords {
 	rules := signRules()
 	all := []*rule{}
@@ -55,8 +56,9 @@ var signWords = sync.OnceValue(func() *keywords {
 	return k
 })
 
-// sign returns a rule: the text at a keyword, which begins no later than in the middle of a word, and
-// up to before bytes in front of it, matches the pattern within most bytes.
+// sign returns a rule that matches the pattern at a keyword, against before bytes before it and most bytes
+// from its start. With before 0, the pattern must match at the keyword itself, which must not begin inside
+// a word.
 func sign(kind string, before, most int, pattern string, keywords ...string) rule {
 	if before == 0 {
 		pattern = "^(?:" + pattern + ")"
@@ -73,8 +75,8 @@ func sign(kind string, before, most int, pattern string, keywords ...string) rul
 	}}
 }
 
-// need is one of some words that has to end within some bytes from the start of a keyword. The zero need is
-// none.
+// need is a set of words, one of which must end within some bytes from the start of a keyword. The zero need
+// is always met.
 type need struct {
 	bytes int
 	words []string
@@ -82,7 +84,7 @@ type need struct {
 
 func within(bytes int, words ...string) need { return need{bytes, words} }
 
-// order is a rule that is tried only where a word that it needs follows: a pattern costs a microsecond.
+// order returns a rule whose pattern is tried only if the needs are met, because a pattern costs a microsecond.
 func order(needs need, pattern string, keywords ...string) rule {
 	return rule{
 		kind:     "order",
@@ -93,8 +95,8 @@ func order(needs need, pattern string, keywords ...string) rule {
 	}
 }
 
-// follows reports whether a word that a rule needs is in what begins with its keyword.
-func (s *scan) follows(r *rule, at int) bool {
+// meetsNeeds reports whether one of the words that a rule needs follows its keyword at at, within the bytes of the need.
+func (s *scan) meetsNeeds(r *rule, at int) bool {
 	end := min(len(s.text), at+r.most)
 	s.charge(end - at)
 	return slices.ContainsFunc(r.needs, func(word string) bool {
@@ -111,8 +113,8 @@ func (s *scan) follows(r *rule, at int) bool {
 	})
 }
 
-// lowered returns a piece of the text in lower case. Pieces are asked for in their order, and are at most as long as
-// what a rule looks at for a word that it needs.
+// lowered returns s.text[at:end] in lower case. Callers ask for pieces in the order of the text, and a piece is at most
+// as long as the bytes of a need.
 func (s *scan) lowered(at, end int) []byte {
 	if at >= s.lowerEnd {
 		s.lowerFrom = at
@@ -132,17 +134,18 @@ func (s *scan) lowered(at, end int) []byte {
 	return s.lower[at-s.lowerFrom : end-s.lowerFrom]
 }
 
-// has reports whether a sign of a kind was found.
+// has reports whether a sign of this kind has been found.
 func (s *scan) has(kind string) bool {
 	return slices.ContainsFunc(s.found, func(f Span) bool { return f.Kind == kind })
 }
 
-// signRules are tried at their keywords until one of the kind has matched.
+// signRules returns the rules for signs. Once a rule of a kind has matched, the others of this kind are not tried.
 func signRules() []rule {
 	return slices.Concat(takeoverRules(), requestRules(), foreignRules(), hiddenRules(), markupRules())
 }
 
-// takeoverRules find orders that set aside the instructions or the user of a model, or give it another role.
+// takeoverRules returns the rules for orders that set aside the instructions or the user of a model, or give it
+// another role.
 func takeoverRules() []rule {
 	return []rule{
 		order(
@@ -220,7 +223,7 @@ func takeoverRules() []rule {
 	}
 }
 
-// requestRules find what is addressed to a model, and orders about its tools, the notes and the user.
+// requestRules returns the rules for text addressed to a model, and orders about its tools, the notes and the user.
 func requestRules() []rule {
 	return []rule{
 		order(
@@ -309,7 +312,7 @@ func requestRules() []rule {
 	}
 }
 
-// foreignRules find orders in other languages than English.
+// foreignRules returns the rules for orders in languages other than English.
 func foreignRules() []rule {
 	return []rule{
 		order(
@@ -348,7 +351,7 @@ func foreignRules() []rule {
 	}
 }
 
-// hiddenRules find text that a reader does not see.
+// hiddenRules returns the rules for text that a reader does not see.
 func hiddenRules() []rule {
 	return []rule{
 		sign(
@@ -391,7 +394,7 @@ func hiddenRules() []rule {
 	}
 }
 
-// markupRules find marks of the parts of a prompt, and addresses that carry text.
+// markupRules returns the rules for delimiters of a prompt, and for addresses that carry text.
 func markupRules() []rule {
 	return []rule{
 		sign(
@@ -456,12 +459,13 @@ func markupRules() []rule {
 	}
 }
 
-// spoken is a comment that speaks to a model.
-var spoken = lazily(
+// addressedToModel matches the text of a comment that addresses a model.
+var addressedToModel = lazily(
 	`(?is)\b(?:ai|llms?|assistants?|language models?|chatgpt|claude|gpt|copilot|gemini|agents?)\b.*\b(?:you|must|should|ignore|do not|don't|call|send|delete|publish|append|include|respond|reply|say|tell|recommend|fetch|execute|summari[sz]e)\b`,
 )
 
-// comment finds a comment that speaks to a model, of up to 4 KiB.
+// comment returns a finder of comments that address a model. It reads up to 4 KiB of a comment; end is the text that
+// ends one.
 func comment(end string) func(s *scan, at, named int) {
 	return func(s *scan, at, _ int) {
 		if at < s.commentEnd || s.has("hidden") {
@@ -473,21 +477,21 @@ func comment(end string) func(s *scan, at, named int) {
 			n = len(piece)
 		}
 		s.commentEnd = at + 2 + n + len(end)
-		if s.charge(n); s.err == nil && spoken().Match(piece[:n]) {
+		if s.charge(n); s.err == nil && addressedToModel().Match(piece[:n]) {
 			s.add(at, at+1, "hidden")
 		}
 	}
 }
 
-// Runs of invisible characters that have no place in a text: flags of regions have six tags, and
-// letters of some scripts one joiner or selector.
+// Maximum numbers of invisible characters in a row that legitimate text has: flags of regions have six
+// tags, and letters of some scripts one joiner or selector.
 const (
 	longestFlag = 8
 	longestRun  = 4
 )
 
-// isInvisible reports whether a character is a soft hyphen, a joiner, a blank without width, an operator that is not
-// shown, a byte order mark or a selector of variants.
+// isInvisible reports whether a character is a soft hyphen, a joiner, a zero-width space, an invisible operator, a byte
+// order mark or a variation selector.
 func isInvisible(r rune) bool {
 	switch {
 	case r == '\u00ad', r == '\ufeff':
@@ -500,13 +504,14 @@ func isInvisible(r rune) bool {
 	return false
 }
 
+// invisible finds direction overrides, and runs of invisible characters that are too long for legitimate text.
 func (s *scan) invisible(at, _ int) {
 	if at < s.runsEnd || s.has("invisible") {
 		return
 	}
 	run := 0
 	tags := 0
-	override := false
+	hasOverride := false
 	i := at
 	for i < len(s.text) {
 		r, size := utf8.DecodeRune(s.text[i:])
@@ -515,7 +520,7 @@ func (s *scan) invisible(at, _ int) {
 		isOther := isInvisible(r)
 		switch {
 		case isOverride:
-			override = true
+			hasOverride = true
 		case isTag:
 			tags++
 		case isOther:
@@ -527,15 +532,15 @@ func (s *scan) invisible(at, _ int) {
 		i += size
 	}
 	s.runsEnd = i
-	if s.charge(i - at); override || tags > longestFlag || run > longestRun {
+	if s.charge(i - at); hasOverride || tags > longestFlag || run > longestRun {
 		s.add(at, at+1, "invisible")
 	}
 }
 
-// longestImage is how far an image is looked at, in bytes.
+// longestImage is how many bytes of an image are searched.
 const longestImage = 2 << 10
 
-// carrier finds an image whose address has a text, or a place for one.
+// carrier finds an image whose address contains text or a placeholder for it.
 func (s *scan) carrier(at, _ int) {
 	if s.has("carrier") {
 		return
@@ -548,12 +553,12 @@ func (s *scan) carrier(at, _ int) {
 	if !bytes.Contains(piece, []byte("://")) {
 		return
 	}
-	all := Addresses(piece)
-	if len(all) == 0 || !all[0].Image { // others have their own keyword
+	addresses := Addresses(piece)
+	if len(addresses) == 0 || !addresses[0].Image { // later images have their own keyword
 		return
 	}
 	isProse := func(text string) bool { return len(strings.Fields(text)) >= 5 }
-	if query := all[0].query(); textPlaceholder().MatchString(query) || slices.ContainsFunc(partsOf(query), isProse) {
+	if query := addresses[0].query(); textPlaceholder().MatchString(query) || slices.ContainsFunc(partsOf(query), isProse) {
 		s.add(at, at+1, "carrier")
 	}
 }
