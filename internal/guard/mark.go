@@ -66,6 +66,9 @@ const markPrefix = "‹secret:"
 
 var markPattern = lazily(`‹secret:([a-z0-9-]{1,64}):[0-9a-f]{6}›`)
 
+// longestMark is the maximum length in bytes of a match of markPattern.
+const longestMark = len(markPrefix) + 64 + len(":000000›")
+
 // HasMark reports whether a text may contain a mark. It is a fast check before [Marks].
 func HasMark(text []byte) bool { return bytes.Contains(text, []byte(markPrefix)) }
 
@@ -167,7 +170,8 @@ func (m *Marker) replace(text []byte, found []Span) []byte {
 	var out []byte
 	at := 0
 	for _, s := range found {
-		out = append(append(out, text[at:s.Start]...), m.mark(s.Kind, s.secret)...)
+		out = append(out, text[at:s.Start]...)
+		out = append(out, m.mark(s.Kind, s.secret)...)
 		at = s.End
 	}
 	return append(out, text[at:]...)
@@ -263,9 +267,11 @@ const (
 
 // bytesNeeded returns how many bytes of a text must be buffered before its next chunk can be searched.
 func bytesNeeded(text []byte) int {
-	if end, isOpen := propertiesEnd(text); isOpen && len(text) < longestProperties {
+	end, isOpen := propertiesEnd(text)
+	switch {
+	case isOpen && len(text) < longestProperties:
 		return longestProperties
-	} else if end < longestProperties {
+	case end < longestProperties:
 		return max(chunkSize, end) + lookAhead
 	}
 	return chunkSize + lookAhead
@@ -285,14 +291,17 @@ func chunkOf(text []byte) (size int, whole bool) {
 	keyStart := []byte("-----BEGIN ")
 	if bytes.Contains(chunk, keyStart) { // Contains is faster than LastIndex, and most texts have none
 		lastKey := bytes.LastIndex(chunk, keyStart)
-		if lastKey > 0 && lastKey > bytes.LastIndex(chunk, keyEnds[0]) {
+		isUnclosed := lastKey > bytes.LastIndex(chunk, keyEnds[0])
+		if lastKey > 0 && isUnclosed {
 			chunk = chunk[:lastKey]
 		}
 	}
-	for end := len(chunk); end > 0; {
-		if end = bytes.LastIndexByte(chunk[:end], '\n'); end > 0 && chunk[end-1] != '\\' {
+	end := bytes.LastIndexByte(chunk, '\n')
+	for end > 0 {
+		if chunk[end-1] != '\\' { // not a continued line
 			return end + 1, true
 		}
+		end = bytes.LastIndexByte(chunk[:end], '\n')
 	}
 	return len(chunk), false
 }
@@ -358,12 +367,18 @@ func (r *redactingReader) redactNext() error {
 	}
 	var within []Span
 	for _, f := range found {
-		if start := max(f.Start, r.context); start < min(
-			f.End,
-			end,
-		) { // all of it, but for one that is longer than what is searched
-			within = append(within, Span{Start: start - r.context, End: min(f.End, end) - r.context, Kind: f.Kind, secret: f.secret})
+		// A span is within the chunk as a whole, unless it is longer than what is searched.
+		spanStart := max(f.Start, r.context)
+		spanEnd := min(f.End, end)
+		if spanStart >= spanEnd {
+			continue
 		}
+		within = append(within, Span{
+			Start:  spanStart - r.context,
+			End:    spanEnd - r.context,
+			Kind:   f.Kind,
+			secret: f.secret,
+		})
 	}
 	r.redacted = r.m.replace(r.raw[r.context:end:end], within)
 	contextStart := end
@@ -378,13 +393,16 @@ func (r *redactingReader) redactNext() error {
 // splitPoint returns where to split a long line: at near, or before the secret, escape or mark that near is inside of.
 // The result is after start.
 func splitPoint(window []byte, found []Span, start, near int) int {
-	const longestMark = len(markPrefix) + 64 + len(":000000›")
+	const longestEscape = len(`\ud800\udc00`)
 	split := near
-	if at := bytes.LastIndexByte(window[start:split], '\\'); at >= 0 && split-start-at < len(`\ud800\udc00`) {
-		split = start + at
+	escape := bytes.LastIndexByte(window[start:split], '\\')
+	if escape >= 0 && split-start-escape < longestEscape {
+		split = start + escape
 	}
-	if at := bytes.LastIndex(window[max(start, split-longestMark):split], []byte("‹")); at >= 0 {
-		split = max(start, split-longestMark) + at
+	markStart := max(start, split-longestMark)
+	mark := bytes.LastIndex(window[markStart:split], []byte("‹"))
+	if mark >= 0 {
+		split = markStart + mark
 	}
 	for _, f := range found {
 		if f.Start < split && split < f.End {
@@ -531,8 +549,7 @@ func (r *Restorer) Restored(text []byte) ([]byte, error) {
 		mark := string(text[at[0]:at[1]])
 		occurrences[mark]++
 		isKnown := secrets[mark] != nil && !secrets[mark].ambiguous
-		if !isKnown &&
-			!slices.ContainsFunc(r.from, func(raw []byte) bool { return bytes.Contains(raw, []byte(mark)) }) {
+		if !isKnown && !r.isLiteral(mark) {
 			return nil, &UnknownMark{mark}
 		}
 	}
@@ -548,7 +565,7 @@ func (r *Restorer) Restored(text []byte) ([]byte, error) {
 			done[string(mark)]++
 			return spell(known, n, occurrences[string(mark)])
 		})
-		if bytes.Equal(restored, previous) {
+		if bytes.Equal(restored, previous) { // this speller changes nothing
 			continue
 		}
 		previous = restored
@@ -561,6 +578,11 @@ func (r *Restorer) Restored(text []byte) ([]byte, error) {
 		}
 	}
 	return nil, ErrExposed
+}
+
+// isLiteral reports whether one of the texts contains the mark itself.
+func (r *Restorer) isLiteral(mark string) bool {
+	return slices.ContainsFunc(r.from, func(text []byte) bool { return bytes.Contains(text, []byte(mark)) })
 }
 
 // covers reports whether text has each mark of other at least as often, ignoring the kind.

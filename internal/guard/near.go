@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // Models often write a mark back a little differently: with other brackets or none, as an entity or an escape, with
@@ -61,14 +62,17 @@ func fixMarks(text []byte, secrets map[string]*secret, texts [][]byte) ([]byte, 
 		}
 		mark := markNamed(secrets, bytes.ToLower(text[match[6]:match[7]]), bytes.ToLower(text[match[8]:match[9]]))
 		if mark == "" {
-			isOfKind := IsKind(string(bytes.ToLower(text[match[6]:match[7]]))) && match[9]-match[8] >= 4
-			isShaped := match[2] >= 0 && match[10] >= 0 && match[9]-match[8] == digitsOfMark
-			if !isOfKind && !isShaped {
+			digits := match[9] - match[8]
+			hasKnownKind := digits >= 4 && IsKind(string(bytes.ToLower(text[match[6]:match[7]])))
+			hasBrackets := match[2] >= 0 && match[10] >= 0
+			isShaped := hasBrackets && digits == digitsOfMark
+			if !hasKnownKind && !isShaped {
 				continue
 			}
 			return nil, &NearMark{string(text[start:end])}
 		}
-		out = append(append(out, text[copied:start]...), mark...)
+		out = append(out, text[copied:start]...)
+		out = append(out, mark...)
 		copied = end
 	}
 	if out == nil {
@@ -109,11 +113,12 @@ func markNamed(secrets map[string]*secret, kind, digits []byte) string {
 		return ""
 	}
 	named := ""
+	ending := ":" + string(digits) + "›"
 	for mark, s := range secrets {
-		if s.ambiguous || !bytes.HasSuffix([]byte(mark), append([]byte(":"), append(digits, "›"...)...)) {
+		if s.ambiguous || !strings.HasSuffix(mark, ending) {
 			continue
 		}
-		if mark == markPrefix+string(kind)+":"+string(digits)+"›" {
+		if mark == markPrefix+string(kind)+ending {
 			return mark
 		}
 		if named != "" {
@@ -128,11 +133,10 @@ func markNamed(secrets map[string]*secret, kind, digits []byte) string {
 func fragmentOfMark(mark string) *regexp.Regexp {
 	digits := mark[len(mark)-digitsOfMark-len("›") : len(mark)-len("›")]
 	kind := mark[len(markPrefix) : len(mark)-digitsOfMark-len(":›")]
-	return regexp.MustCompile(
-		`(?i)‹\s*secret|` + nearOpen + `\s*secret\b|(?:\b|\\[nrt])secret` + nearColon + regexp.QuoteMeta(
-			kind,
-		) + `\b|\b` + regexp.QuoteMeta(
-			kind,
-		) + nearColon + digits + `|\b` + digits + `(?:\b|›)`,
-	)
+	quotedKind := regexp.QuoteMeta(kind)
+	return regexp.MustCompile(`(?i)‹\s*secret` +
+		`|` + nearOpen + `\s*secret\b` +
+		`|(?:\b|\\[nrt])secret` + nearColon + quotedKind + `\b` +
+		`|\b` + quotedKind + nearColon + digits +
+		`|\b` + digits + `(?:\b|›)`)
 }
