@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -86,9 +87,15 @@ func (s *scan) userinfo(at, _ int) {
 		return
 	}
 	m := userinfoPattern().FindSubmatchIndex(line)
-	if m != nil && !placeholder().Match(s.text[at+m[2]:at+m[3]]) &&
-		!bytes.HasPrefix(s.text[at+m[1]-1:], []byte("example.")) {
-		s.add(at+m[2], at+m[3], "password-in-url")
+	if m == nil {
+		return
+	}
+	from := at + m[2]
+	to := at + m[3]
+	host := s.text[at+m[1]-1:]
+	isExample := placeholder().Match(s.text[from:to]) || bytes.HasPrefix(host, []byte("example."))
+	if !isExample {
+		s.add(from, to, "password-in-url")
 	}
 }
 
@@ -103,19 +110,33 @@ func (s *scan) authorization(at, _ int) {
 		to++
 	}
 	value := s.text[from:to]
-	if s.charge(len(value)); len(value) < 16 || at > 0 && isWord(s.text[at-1]) {
+	s.charge(len(value))
+	isPartOfWord := at > 0 && isWord(s.text[at-1])
+	if len(value) < 16 || isPartOfWord {
 		return
 	}
-	if s.text[at]|0x20 == 'b' && s.text[at+1]|0x20 == 'a' {
-		decoded, err := base64.StdEncoding.DecodeString(string(value))
-		if user, password, found := bytes.Cut(decoded, []byte(":")); err != nil || !found || !isPrintable(user) ||
-			len(password) == 0 {
-			return
-		}
-	} else if !isMixed(value) || entropyOf(value) < 3.5 || len(value) < 20 {
-		return
+	isSecret := isBearerToken
+	if bytes.EqualFold(s.text[at:at+len("basic")], []byte("basic")) {
+		isSecret = isBasicCredentials
 	}
-	s.add(from, to, "authorization")
+	if isSecret(value) {
+		s.add(from, to, "authorization")
+	}
+}
+
+// isBasicCredentials reports whether a value is a user and a password in base64, as in the Basic scheme of HTTP.
+func isBasicCredentials(value []byte) bool {
+	decoded, err := base64.StdEncoding.DecodeString(string(value))
+	if err != nil {
+		return false
+	}
+	user, password, ok := bytes.Cut(decoded, []byte(":"))
+	return ok && isPrintable(user) && len(password) > 0
+}
+
+// isBearerToken reports whether a value looks like a token.
+func isBearerToken(value []byte) bool {
+	return len(value) >= 20 && isMixed(value) && entropyOf(value) >= 3.5
 }
 
 // password finds the value of a property or line such as "password: …". In properties and columns of tables any value
@@ -130,29 +151,37 @@ func (s *scan) password(at, end int) {
 	}
 	from, to := s.value(end, rest)
 	value := s.text[from:to]
-	words := s.quotedPhraseEnd(from, to)
-	switch {
-	case words > from:
-		s.add(from, words, "password")
-	case from < to && value[0] != '<' && placeholder().Match(value): // a tag can be in front of a value
-	case isPassword(value):
-		s.addPieces(from, to, "password", isPassword)
-	case from < to && s.isEnvironmentVariable(at, end, from):
-		s.add(from, to, "password")
-	default:
-		isFound := from < to && (s.wordOfLabel(at, end, from, to) || s.wordsOfLine(at, end, from))
-		if !isFound {
-			s.findInProse(at, end, rest, "password", isPassword)
+	if phraseEnd, ok := s.quotedPhraseEnd(from, to); ok {
+		s.add(from, phraseEnd, "password")
+		return
+	}
+	if len(value) > 0 {
+		isTag := value[0] == '<' // a tag may precede the value
+		switch {
+		case !isTag && placeholder().Match(value):
+			return
+		case isPassword(value):
+			s.addPieces(from, to, "password", isPassword)
+			return
+		case s.isEnvironmentVariable(at, end, from):
+			s.add(from, to, "password")
+			return
+		case s.wordOfLabel(at, end, from, to), s.wordsOfLine(at, end, from):
+			return
 		}
 	}
+	s.findInProse(at, end, rest, "password", isPassword)
 }
 
 // wordsOfLine adds the words from from to the end of the line as a passphrase, if the name of the password is alone at
 // the beginning of the line. It returns false if they are rather a remark about the password.
 func (s *scan) wordsOfLine(at, end, from int) bool {
-	namesPassphrase := isPassphraseKeyword(s.text[at:end]) || s.isAlone(at) && !bytes.HasPrefix(bytes.TrimLeft(s.text[s.lineStart(at):], " \t>"), []byte("#"))
+	namesPassphrase := isPassphraseKeyword(s.text[at:end])
 	if !namesPassphrase {
-		return false
+		isHeading := bytes.HasPrefix(bytes.TrimLeft(s.text[s.lineStart(at):], " \t>"), []byte("#"))
+		if isHeading || !s.isAlone(at) {
+			return false
+		}
 	}
 	line := s.line(from, longestPassword)
 	words := phrase().FindSubmatchIndex(line)
@@ -161,7 +190,7 @@ func (s *scan) wordsOfLine(at, end, from int) bool {
 	}
 	value := line[words[2]:words[3]]
 	count := 1 + bytes.Count(value, []byte(" ")) + bytes.Count(value, []byte("-"))
-	if count < minWords && !isPassphraseKeyword(s.text[at:end]) {
+	if count < minWords && !namesPassphrase {
 		return false
 	}
 	s.add(from+words[2], from+words[3], "password")
@@ -186,19 +215,25 @@ func (s *scan) isEnvironmentVariable(at, end, from int) bool {
 // structuredPassword finds the values of a password whose name is a key, heading, tag, field or value of another name.
 // It returns false if the name is none of these.
 func (s *scan) structuredPassword(at, end int, rest []byte) bool {
-	add := func(from, to int, value []byte) {
-		if len(value) >= 3 && !unset().Match(value) {
-			s.addAs(from, to, "password", value)
-		}
-	}
 	addString := func(from, to int, value []byte) {
 		if !mentionsPassword(value) {
-			add(from, to, value)
+			s.addPassword(from, to, value)
 		}
 	}
-	return s.property(at, end, add) || s.member(at, end, addString) || s.column(at, end, "password", add) ||
-		s.element(at, end, addString) || s.htmlColumn(at, end, "password", add) || s.pair(at, end, addString) ||
-		s.inlineField(at, end, rest, add)
+	return s.property(at, end, s.addPassword) ||
+		s.member(at, end, addString) ||
+		s.column(at, end, "password", s.addPassword) ||
+		s.element(at, end, addString) ||
+		s.htmlColumn(at, end, "password", s.addPassword) ||
+		s.pair(at, end, addString) ||
+		s.inlineField(at, end, rest, s.addPassword)
+}
+
+// addPassword adds the value of a name of passwords, unless the value means that there is none.
+func (s *scan) addPassword(from, to int, value []byte) {
+	if len(value) >= 3 && !unset().Match(value) {
+		s.addAs(from, to, "password", value)
+	}
 }
 
 // shortForms are short notations of passwords, as in commands; the submatch is the value.
@@ -214,13 +249,8 @@ func (s *scan) shortForm(at, _ int) {
 	if at > 0 && isWord(s.text[at-1]) {
 		return
 	}
-	isProperty := bytes.EqualFold(s.text[at:min(len(s.text), at+len("pw:"))], []byte("pw:")) &&
-		s.property(at, at+len("pw"), func(from, to int, value []byte) {
-			if len(value) >= 3 && !unset().Match(value) {
-				s.addAs(from, to, "password", value)
-			}
-		})
-	if isProperty {
+	isPW := bytes.EqualFold(s.text[at:min(len(s.text), at+len("pw:"))], []byte("pw:"))
+	if isPW && s.property(at, at+len("pw"), s.addPassword) {
 		return
 	}
 	line := s.line(at, longestValue)
@@ -249,23 +279,28 @@ func isTagNameByte(c byte) bool { return isWord(c) || c == '-' || c == ':' }
 // element calls each with the text of the element whose tag name contains the keyword at s.text[at:end]. It returns
 // false if there is none.
 func (s *scan) element(at, end int, each func(from, to int, value []byte)) bool {
-	for earliest := max(0, at-longestName); at > earliest && isTagNameByte(s.text[at-1]); {
-		at--
-	}
-	if at == 0 || s.text[at-1] != '<' {
+	start := s.nameStart(at, isTagNameByte)
+	if start == 0 || s.text[start-1] != '<' {
 		return false
 	}
 	piece := s.text[end:min(len(s.text), end+longestValue)]
 	s.charge(len(piece))
 	m := elementRest().FindSubmatchIndex(piece)
-	if m == nil {
-		return false
-	}
-	if m[3]-m[2] > longestPassword {
+	if m == nil || m[3]-m[2] > longestPassword {
 		return false
 	}
 	each(end+m[2], end+m[3], piece[m[2]:m[3]])
 	return true
+}
+
+// nameStart returns the start of the run of name bytes before at, at most longestName bytes before it.
+func (s *scan) nameStart(at int, isNameByte func(byte) bool) int {
+	earliest := max(0, at-longestName)
+	start := at
+	for start > earliest && isNameByte(s.text[start-1]) {
+		start--
+	}
+	return start
 }
 
 // addPieces adds a value. A value in a JSON string may go on after an escaped line end such as \n: then only the
@@ -294,28 +329,29 @@ func isPassword(value []byte) bool {
 	if !hasLength || !isMixed(value) {
 		return false
 	}
-	isTextOrCode := bytes.ContainsAny(value, " ") || bytes.Contains(value, []byte("()"))
+	isTextOrCode := bytes.IndexByte(value, ' ') >= 0 || bytes.Contains(value, []byte("()"))
 	return !isTextOrCode && entropyOf(value) >= 2.5
 }
 
 // mentionsPassword reports whether a value is text about passwords, as in the messages of a program.
 func mentionsPassword(value []byte) bool { return passwordWord().Match(value) }
 
-// quotedPhraseEnd returns the end of a quoted value of several words that are no sentence, or 0 for any other value.
-func (s *scan) quotedPhraseEnd(from, to int) int {
+// quotedPhraseEnd returns the end of a quoted value of several words that are no sentence. ok is false for any other
+// value.
+func (s *scan) quotedPhraseEnd(from, to int) (end int, ok bool) {
 	if from == 0 || from == to {
-		return 0
+		return 0, false
 	}
 	quote := s.text[from-1]
 	if quote != '"' && quote != '\'' && quote != '`' {
-		return 0
+		return 0, false
 	}
 	line := s.line(from, longestPassword)
 	n := bytes.IndexByte(line, quote)
 	if n < 0 || !isQuotedPhrase(line[:n]) {
-		return 0
+		return 0, false
 	}
-	return from + n
+	return from + n, true
 }
 
 // isQuotedPhrase reports whether a quoted text is several words but no sentence.
@@ -372,8 +408,11 @@ func (s *scan) structuredSecret(at, end int) bool {
 			s.addAs(from, to, "secret", value)
 		}
 	}
-	return s.property(at, end, add) || s.member(at, end, add) || s.column(at, end, "secret", add) ||
-		s.htmlColumn(at, end, "secret", add) || s.pair(at, end, add)
+	return s.property(at, end, add) ||
+		s.member(at, end, add) ||
+		s.column(at, end, "secret", add) ||
+		s.htmlColumn(at, end, "secret", add) ||
+		s.pair(at, end, add)
 }
 
 // isInSentence is a fast check: most keywords in notes are words of sentences. It returns true only if neither
@@ -393,26 +432,34 @@ func (s *scan) isInSentence(at, end int, rest []byte) bool {
 
 // isRandom reports whether a value looks like a key or a token.
 func isRandom(value []byte) bool {
-	hasLength := len(value) >= 16 && len(value) <= 200
-	if !hasLength || !isMixed(value) || entropyOf(value) < 3.5 || bytes.ContainsAny(value, " ()[]{}<>,;") {
+	if len(value) < 16 || len(value) > 200 {
 		return false
 	}
-	return !isAddressOrName(value) && !placeholder().Match(value)
+	if !isMixed(value) || entropyOf(value) < 3.5 {
+		return false
+	}
+	isTextOrCode := bytes.ContainsAny(value, " ()[]{}<>,;")
+	return !isTextOrCode && !isAddressOrName(value) && !placeholder().Match(value)
 }
 
 // isName reports whether a keyword may begin a name, or a word in it.
 func (s *scan) isName(at int) bool {
-	if at == 0 || !isWord(s.text[at-1]) || s.text[at-1] == '_' {
+	if s.beginsName(at) {
 		return true
 	}
-	isCapital := 'A' <= s.text[at] && s.text[at] <= 'Z'
+	if !isCapitalLetter(s.text[at]) {
+		return false
+	}
 	before := s.text[at-1]
 	isLower := 'a' <= before && before <= 'z'
 	isAcronym := isCapitalLetter(before) && at+1 < len(s.text) && isCapitalLetter(s.text[at+1])
-	return isCapital && (isLower || isAcronym) // as in dbPassword and PGPASSWORD
+	return isLower || isAcronym // as in dbPassword and PGPASSWORD
 }
 
 func isCapitalLetter(c byte) bool { return 'A' <= c && c <= 'Z' }
+
+// isKeyByte reports whether a byte may be in the key of a JSON member that names a secret.
+func isKeyByte(c byte) bool { return isWord(c) || c == '-' }
 
 // memberRest matches the rest of the key of a JSON member after a keyword, up to its value: a string or a list.
 var memberRest = lazily(`^[\w-]{0,40}"\s{0,20}:\s{0,20}["\[]`)
@@ -420,10 +467,8 @@ var memberRest = lazily(`^[\w-]{0,40}"\s{0,20}:\s{0,20}["\[]`)
 // member calls each with the strings in the value of the JSON member whose key contains the keyword at s.text[at:end].
 // It returns false if there is no such key.
 func (s *scan) member(at, end int, each func(from, to int, value []byte)) bool {
-	for earliest := max(0, at-longestName); at > earliest && (isWord(s.text[at-1]) || s.text[at-1] == '-'); {
-		at--
-	}
-	if at == 0 || s.text[at-1] != '"' || remarkKey().Match(s.text[end:min(len(s.text), end+40)]) {
+	start := s.nameStart(at, isKeyByte)
+	if start == 0 || s.text[start-1] != '"' || remarkKey().Match(s.text[end:min(len(s.text), end+40)]) {
 		return false
 	}
 	piece := s.text[end:min(len(s.text), end+longestValue)]
@@ -486,11 +531,14 @@ func (s *scan) column(at, end int, kind string, each func(from, to int, value []
 			number = i
 		}
 	}
+	if number < 0 {
+		return false
+	}
 	column := tableColumn{separator: '|', number: number, kind: kind}
-	if number >= 0 && s.wasSearched(column, at) {
+	if s.wasSearched(column, at) {
 		return true
 	}
-	for number >= 0 && next < len(s.text) && s.err == nil {
+	for next < len(s.text) && s.err == nil {
 		from := next
 		line, next = lineAt(s.text, from)
 		cells := cellsOf(line)
@@ -502,13 +550,13 @@ func (s *scan) column(at, end int, kind string, each func(from, to int, value []
 			cell := cells[number]
 			value := bytes.Trim(line[cell[0]:cell[1]], " \t*`\"'")
 			if len(value) > 0 {
-				at := from + cell[0] + bytes.Index(line[cell[0]:cell[1]], value)
-				each(at, at+len(value), value)
+				valueAt := from + cell[0] + bytes.Index(line[cell[0]:cell[1]], value)
+				each(valueAt, valueAt+len(value), value)
 			}
 		}
 	}
 	s.markSearched(column, next)
-	return number >= 0
+	return true
 }
 
 // mayBeHeading is a fast check before column: it returns false only if the keyword that ends at end is in no heading.
@@ -518,18 +566,21 @@ func (s *scan) mayBeHeading(end int, rest []byte) bool {
 	if _, _, ok := s.cellEnd(end); ok {
 		return true
 	}
-	below := end + len(rest) + len("\n")
 	if len(rest) == longestValue { // the line may go on
 		return true
 	}
 	if r := bytes.IndexByte(rest, '\r'); r >= 0 && r < len(rest)-1 { // the line ends there
 		return true
 	}
+	below := end + len(rest) + len("\n")
 	return below < len(s.text) && isDelimiterByte[s.text[below]]
 }
 
-// maxCellContext is the number of bytes on either side of a keyword in a heading that matches [csvName].
-const maxCellContext = 24
+// Limits of a heading that matches [csvName].
+const (
+	maxCellContext = 24 // bytes on either side of a keyword
+	maxCellBlanks  = 2
+)
 
 // cellEnd returns the end of the cell whose keyword ends at end, and how many blanks are between the two. ok is false
 // if more than a few words follow the keyword.
@@ -543,7 +594,8 @@ func (s *scan) cellEnd(end int) (to, blanks int, ok bool) {
 		if c != ' ' {
 			continue
 		}
-		if blanks++; blanks > maxCellBlanks {
+		blanks++
+		if blanks > maxCellBlanks {
 			return 0, 0, false
 		}
 	}
@@ -577,10 +629,10 @@ func (s *scan) isCell(start, at, end int) bool {
 	return isStart || isSeparator[s.text[from-1]]
 }
 
-// maxCellBlanks is the number of blanks in such a heading.
-const maxCellBlanks = 2
-
-var isSeparator, isCellByte = bytesOf("\t;,"), bytesOf(letters + " -\".")
+var (
+	isSeparator = bytesOf("\t;,")
+	isCellByte  = bytesOf(letters + " -\".")
+)
 
 // csvColumn is column for lines of cells separated by commas, semicolons or tabs: the first line consists of short
 // names without blanks around them, and all lines have equally many cells.
@@ -608,13 +660,16 @@ func (s *scan) csvColumn(start, at, end int, kind string, each func(from, to int
 			number = i
 		}
 	}
-	column := tableColumn{separator, len(headings), number, kind}
-	if number >= 0 && s.wasSearched(column, at) {
+	if number < 0 {
+		return false
+	}
+	column := tableColumn{separator: separator, cells: len(headings), number: number, kind: kind}
+	if s.wasSearched(column, at) {
 		return true
 	}
 	isTable := false
 	searchedTo := next
-	for number >= 0 && next < len(s.text) && s.err == nil {
+	for next < len(s.text) && s.err == nil {
 		from := next
 		line, next = lineAt(s.text, from)
 		s.charge(len(line))
@@ -627,8 +682,8 @@ func (s *scan) csvColumn(start, at, end int, kind string, each func(from, to int
 		cell := cells[number]
 		value := bytes.Trim(line[cell[0]:cell[1]], " \"")
 		if len(value) > 0 {
-			at := from + cell[0] + bytes.Index(line[cell[0]:cell[1]], value)
-			each(at, at+len(value), value)
+			valueAt := from + cell[0] + bytes.Index(line[cell[0]:cell[1]], value)
+			each(valueAt, valueAt+len(value), value)
 		}
 	}
 	s.markSearched(column, searchedTo)
@@ -702,7 +757,8 @@ func (s *scan) value(end int, line []byte) (from, to int) {
 	from += end
 	to += end
 	if to-from > longestPassword {
-		if m[8] < 0 { // in quotes
+		isUnquoted := m[8] >= 0
+		if !isUnquoted {
 			return 0, 0
 		}
 		to = from + longestPassword
@@ -727,7 +783,8 @@ func mayAssign(line []byte) bool {
 			return true
 		case '-', ' ', '\t', '*', '_', '`', '"', '\'':
 		default:
-			if !isWordByte[c] || i > 0 && !isWordByte[line[i-1]] && line[i-1] != '-' {
+			continuesWord := i == 0 || isWordByte[line[i-1]] || line[i-1] == '-'
+			if !isWordByte[c] || !continuesWord {
 				return false
 			}
 		}
@@ -755,13 +812,16 @@ func (s *scan) searchEncoded() {
 		for end > start && isBase64[s.text[end-1]] { // backwards, so that most of a text is skipped
 			end--
 		}
-		if end > start {
+		if end > start { // no run of minEncoded bytes begins before end
 			start = end
 			continue
 		}
-		for end += minEncoded; end < len(s.text) && isBase64[s.text[end]]; end++ {
+		end = start + minEncoded
+		for end < len(s.text) && isBase64[s.text[end]] {
+			end++
 		}
-		if !bytes.ContainsAny(s.text[start:start+minEncoded], "-_/") || end-start >= 40 {
+		mayBePath := bytes.ContainsAny(s.text[start:start+minEncoded], "-_/")
+		if !mayBePath || end-start >= 40 {
 			s.searchDecoded(start, end)
 		}
 		start = end + 1
@@ -774,17 +834,21 @@ func (s *scan) searchDecoded(start, end int) {
 	s.charge(end - start)
 	text := make([]byte, base64.RawStdEncoding.DecodedLen(end-start))
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		if n, _ := encoding.Decode(text[:6], s.text[start:start+8]); n < 6 || !isPrintable(text[:6]) {
+		n, _ := encoding.Decode(text[:6], s.text[start:start+8]) // n is less than 6 after an error
+		if n < 6 || !isPrintable(text[:6]) {
 			continue
 		}
-		if n, err := encoding.Decode(text, s.text[start:end]); err == nil && isPrintable(text[:n]) {
-			inner := scan{text: text[:n], spend: s.spend, err: s.err}
-			if inner.keywords(secretWords()); len(inner.found) > 0 {
-				s.add(start, end, inner.found[0].Kind)
-			}
-			s.err = inner.err
-			return
+		n, err := encoding.Decode(text, s.text[start:end])
+		if err != nil || !isPrintable(text[:n]) {
+			continue
 		}
+		inner := scan{text: text[:n], spend: s.spend, err: s.err}
+		inner.keywords(secretWords())
+		if len(inner.found) > 0 {
+			s.add(start, end, inner.found[0].Kind)
+		}
+		s.err = inner.err
+		return
 	}
 }
 
@@ -808,19 +872,7 @@ var (
 // ISO 13616).
 func (s *scan) numbers() {
 	for _, m := range cards().FindAllIndex(s.text, -1) {
-		sum := 0
-		double := false
-		for i := m[1] - 1; i >= m[0]; i-- {
-			if c := s.text[i]; '0' <= c && c <= '9' {
-				d := int(c - '0')
-				if double {
-					d = d*2%10 + d/5
-				}
-				sum = sum + d
-				double = !double
-			}
-		}
-		if sum%10 == 0 {
+		if passesLuhn(s.text[m[0]:m[1]]) {
 			s.add(m[0], m[1], "card-number")
 		}
 	}
@@ -829,6 +881,27 @@ func (s *scan) numbers() {
 			s.add(m[0], m[0]+end, "iban")
 		}
 	}
+}
+
+// passesLuhn checks the digits of a text; other bytes are skipped.
+func passesLuhn(text []byte) bool {
+	sum := 0
+	double := false
+	for _, c := range slices.Backward(text) {
+		if c < '0' || c > '9' {
+			continue
+		}
+		digit := int(c - '0')
+		if double {
+			digit *= 2
+			if digit > 9 {
+				digit -= 9
+			}
+		}
+		sum += digit
+		double = !double
+	}
+	return sum%10 == 0
 }
 
 // lengthsOfIBAN lists the length of an IBAN for each country (registry of ISO 13616).
@@ -850,25 +923,31 @@ func ibanEnd(text []byte) int {
 		if c == ' ' {
 			continue
 		}
-		if number = append(number, c); len(number) == length {
+		number = append(number, c)
+		if len(number) == length {
 			end = i + 1
 			break
 		}
 	}
 	isWhole := end == len(text) || text[end] == ' '
-	if !isWhole || len(number) < length || len(number) < 15 || len(number) > 34 {
+	if !isWhole || len(number) < length || !isIBAN(number) {
 		return 0
 	}
+	return end
+}
+
+// isIBAN checks the length and the check digits of an IBAN without blanks.
+func isIBAN(number []byte) bool {
+	if len(number) < 15 || len(number) > 34 {
+		return false
+	}
 	remainder := 0
-	for _, c := range append(number[4:len(number):len(number)], number[:4]...) {
-		if c >= 'A' {
+	for _, c := range slices.Concat(number[4:], number[:4]) {
+		if isCapitalLetter(c) {
 			remainder = (remainder*100 + int(c-'A') + 10) % 97
 		} else {
 			remainder = (remainder*10 + int(c-'0')) % 97
 		}
 	}
-	if remainder != 1 {
-		return 0
-	}
-	return end
+	return remainder == 1
 }
