@@ -81,7 +81,7 @@ func TestFastTestsRuleOutNothingElse(t *testing.T) {
 			around := string(text[at:])
 			check("mayNameValue", mayNameValue(before), nameLabel().Match(before), string(text), around)
 			check("mayEndWithVerb", mayEndWithVerb(before), valueBefore().Match(before), string(text), around)
-			check("maySayWords", mayHavePhrase(rest), phraseValue().Match(rest), string(text), around)
+			check("mayHavePhrase", mayHavePhrase(rest), phraseValue().Match(rest), string(text), around)
 			isLaidOut := s.structuredPassword(at, end, rest) || s.structuredSecret(at, end)
 			inSentence := (&scan{text: text}).isInSentence(at, end, rest)
 			check("isInSentence", !inSentence, isLaidOut, string(text), around)

@@ -82,7 +82,8 @@ func (s *scan) findInProse(at, end int, line []byte, kind string, isSecret func(
 		return
 	}
 	if mayHavePhrase(line) {
-		if m := phraseValue().FindSubmatchIndex(line); m != nil {
+		m := phraseValue().FindSubmatchIndex(line)
+		if m != nil {
 			words := line[m[2]:m[3]]
 			if kind == "password" && (isQuotedPhrase(words) || isPlainPassword(words)) {
 				s.add(end+m[2], end+m[3], kind)
@@ -90,21 +91,36 @@ func (s *scan) findInProse(at, end int, line []byte, kind string, isSecret func(
 			return
 		}
 	}
-	isMarkup := len(line) > 0 && line[0] == '<'
-	if !isMarkup && (len(line) >= maxTitleRest || !isAll(line, &isTitleByte)) {
+	if len(line) > 0 && line[0] == '<' {
+		s.findInMarkup(end, kind, isSecret)
 		return
 	}
+	isTitle := len(line) < maxTitleRest && isAll(line, &isTitleByte)
+	if isTitle {
+		s.findBelow(at, end, kind, isSecret)
+	}
+}
+
+// findInMarkup looks for the value in the HTML elements after a name that ends at end.
+func (s *scan) findInMarkup(end int, kind string, isSecret func([]byte) bool) {
 	piece := s.text[end:min(len(s.text), end+maxDistanceBelow)]
-	if !mayHaveValue(piece) || !isMarkup && !s.isAlone(at) {
+	if !mayHaveValue(piece) {
 		return
 	}
 	s.charge(len(piece))
-	if isMarkup {
-		if !s.addMatch(end, htmlCellValue().FindSubmatchIndex(piece), kind, isSecret) {
-			s.addAdjacentMatch(end, piece, htmlSiblingValue().FindSubmatchIndex(piece), kind, isSecret)
-		}
+	if s.addMatch(end, htmlCellValue().FindSubmatchIndex(piece), kind, isSecret) {
 		return
 	}
+	s.addAdjacentMatch(end, piece, htmlSiblingValue().FindSubmatchIndex(piece), kind, isSecret)
+}
+
+// findBelow looks for the value on the lines below the name at s.text[at:end], if it has its line to itself.
+func (s *scan) findBelow(at, end int, kind string, isSecret func([]byte) bool) {
+	piece := s.text[end:min(len(s.text), end+maxDistanceBelow)]
+	if !mayHaveValue(piece) || !s.isAlone(at) {
+		return
+	}
+	s.charge(len(piece))
 	s.addMatch(end, valueBelow().FindSubmatchIndex(piece), kind, isSecret)
 }
 
@@ -127,7 +143,8 @@ func mayHavePhrase(line []byte) bool {
 	if at == 0 {
 		return false
 	}
-	for ; at < len(line) && line[at] < utf8.RuneSelf && isWordByte[line[at]]; at++ { // the verb
+	for at < len(line) && line[at] < utf8.RuneSelf && isWordByte[line[at]] { // the verb
+		at++
 	}
 	at = skipBlanks(line, at)
 	if at < len(line) && line[at] == ':' {
@@ -150,9 +167,10 @@ func skipBlanks(line []byte, at int) int {
 
 // findOnLine looks for the value in line, the rest of the line after a name that ends at end.
 func (s *scan) findOnLine(end int, line []byte, kind string, isSecret func([]byte) bool) {
-	found := s.addMatch(end, proseValue().FindSubmatchIndex(line), kind, isSecret) ||
-		s.addMatch(end, htmlCellValue().FindSubmatchIndex(line), kind, isSecret)
-	if found {
+	if s.addMatch(end, proseValue().FindSubmatchIndex(line), kind, isSecret) {
+		return
+	}
+	if s.addMatch(end, htmlCellValue().FindSubmatchIndex(line), kind, isSecret) {
 		return
 	}
 	rest := adjacentValue
@@ -165,11 +183,17 @@ func (s *scan) findOnLine(end int, line []byte, kind string, isSecret func([]byt
 // addAdjacentMatch adds group 1 of match like addMatch, for a value that no verb or sign introduces: an identifier is
 // no secret then.
 func (s *scan) addAdjacentMatch(end int, piece []byte, match []int, kind string, isSecret func([]byte) bool) {
-	if match == nil || identifier().Match(bytes.TrimRight(piece[match[2]:match[3]], ".,;:!?*_)")) {
+	if match == nil {
 		return
 	}
-	s.addMatch(end, match, kind, isSecret)
+	value := bytes.TrimRight(piece[match[2]:match[3]], trailingPunctuation)
+	if !identifier().Match(value) {
+		s.addMatch(end, match, kind, isSecret)
+	}
 }
+
+// trailingPunctuation may follow a value in a sentence, and is no part of it.
+const trailingPunctuation = ".,;:!?*_)"
 
 // findBeforeName looks for a value before the name at at, as in "… is the password". line is the rest of the line
 // after the name. It returns whether a value was added.
@@ -218,7 +242,10 @@ func endsVerb(rest []byte) bool {
 	return len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\t')
 }
 
-var isBeforeS, isWordOrBlank = bytesOf("iIaAlL"), bytesOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz- \t")
+var (
+	isBeforeS     = bytesOf("iIaAlL") // the letters before the "s" of a verb
+	isWordOrBlank = bytesOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz- \t")
+)
 
 // mayHaveValue reports whether a text has a word with both letters and digits, of at least minPasswordLength bytes, that
 // is no URL: only such words can be secrets here.
@@ -226,35 +253,33 @@ func mayHaveValue(text []byte) bool {
 	if !hasDigit(text) {
 		return false
 	}
-	const digit, letter, both = 1, 2, 3
-	has := 0
-	size := 0
-	for i := 0; i <= len(text); i++ {
-		if i == len(text) || isBetweenWords[text[i]] {
-			if has == both && size >= minPasswordLength && !bytes.Contains(text[i-size:i], schemeSign) {
-				return true
-			}
-			has = 0
-			size = 0
+	start := 0
+	for i, c := range text {
+		if !isBetweenWords[c] {
 			continue
 		}
-		size++
-		switch c := text[i]; {
-		case '0' <= c && c <= '9':
-			has |= digit
-		case 'a' <= c|0x20 && c|0x20 <= 'z':
-			has |= letter
+		if isCandidate(text[start:i]) {
+			return true
 		}
+		start = i + 1
 	}
-	return false
+	return isCandidate(text[start:])
+}
+
+// isCandidate reports whether a word is long and mixed enough for a secret, and no URL.
+func isCandidate(word []byte) bool {
+	return len(word) >= minPasswordLength && isMixed(word) && !bytes.Contains(word, schemeSign)
 }
 
 // hasDigit reports whether a text has a digit. It tests eight bytes at a time, because most prose has none.
 func hasDigit(text []byte) bool {
 	const each = 0x0101010101010101
 	for ; len(text) >= 8; text = text[8:] {
+		// A byte of x is 0 to 9 exactly where the text has a digit. Adding 0x76 sets the high bit of every other byte
+		// below 0x80; or-ing x sets it for the rest.
 		x := binary.LittleEndian.Uint64(text) ^ '0'*each
-		if isNone := (x&(0x7f*each) + (0x80-10)*each) | x; isNone&(0x80*each) != 0x80*each {
+		nonDigits := (x&(0x7f*each) + (0x80-10)*each) | x
+		if nonDigits&(0x80*each) != 0x80*each {
 			return true
 		}
 	}
@@ -280,8 +305,8 @@ func (s *scan) addMatch(offset int, match []int, kind string, isSecret func([]by
 		return false
 	}
 	from := offset + match[2]
-	value := bytes.TrimRight(s.text[from:offset+match[3]], ".,;:!?*_)")
-	isHarmless := placeholder().Match(value) || harmlessTerm().Match(value) || bytes.Contains(value, []byte("://"))
+	value := bytes.TrimRight(s.text[from:offset+match[3]], trailingPunctuation)
+	isHarmless := placeholder().Match(value) || harmlessTerm().Match(value) || bytes.Contains(value, schemeSign)
 	if isHarmless || len(value) < minPasswordLength || !isSecret(value) {
 		return false
 	}
@@ -292,5 +317,8 @@ func (s *scan) addMatch(offset int, match []int, kind string, isSecret func([]by
 // isAlone reports whether only the start of a title or list item precedes the name at at on its line.
 func (s *scan) isAlone(at int) bool {
 	start := s.lineStart(at)
-	return at-start < 80 && nameBefore().Match(s.text[start:at])
+	return at-start < maxTitleStart && nameBefore().Match(s.text[start:at])
 }
+
+// maxTitleStart is the maximum length in bytes of what precedes a name in a title.
+const maxTitleStart = 80
