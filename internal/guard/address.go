@@ -141,10 +141,10 @@ func addressEnd(text []byte, start, end int) int {
 		before--
 	}
 	if before > 0 && (before == start || text[before-1] != '<') {
-		closing := closings[text[before-1]]
+		closing, isEnclosed := closings[text[before-1]]
 		rest := text[start:min(len(text), start+longestAddress)]
-		if n := bytes.Index(rest, []byte(closing)); closing != "" && n >= 0 &&
-			!bytes.Contains(rest[:n], []byte("\n\n")) {
+		n := bytes.Index(rest, []byte(closing))
+		if isEnclosed && n >= 0 && !bytes.Contains(rest[:n], []byte("\n\n")) {
 			return start + n
 		}
 	}
@@ -285,16 +285,28 @@ func partsOf(query string) (parts []string) {
 			continue
 		}
 		parts = append(parts, text)
-		bare := strings.TrimRight(text, "=")
-		for _, decode := range []func(string) ([]byte, error){hex.DecodeString, base64.RawStdEncoding.DecodeString, base64.RawURLEncoding.DecodeString} {
-			if inner, err := decode(bare); err == nil && len(inner) >= minCarried && utf8.Valid(inner) &&
-				bytes.IndexFunc(inner, unicode.IsControl) < 0 {
-				parts = append(parts, string(inner))
+		unpadded := strings.TrimRight(text, "=")
+		for _, decode := range textDecoders {
+			decoded, err := decode(unpadded)
+			if err == nil && len(decoded) >= minCarried && isText(decoded) {
+				parts = append(parts, string(decoded))
 				break
 			}
 		}
 	}
 	return parts
+}
+
+// textDecoders are the encodings in which a part of an address can carry text.
+var textDecoders = []func(string) ([]byte, error){
+	hex.DecodeString,
+	base64.RawStdEncoding.DecodeString,
+	base64.RawURLEncoding.DecodeString,
+}
+
+// isText reports whether bytes are UTF-8 without control characters.
+func isText(text []byte) bool {
+	return utf8.Valid(text) && bytes.IndexFunc(text, unicode.IsControl) < 0
 }
 
 // Host returns the host of an address in lower case, with its port.

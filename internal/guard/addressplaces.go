@@ -46,7 +46,8 @@ func schemeEnd(text []byte, from int) int {
 		if from == 0 {
 			continue
 		}
-		last, next := text[from-1], text[from+1]
+		last := text[from-1]
+		next := text[from+1]
 		if next == '/' || next == '\\' || strings.IndexByte(endsOfSchemes, last) >= 0 {
 			return from
 		}

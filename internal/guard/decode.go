@@ -171,7 +171,8 @@ func decodeEscape(rest []byte) (decoded []byte, size int) {
 // isPunctuation reports whether c is ASCII punctuation, which stands for itself after a backslash.
 func isPunctuation(c byte) bool {
 	isVisible := '!' <= c && c <= '~'
-	return isVisible && (!isWordByte[c] || c == '_')
+	isAlphanumeric := isWordByte[c] && c != '_'
+	return isVisible && !isAlphanumeric
 }
 
 // hexRune parses the character number of a fixed number of hexadecimal digits at the start of a text.
@@ -310,22 +311,7 @@ const longestEntity = 40
 
 // decodeEntity decodes the entity at the start of rest; size is 0 if there is none. A numeric entity needs no ";".
 func decodeEntity(rest []byte) (decoded []byte, size int) {
-	if len(rest) > 2 && rest[1] == '#' {
-		size = 2
-		isDigit := func(c byte) bool { return '0' <= c && c <= '9' }
-		if rest[size]|0x20 == 'x' {
-			size++
-			isDigit = func(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' }
-		}
-		for size < len(rest) && isDigit(rest[size]) {
-			size++
-		}
-		if size < len(rest) && rest[size] == ';' {
-			size++
-		}
-	} else {
-		size = 1 + bytes.IndexByte(rest[:min(len(rest), longestEntity)], ';')
-	}
+	size = entitySize(rest)
 	written := string(rest[:size])
 	text := html.UnescapeString(written)
 	if text == written {
@@ -333,6 +319,31 @@ func decodeEntity(rest []byte) (decoded []byte, size int) {
 	}
 	return []byte(text), size
 }
+
+// entitySize returns the size of what may be an entity at the start of rest, which begins with "&".
+func entitySize(rest []byte) int {
+	isNumeric := len(rest) > 2 && rest[1] == '#'
+	if !isNumeric {
+		return 1 + bytes.IndexByte(rest[:min(len(rest), longestEntity)], ';')
+	}
+	size := 2
+	isDigit := isDecimal
+	if rest[size]|0x20 == 'x' {
+		size++
+		isDigit = isHexadecimal
+	}
+	for size < len(rest) && isDigit(rest[size]) {
+		size++
+	}
+	if size < len(rest) && rest[size] == ';' {
+		size++
+	}
+	return size
+}
+
+func isDecimal(c byte) bool { return '0' <= c && c <= '9' }
+
+func isHexadecimal(c byte) bool { return isDecimal(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
 
 // withoutEntities decodes the HTML entities of a text. It returns nil if there are none.
 func withoutEntities(text []byte) *view { return decode(text, '&', decodeEntity) }

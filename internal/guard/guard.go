@@ -108,12 +108,12 @@ func find(text []byte, scope Scope, spend Spend) ([]Span, error) {
 	}
 	found = merge(without.align(found, len(text)))
 	for i, f := range found {
-		switch {
-		case f.secret != nil:
-		case len(without) > 0:
+		if f.secret != nil {
+			continue
+		}
+		found[i].secret = text[f.Start:f.End]
+		if len(without) > 0 {
 			found[i].secret = without[0].decoded(f.Start, f.End)
-		default:
-			found[i].secret = text[f.Start:f.End]
 		}
 	}
 	return found, nil
@@ -145,7 +145,7 @@ func splitLines(text []byte, span Span) (spans []Span) {
 		}
 		piece := bytes.Trim(line, " \t\r>\\")
 		switch {
-		case len(piece) == span.End-span.Start || span.secret != nil && len(line) == span.End-span.Start:
+		case len(piece) == span.End-span.Start, span.secret != nil && len(line) == span.End-span.Start:
 			spans = append(spans, span)
 		case len(piece) > 0:
 			from := start + bytes.Index(line, piece)
@@ -281,10 +281,12 @@ func (s *scan) try(r *rule, at, end int) {
 		}
 		end = min(end, run+1)
 	}
-	if r.contextual && r.before == 0 && s.tokenEnd(at)-at < minToken && !s.isAssigned(at, nameEnd) {
+	namesSecret := r.contextual && r.before == 0
+	if namesSecret && s.tokenEnd(at)-at < minToken && !s.isAssigned(at, nameEnd) {
 		return // neither a token nor the name of one that is assigned a value
 	}
-	if s.charge(end - start); s.err != nil {
+	s.charge(end - start)
+	if s.err != nil {
 		return
 	}
 	from, to, ok := r.match(s.text[start:end])
@@ -295,9 +297,13 @@ func (s *scan) try(r *rule, at, end int) {
 	if ok {
 		s.add(start+from, start+to, r.kind)
 		s.markScanned(r, start+to)
-	} else if r.contextual && bytes.Contains(s.text[start:end], []byte("\\\n")) {
+		return
+	}
+	isToken := !r.contextual && r.before == 0 && r.least > 0
+	switch {
+	case r.contextual && bytes.Contains(s.text[start:end], []byte("\\\n")):
 		s.tryJoined(r, start, end)
-	} else if !r.contextual && r.before == 0 && r.least > 0 && s.afterBreak(end-1) > 0 {
+	case isToken && s.afterBreak(end-1) > 0:
 		s.tryJoined(r, start, start+maxBytes+64)
 	}
 }
@@ -363,7 +369,8 @@ func (s *scan) tryJoined(r *rule, at, end int) {
 	var joined []byte
 	var origins []int // for each byte of joined, its offset in the text
 	find := func() bool {
-		if s.charge(len(joined)); s.err != nil || len(joined) < r.least {
+		s.charge(len(joined))
+		if s.err != nil || len(joined) < r.least {
 			return false
 		}
 		from, to, ok := r.match(joined)
@@ -379,7 +386,7 @@ func (s *scan) tryJoined(r *rule, at, end int) {
 				return
 			}
 			at = next
-			lines = lines + 1
+			lines++
 			continue
 		}
 		if !r.contextual && !isToken[c] {
@@ -403,10 +410,15 @@ func (s *scan) afterBreak(at int) int {
 	if at >= len(s.text) || s.text[at] != '\n' {
 		return 0
 	}
-	for at++; at < len(s.text) && (s.text[at] == ' ' || s.text[at] == '\t' || s.text[at] == '>'); at++ {
+	at++
+	for at < len(s.text) && isQuoteOrBlank(s.text[at]) {
+		at++
 	}
 	return at
 }
+
+// isQuoteOrBlank reports whether a byte may precede the text of a quoted or indented line.
+func isQuoteOrBlank(c byte) bool { return c == ' ' || c == '\t' || c == '>' }
 
 func isWord(c byte) bool { return isWordByte[c] }
 
@@ -414,14 +426,11 @@ const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_
 
 // isWordByte, isToken and isBase64 are the sets of bytes of words, tokens and base64. betweenNames has the other bytes
 // that may be between the name of a service and the sign that assigns a value.
-var isWordByte, isToken, isBase64, betweenNames = bytesOf(
-	letters,
-), bytesOf(
-	letters + "-.+/=~%",
-), bytesOf(
-	letters + "+/-",
-), bytesOf(
-	" \t\n\f\r.-'\"`*_\\",
+var (
+	isWordByte   = bytesOf(letters)
+	isToken      = bytesOf(letters + "-.+/=~%")
+	isBase64     = bytesOf(letters + "+/-")
+	betweenNames = bytesOf(" \t\n\f\r.-'\"`*_\\")
 )
 
 // bytesOf returns the set of the bytes of a string.

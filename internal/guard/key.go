@@ -67,6 +67,7 @@ func (s *scan) key(start int) {
 		end = min(len(rest), longestCut)
 	}
 	shape := shapeOf(rest[:end])
+	isNext := func(run []byte) bool { return shape == inGroups || shape == inLines && !isWordRun(run) }
 	first := true
 	for line := range bytes.Lines(rest[:end]) {
 		content := bytes.TrimRight(line, "\r\n")
@@ -87,12 +88,7 @@ func (s *scan) key(start int) {
 			case first && isTruncated:
 				minLength = minLongRun
 			}
-			s.addRuns(
-				start,
-				content,
-				minLength,
-				func(run []byte) bool { return shape == inGroups || shape == inLines && !isWordRun(run) },
-			)
+			s.addRuns(start, content, minLength, isNext)
 		}
 		start += len(line)
 		first = false

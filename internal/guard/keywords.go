@@ -96,12 +96,13 @@ func newKeywords(rules []*rule) *keywords {
 		k.first[hashOfWord(word)+1]++
 		// A word begins at the first or the second byte of a window. Any byte may be next to a short word.
 		window := binary.LittleEndian.Uint32([]byte(word[:3] + (word + "\x00")[3:4]))
-		for any := range uint32(128) {
-			if any = any&31 | any&^31<<1; len(word) == 3 {
-				k.add(window | any<<24)
+		for n := range uint32(128) {
+			neighbour := n&31 | n&^31<<1 // all values without the bit that folded sets
+			if len(word) == 3 {
+				k.add(window | neighbour<<24)
 			}
 			if len(word) < 5 {
-				k.add(window<<8 | any)
+				k.add(window<<8 | neighbour)
 			}
 		}
 		if len(word) > 3 {
@@ -184,20 +185,21 @@ func (w *walk) advance(i, from int) {
 	if isWord(word[0]) {
 		rare = last
 	}
-	for from += rare; ; from++ {
-		n := bytes.IndexByte(w.text[min(from, len(w.text)):], word[rare])
-		if from += n; n < 0 || from-rare+last >= len(w.text) {
-			from = len(w.text) + rare
+	place := from
+	for ; ; place++ {
+		n := bytes.IndexByte(w.text[min(place+rare, len(w.text)):], word[rare])
+		if n < 0 || place+n+last >= len(w.text) {
+			place = len(w.text)
 			break
 		}
-		begins := from - rare
-		isThere := w.text[begins] == word[0] && w.text[begins+last] == word[last]
-		isInWord := isThere && isWhole && begins > 0 && isWordByte[w.text[begins-1]]
+		place += n
+		isThere := w.text[place] == word[0] && w.text[place+last] == word[last]
+		isInWord := isWhole && place > 0 && isWordByte[w.text[place-1]]
 		if isThere && !isInWord {
 			break
 		}
 	}
-	w.places[i] = from - rare
+	w.places[i] = place
 	w.next = slices.Min(w.places)
 }
 
@@ -247,7 +249,8 @@ func (w *walk) tryShort(to int) bool {
 	for len(w.short) > 0 && w.next <= to {
 		i := slices.Index(w.places, w.next)
 		place := w.next
-		if w.advance(i, place+1); !w.tryRules(&w.short[i], place) {
+		w.advance(i, place+1)
+		if !w.tryRules(&w.short[i], place) {
 			return false
 		}
 	}

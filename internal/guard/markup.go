@@ -204,16 +204,19 @@ func (s *scan) inlineField(at, end int, piece []byte, each func(from, to int, va
 	}
 	start := max(s.lineStart(at), at-longestName)
 	open := bytes.LastIndexAny(s.text[start:at], "[(")
-	closing := byte(0)
-	if open >= 0 && s.text[start+open] == '[' {
-		closing = ']'
-	} else if open >= 0 {
-		closing = ')'
-	}
+	closing := -1
 	value := piece[m[2]:m[3]]
-	if n := bytes.IndexByte(value, closing); closing > 0 && n >= 0 {
-		value = bytes.TrimRight(value[:n], " \t")
-	} else if !s.isAlone(at) {
+	switch {
+	case open < 0:
+	case s.text[start+open] == '[':
+		closing = bytes.IndexByte(value, ']')
+	default:
+		closing = bytes.IndexByte(value, ')')
+	}
+	switch {
+	case closing >= 0:
+		value = bytes.TrimRight(value[:closing], " \t")
+	case !s.isAlone(at):
 		return false
 	}
 	if len(value) == 0 || len(value) > longestPassword {

@@ -227,7 +227,8 @@ const maxDepth = 20
 
 // value reads the value at at, of a key with some indentation, and returns where it ends.
 func (r *properties) value(at, indent int) int {
-	if r.depth++; r.depth > maxDepth {
+	r.depth++
+	if r.depth > maxDepth {
 		return r.end
 	}
 	defer func() { r.depth-- }()
@@ -307,17 +308,26 @@ func (r *properties) quoted(at int) int {
 		}
 	}
 	to = min(to, r.end)
-	decode := func(text []byte) []byte {
-		if v := unescape(text); quote == '"' && v != nil {
-			return v.text
-		}
-		if quote == '\'' {
-			return bytes.ReplaceAll(text, []byte("''"), []byte("'"))
-		}
-		return text
+	decode := decodeDoubleQuoted
+	if quote == '\'' {
+		decode = decodeSingleQuoted
 	}
 	r.pieces(from, to, decode)
 	return min(to+1, r.end)
+}
+
+// decodeDoubleQuoted decodes a line of a double-quoted scalar.
+func decodeDoubleQuoted(text []byte) []byte {
+	decoded := unescape(text)
+	if decoded == nil {
+		return text
+	}
+	return decoded.text
+}
+
+// decodeSingleQuoted decodes a line of a single-quoted scalar.
+func decodeSingleQuoted(text []byte) []byte {
+	return bytes.ReplaceAll(text, []byte("''"), []byte("'"))
 }
 
 // pieces calls each for the lines of the scalar r.text[from:to], decoded.
@@ -350,14 +360,10 @@ func (r *properties) collection(at int) int {
 		case strings.IndexByte(" \t\r\n,", c) >= 0:
 			at++
 		default:
-			if colon := keyEnd(r.text[at:min(r.end, at+longestValue)]); isMap && colon > 0 {
-				at += colon
+			if isMap {
+				at += keyEnd(r.text[at:min(r.end, at+longestValue)])
 			}
-			if next := inner.value(at, 0); next > at {
-				at = next
-			} else {
-				at++
-			}
+			at = max(at+1, inner.value(at, 0))
 		}
 	}
 	return at

@@ -37,7 +37,7 @@ func Signs(text []byte, spend Spend) ([]Sign, error) {
 	line := 1
 	at := 0
 	for _, f := range s.found {
-		line = line + bytes.Count(text[at:f.Start], []byte("\n"))
+		line += bytes.Count(text[at:f.Start], []byte("\n"))
 		at = f.Start
 		signs = append(signs, Sign{f.Kind, line})
 	}
@@ -69,7 +69,8 @@ func sign(kind string, before, most int, pattern string, keywords ...string) rul
 			return
 		}
 		piece := s.text[max(0, at-before):min(len(s.text), at+most)]
-		if s.charge(len(piece)); s.err == nil && re().Match(piece) {
+		s.charge(len(piece))
+		if s.err == nil && re().Match(piece) {
 			s.add(at, at+1, kind)
 		}
 	}}
@@ -104,13 +105,23 @@ func (s *scan) meetsNeeds(r *rule, at int) bool {
 		if isWord(word[len(word)-1]) {
 			piece = s.lowered(at, end)
 		}
-		for from := 0; ; from++ {
-			n := bytes.Index(piece[from:], []byte(word))
-			if from += n; n < 0 || from == 0 || !isWord(piece[from]) || !isWord(piece[from-1]) {
-				return n >= 0
-			}
-		}
+		return containsAtWordStart(piece, word)
 	})
+}
+
+// containsAtWordStart reports whether a text contains a word that does not begin inside another one.
+func containsAtWordStart(text []byte, word string) bool {
+	for from := 0; ; from++ {
+		n := bytes.Index(text[from:], []byte(word))
+		if n < 0 {
+			return false
+		}
+		from += n
+		isInWord := from > 0 && isWord(text[from]) && isWord(text[from-1])
+		if !isInWord {
+			return true
+		}
+	}
 }
 
 // lowered returns s.text[at:end] in lower case. Callers ask for pieces in the order of the text, and a piece is at most
@@ -477,7 +488,8 @@ func comment(end string) func(s *scan, at, named int) {
 			n = len(piece)
 		}
 		s.commentEnd = at + 2 + n + len(end)
-		if s.charge(n); s.err == nil && addressedToModel().Match(piece[:n]) {
+		s.charge(n)
+		if s.err == nil && addressedToModel().Match(piece[:n]) {
 			s.add(at, at+1, "hidden")
 		}
 	}
@@ -532,7 +544,8 @@ func (s *scan) invisible(at, _ int) {
 		i += size
 	}
 	s.runsEnd = i
-	if s.charge(i - at); hasOverride || tags > longestFlag || run > longestRun {
+	s.charge(i - at)
+	if hasOverride || tags > longestFlag || run > longestRun {
 		s.add(at, at+1, "invisible")
 	}
 }
@@ -558,7 +571,8 @@ func (s *scan) carrier(at, _ int) {
 		return
 	}
 	isProse := func(text string) bool { return len(strings.Fields(text)) >= 5 }
-	if query := addresses[0].query(); textPlaceholder().MatchString(query) || slices.ContainsFunc(partsOf(query), isProse) {
+	query := addresses[0].query()
+	if textPlaceholder().MatchString(query) || slices.ContainsFunc(partsOf(query), isProse) {
 		s.add(at, at+1, "carrier")
 	}
 }
