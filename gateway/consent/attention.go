@@ -13,8 +13,8 @@ const (
 	// answerWithin is how long a question counts as open while its answer is awaited in another request, which may
 	// never come.
 	answerWithin = 2 * time.Minute
-	// maxDeclined bounds the memory: each of them was declined one by one.
-	maxDeclined = 4096
+	// maxRemembered bounds each of the two maps of calls.
+	maxRemembered = 4096
 )
 
 // attention limits the dialogs of clients: each caller has at most one open, and none about a call that the user has
@@ -24,28 +24,28 @@ type attention struct {
 
 	mu       sync.Mutex
 	open     map[string]openQuestion // by caller
-	declined map[declined]time.Time
-	closed   map[declined]time.Time // calls whose dialog was closed without an answer of the user
+	declined map[callKey]time.Time   // until when the call is refused
+	closed   map[callKey]time.Time   // calls whose dialog was closed without an answer of the user
 }
 
-// openQuestion is one that the user has not answered yet.
+// openQuestion is a question that the user has not answered yet.
 type openQuestion struct {
 	call  CallDigest
 	until time.Time // zero while the request that asks is waiting for the answer
 }
 
-// declined is a call of a caller that the user did not want.
-type declined struct {
+// callKey is a call of a caller.
+type callKey struct {
 	caller string
 	call   CallDigest
 }
 
-// isDeclined reports whether the user declined one of the calls a short time ago.
+// isDeclined reports whether the user declined one of the calls within declinedFor.
 func (a *attention) isDeclined(caller string, calls ...CallDigest) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, call := range calls {
-		if until, ok := a.declined[declined{caller, call}]; ok && a.now().Before(until) {
+		if until, ok := a.declined[callKey{caller, call}]; ok && a.now().Before(until) {
 			return true
 		}
 	}
@@ -62,10 +62,10 @@ func (a *attention) begin(caller string, calls []CallDigest) (end func(Reply)) {
 	isWaiting := isOpen && (before.until.IsZero() || a.now().Before(before.until))
 	if isWaiting && !before.until.IsZero() && before.call == calls[0] { // the call came again, without the answer
 		delete(a.open, caller)
-		a.note(a.closed, caller, calls)
+		a.remember(a.closed, caller, calls)
 		return nil
 	}
-	until, wasClosed := a.closed[declined{caller, calls[0]}]
+	until, wasClosed := a.closed[callKey{caller, calls[0]}]
 	if isWaiting || wasClosed && a.now().Before(until) {
 		return nil
 	}
@@ -78,22 +78,22 @@ func (a *attention) begin(caller string, calls []CallDigest) (end func(Reply)) {
 		case Later:
 			a.open[caller] = openQuestion{calls[0], a.now().Add(answerWithin)}
 		case Left:
-			a.note(a.closed, caller, calls)
+			a.remember(a.closed, caller, calls)
 		case No:
-			a.note(a.declined, caller, calls)
+			a.remember(a.declined, caller, calls)
 		}
 	}
 }
 
-// note keeps calls of a caller in list for a time. When it is full, the oldest are forgotten.
-func (a *attention) note(list map[declined]time.Time, caller string, calls []CallDigest) {
+// remember keeps calls of a caller in list for declinedFor. When list is full, the oldest calls are forgotten.
+func (a *attention) remember(list map[callKey]time.Time, caller string, calls []CallDigest) {
 	now := a.now()
 	for _, call := range calls {
-		if len(list) >= maxDeclined {
-			maps.DeleteFunc(list, func(_ declined, until time.Time) bool { return !now.Before(until) })
+		if len(list) >= maxRemembered {
+			maps.DeleteFunc(list, func(_ callKey, until time.Time) bool { return !now.Before(until) })
 		}
-		if len(list) >= maxDeclined {
-			var oldest declined
+		if len(list) >= maxRemembered {
+			var oldest callKey
 			for d, until := range list {
 				if first, ok := list[oldest]; !ok || until.Before(first) {
 					oldest = d
@@ -101,13 +101,13 @@ func (a *attention) note(list map[declined]time.Time, caller string, calls []Cal
 			}
 			delete(list, oldest)
 		}
-		list[declined{caller, call}] = now.Add(declinedFor)
+		list[callKey{caller, call}] = now.Add(declinedFor)
 	}
 }
 
-// answered closes the question about a call whose answer came with a request, also
-// where the call then fails before the answer is looked at.
-func (a *attention) answered(caller string, call CallDigest) {
+// closeAnswered closes the question about a call whose answer came with a request, even if
+// the call then fails before the answer is read.
+func (a *attention) closeAnswered(caller string, call CallDigest) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if open, ok := a.open[caller]; ok && open.call == call && !open.until.IsZero() {

@@ -21,9 +21,9 @@ const (
 	// MaxPaired is how many browsers can be paired at once. Pairing one more ends the oldest pairing.
 	MaxPaired = 16
 
-	browsersFile = "browsers.json"
-	browsersLock = "browsers.lock"
-	maxBrowsers  = 64 << 10 // bytes of the file
+	browsersFile    = "browsers.json"
+	browsersLock    = "browsers.lock"
+	maxBrowsersSize = 64 << 10 // bytes of the file
 )
 
 // Browsers are the browsers that the owner has paired. They are kept in the state folder, with the digest of the
@@ -40,19 +40,19 @@ type pairedBrowser struct {
 }
 
 // read returns the browsers whose pairing has not expired; none if the file is missing.
-func (b Browsers) read() (all []pairedBrowser, err error) {
-	data, err := ownerfiles.Read(filepath.Join(b.State, browsersFile), maxBrowsers)
+func (b Browsers) read() (browsers []pairedBrowser, err error) {
+	data, err := ownerfiles.Read(filepath.Join(b.State, browsersFile), maxBrowsersSize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
-	if err := json.Unmarshal(data, &all); err != nil {
+	if err := json.Unmarshal(data, &browsers); err != nil {
 		return nil, err
 	}
-	hasEnded := func(one pairedBrowser) bool { return !b.Now().Before(one.Paired.Add(PairedLife)) }
-	return slices.DeleteFunc(all, hasEnded), nil
+	isExpired := func(browser pairedBrowser) bool { return !b.Now().Before(browser.Paired.Add(PairedLife)) }
+	return slices.DeleteFunc(browsers, isExpired), nil
 }
 
 // Pair adds a browser and returns its secret. The errors are those of the state folder.
@@ -60,15 +60,15 @@ func (b Browsers) Pair() (secret string, err error) {
 	secret = rand.Text()
 	digest := sha256.Sum256([]byte(secret))
 	err = ownerfiles.UpdateJSON(b.State, browsersFile, browsersLock, func() (any, error) {
-		all, err := b.read()
+		browsers, err := b.read()
 		if err != nil {
 			return nil, err
 		}
-		all = all[max(0, len(all)+1-MaxPaired):]
-		return append(all, pairedBrowser{hex.EncodeToString(digest[:]), b.Now().UTC().Truncate(time.Second)}), nil
+		browsers = browsers[max(0, len(browsers)+1-MaxPaired):]
+		return append(browsers, pairedBrowser{hex.EncodeToString(digest[:]), b.Now().UTC().Truncate(time.Second)}), nil
 	})
 	if err != nil {
-		return "", err // no browser has a secret that is not kept
+		return "", err // a secret that is not stored pairs no browser
 	}
 	return secret, nil
 }
@@ -78,12 +78,12 @@ func (b Browsers) Find(secrets ...string) (found Digest, ok bool) {
 	if len(secrets) == 0 {
 		return Digest{}, false
 	}
-	all, _ := b.read() // what cannot be read pairs none
+	browsers, _ := b.read() // an unreadable file counts as no browsers
 	for _, secret := range secrets {
 		given := sha256.Sum256([]byte(secret))
 		text := hex.EncodeToString(given[:])
-		for _, one := range all {
-			if subtle.ConstantTimeCompare([]byte(text), []byte(one.Digest)) == 1 {
+		for _, browser := range browsers {
+			if subtle.ConstantTimeCompare([]byte(text), []byte(browser.Digest)) == 1 {
 				return given, true
 			}
 		}
@@ -91,10 +91,10 @@ func (b Browsers) Find(secrets ...string) (found Digest, ok bool) {
 	return Digest{}, false
 }
 
-// Count returns how many browsers are paired. What cannot be read pairs none.
+// Count returns how many browsers are paired. An unreadable file counts as no browsers.
 func (b Browsers) Count() int {
-	all, _ := b.read()
-	return len(all)
+	browsers, _ := b.read()
+	return len(browsers)
 }
 
 // Forget ends the pairing of all browsers. The errors are those of the state folder.

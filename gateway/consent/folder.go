@@ -1,7 +1,8 @@
 package consent
 
-// inFolder calls do with what read makes of the names of the files in a folder. use is a method of [ownerfiles.RecordFolder], which
-// holds the lock of the folder meanwhile; without a folder the names are nil. Its errors are those of use, read and do.
+// inFolder reads the content of a folder, and calls do with it. use is a method of [ownerfiles.RecordFolder] that calls
+// its argument with the names of the files, holding the lock of the folder; without a folder, the names are nil. The
+// errors are those of use, read and do.
 func inFolder[C any](
 	use func(func(names []string) error) error,
 	read func(names []string) (C, error),

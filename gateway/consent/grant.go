@@ -1,16 +1,15 @@
 package consent
 
-// [Grants] keeps what the owner has allowed an agent in advance: a grant answers the question that a change would be
-// asked about, and nothing else. It opens no command, no folder and no setting.
+// [Grants] keeps what the owner has allowed an agent in advance. A grant answers the approval question about a change,
+// and nothing else: it enables no command, folder or setting.
 //
-// [Grants.Take] judges changes by their plans and counts them before they are made, under one lock for every server
-// of the state folder: of two that want the last one, one gets it. [GrantUse.Settle] takes out of the count what was
-// not made. What the bounds of a grant are about is counted over all of it, so that many small changes are no way
-// around them.
+// [Grants.Take] judges changes by their plans and counts them before they are made, under one lock for all servers
+// of the state folder: if two servers want the last change, one gets it. [GrantUse.Settle] removes changes from the
+// count that were not made. The limits apply to the whole grant, so that many small changes cannot evade them.
 //
-// A grant ends with its time, with its counts, with the credentials of its agent, when the rules of its vault are
-// narrowed, and when the clock was set back. A file that is not as it was written counts for nothing. It protects
-// against agents, not against another program of the same user that can read the key of the folder.
+// A grant ends when it expires, when its changes are used up, when the credentials of its agent or the rules of its
+// vault change, and when the clock is set back. An altered file grants nothing. This protects against agents, not
+// against another program of the same user that can read the key of the folder.
 
 import (
 	"cmp"
@@ -33,66 +32,66 @@ import (
 // GrantsFolder returns the folder of grants in the state folder.
 func GrantsFolder(state string) string { return filepath.Join(state, "grants") }
 
-// GrantTerms are what the owner allows. The counts are over all of the grant.
+// GrantTerms describe what the owner allows. The counts are totals over the whole grant.
 type GrantTerms struct {
-	// Agent is who may use it, by name. Server is in its place the session of one server over standard input and
-	// output, where no agent is defined. One of them is "".
+	// Agent is the name of the agent that may use it. If no agents are defined, Server is instead the session of one
+	// server over standard input and output. Exactly one of the two is set.
 	Agent  string `json:"agent,omitempty"`
 	Server string `json:"server,omitempty"`
-	// Generation is that of the credentials of the agent: with others the grant has ended.
+	// Generation is that of the credentials of the agent: when they are renewed, the grant ends.
 	Generation string `json:"generation,omitempty"`
 
 	Vault    string   `json:"vault"`    // its name, for people
 	Identity string   `json:"identity"` // of the vault
 	Commands []string `json:"commands"`
-	Folders  []string `json:"folders"` // paths in the vault, "/" for the whole of it
-	Notes    int      `json:"notes"`   // that may be changed, different ones
+	Folders  []string `json:"folders"` // paths in the vault, "/" for the whole vault
+	Notes    int      `json:"notes"`   // how many different notes may be changed
 	Changes  int      `json:"changes"`
-	// Lines may be removed or replaced; a long line counts as several. 0 is for no more of each note than a change may
-	// take that is not destructive.
+	// Lines is how many lines may be removed or replaced; a long line counts as several. With 0, each note may lose
+	// as much as a single change may remove without being destructive.
 	Lines int `json:"lines,omitempty"`
-	Links int `json:"links,omitempty"` // that may be broken, or lead elsewhere
-	// Destructive allows changes that are destructive. Lines is then above 0.
+	Links int `json:"links,omitempty"` // how many links may be broken or redirected
+	// Destructive allows destructive changes. Lines must then be above 0.
 	Destructive bool   `json:"destructive,omitempty"`
-	Why         string `json:"why,omitempty"` // in the words of the owner
+	Why         string `json:"why,omitempty"` // the reason, in the words of the owner
 }
 
-// Grant is what the owner has given, and what was used of it.
+// Grant is a grant that the owner has given, and the part of it that was used.
 type Grant struct {
 	ID string `json:"id"`
 	GrantTerms
-	Made    time.Time  `json:"made"`
-	Expires time.Time  `json:"expires"`
-	Seen    time.Time  `json:"seen"` // the latest time at which it was used
-	Used    GrantCount `json:"used"`
-	Open    []taking   `json:"open,omitempty"`  // changes that are counted and are not known to be made yet
-	Ended   string     `json:"ended,omitempty"` // why it ended before its time, "" if it did not
-	EndedAt time.Time  `json:"endedAt,omitzero"`
+	Made    time.Time    `json:"made"`
+	Expires time.Time    `json:"expires"`
+	Seen    time.Time    `json:"seen"` // the latest time at which it was used
+	Used    GrantCount   `json:"used"`
+	Open    []pendingUse `json:"open,omitempty"`  // changes that are counted, but perhaps not made yet
+	Ended   string       `json:"ended,omitempty"` // why it ended before its time, "" if it did not
+	EndedAt time.Time    `json:"endedAt,omitzero"`
 }
 
 // Bounds of a grant.
 const (
-	// MaxGrantTime is the longest time of a grant.
+	// MaxGrantTime is the maximum lifetime of a grant.
 	MaxGrantTime = policy.LongestGrant
-	// DefaultGrantTime, DefaultGrantNotes and DefaultGrantChanges are for one piece of work.
+	// DefaultGrantTime, DefaultGrantNotes and DefaultGrantChanges suffice for one piece of work.
 	DefaultGrantTime    = time.Hour
 	DefaultGrantNotes   = 20
 	DefaultGrantChanges = 50
 
-	// MaxGrantChanges is how many changes are taken back together.
+	// MaxGrantChanges is the number of changes that can be undone together.
 	MaxGrantChanges = 1000
 	maxNotes        = 10_000
 	maxLines        = 1_000_000
-	maxItems        = 64   // commands, and folders
+	maxItems        = 64   // commands, or folders
 	maxTermText     = 1000 // bytes of a name, a path or a reason
 )
 
-// InvalidTerms says which part of the terms of a grant cannot be given, and why.
+// InvalidTerms reports which part of the terms of a grant is invalid, and why.
 type InvalidTerms struct{ Field, Reason string }
 
 func (e *InvalidTerms) Error() string { return e.Field + " " + e.Reason }
 
-// Check returns an *[InvalidTerms] unless the terms can be given.
+// Check returns an *[InvalidTerms] unless the terms are valid.
 func (t GrantTerms) Check() error {
 	if (t.Agent == "") == (t.Server == "") {
 		return &InvalidTerms{"agent", "or server has to be named, and not both"}
@@ -184,22 +183,22 @@ func checkTermText(field, text string) error {
 
 const wholeVault = "/"
 
-// GrantHolder is who wants to use a grant, in which vault.
+// GrantHolder identifies who wants to use a grant, and in which vault.
 type GrantHolder struct {
 	Agent, Server, Generation string // see [GrantTerms]
-	Identity                  string
-	// MaxGrantTime is the longest that a grant counts, by the policy in force; 0 is for none.
+	Identity                  string // of the vault
+	// MaxTime is how long a grant is in force at most, by the current policy; 0 means that grants are not accepted.
 	MaxTime time.Duration
 }
 
-// isOf reports whether a grant is the holder's, also one that has ended.
+// isOf reports whether a grant, ended or not, belongs to the holder.
 func (g Grant) isOf(h GrantHolder) bool {
 	isNamed := g.Agent != "" || g.Server != ""
 	isSame := g.Agent == h.Agent && g.Server == h.Server && g.Identity == h.Identity
 	return isNamed && isSame
 }
 
-// Left returns how many changes, notes, lines and links are left of a grant. Lines are -1 where the grant bounds them by
+// Left returns how many changes, notes, lines and links are left of a grant. lines is -1 if the grant limits them by
 // note.
 func (g Grant) Left() (changes, notes, lines, links int) {
 	used := g.counted()
@@ -210,7 +209,7 @@ func (g Grant) Left() (changes, notes, lines, links int) {
 	return max(0, g.Changes-used.Changes), max(0, g.Notes-len(used.Notes)), lines, max(0, g.Links-used.Links)
 }
 
-// Sentence says what the terms allow until a time, for the owner.
+// Sentence describes to the owner what the terms allow until a time.
 func (t GrantTerms) Sentence(until time.Time, now time.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s may run %s on up to %s", t.Who(), list(t.Commands), sanitize.Counted(t.Notes, "note"))
@@ -231,10 +230,10 @@ func (t GrantTerms) Sentence(until time.Time, now time.Time) string {
 	return b.String()
 }
 
-// Who says who may use the grant.
+// Who names the agent or server that may use the grant.
 func (t GrantTerms) Who() string { return cmp.Or(t.Agent, "the server "+t.Server) }
 
-// where says in which folders of the vault.
+// where describes the folders of the vault.
 func (t GrantTerms) where() string {
 	if slices.Contains(t.Folders, wholeVault) {
 		return "anywhere"
@@ -246,6 +245,7 @@ func (t GrantTerms) where() string {
 	return "below " + list(quoted)
 }
 
+// list joins items as in a sentence: "a, b and c".
 func list(items []string) string {
 	if len(items) < 2 {
 		return strings.Join(items, "")
@@ -254,7 +254,7 @@ func list(items []string) string {
 	return strings.Join(items[:last], ", ") + " and " + items[last]
 }
 
-// clockOf writes a time as a person says it: with the day where it is another one.
+// clockOf formats a local time, with the date unless it is today.
 func clockOf(at, now time.Time) string {
 	at = at.Local()
 	if at.Format(time.DateOnly) == now.Local().Format(time.DateOnly) {
@@ -263,7 +263,7 @@ func clockOf(at, now time.Time) string {
 	return at.Format("2006-01-02 15:04")
 }
 
-// EndedBy says why a grant has ended, "" while it is in force.
+// EndedBy returns the reason why a grant has ended, or "" while it is in force.
 func (g Grant) EndedBy(now time.Time) string {
 	changes, _, _, _ := g.Left()
 	switch {

@@ -10,57 +10,60 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
-// GrantChange is what a call would do, as its plan has it.
+// GrantChange describes what a call would do according to its plan.
 type GrantChange struct {
 	Command     string      `json:"command"`
 	Destructive bool        `json:"destructive,omitempty"`
-	Files       []GrantFile `json:"files"`           // every file that it changes
-	Links       int         `json:"links,omitempty"` // that it breaks, or leads elsewhere
+	Files       []GrantFile `json:"files"`           // all files that it changes
+	Links       int         `json:"links,omitempty"` // how many it breaks or redirects
 }
 
 // GrantFile is a file that a call would change.
 type GrantFile struct {
 	Path string `json:"path"`
-	From string `json:"from,omitempty"` // where it is before a move
-	// Lost counts the lines that are removed or replaced, LostText those of them behind the properties, of the Text
-	// lines that there are.
+	From string `json:"from,omitempty"` // its path before a move
+	// Lost counts the lines that are removed or replaced, and LostText those of them after the properties, where the
+	// note has Text lines.
 	Lost     int `json:"lost,omitempty"`
 	LostText int `json:"lostText,omitempty"`
 	Text     int `json:"text,omitempty"`
 }
 
-// GrantCount is what was used of a grant.
+// GrantCount is the used part of a grant.
 type GrantCount struct {
 	Changes int                  `json:"changes"`
 	Lines   int                  `json:"lines,omitempty"`
 	Links   int                  `json:"links,omitempty"`
-	Notes   map[string]GrantLoss `json:"notes,omitempty"` // by their paths as they are now
+	Notes   map[string]GrantLoss `json:"notes,omitempty"` // by their current paths
 }
 
-// GrantLoss is what the changes under a grant have taken from one note, which had Text lines before the first of them.
+// GrantLoss counts the lines that changes under a grant removed from one note, which had Text lines after its properties
+// before the first of them.
 type GrantLoss struct {
 	Lost     int `json:"lost,omitempty"`
 	LostText int `json:"lostText,omitempty"`
 	Text     int `json:"text,omitempty"`
 }
 
-// What a single change may take from a note without being destructive: see package change of the embedded program.
+// Limits of what a single change may remove from a note without being destructive, as in package change of the embedded
+// program.
 const (
 	maxRemoved = 10 // lines
-	leastBody  = 5  // lines of a text, from which on more than a half counts
+	minBody    = 5  // lines of a text from which on the removal of more than half of it is destructive
 )
 
-// isDestructive reports whether the loss would be destructive as one change.
+// isDestructive reports whether the loss would be destructive if it were one change.
 func (l GrantLoss) isDestructive() bool {
-	isHalf := l.Text >= leastBody && 2*l.LostText > l.Text
+	isHalf := l.Text >= minBody && 2*l.LostText > l.Text
 	return l.Lost > maxRemoved || isHalf
 }
 
+// plus returns the sum of two losses of the same note.
 func (l GrantLoss) plus(m GrantLoss) GrantLoss {
 	return GrantLoss{Lost: l.Lost + m.Lost, LostText: l.LostText + m.LostText, Text: max(l.Text, m.Text)}
 }
 
-// with returns the count with one more change. A note that is moved is the same note.
+// with returns the count with one more change. A moved note counts as the same note.
 func (c GrantCount) with(change GrantChange) GrantCount {
 	c.Changes++
 	c.Links += change.Links
@@ -87,7 +90,7 @@ func (c GrantCount) with(change GrantChange) GrantCount {
 	return c
 }
 
-// counted is what was used, with the changes that are not known to be made yet.
+// counted returns the used part, including changes that are perhaps not made yet.
 func (g Grant) counted() GrantCount {
 	total := g.Used
 	for _, t := range g.Open {
@@ -98,15 +101,15 @@ func (g Grant) counted() GrantCount {
 	return total
 }
 
-// BeyondGrant says why a grant does not cover a change.
+// BeyondGrant reports why a grant does not cover a change.
 type BeyondGrant struct{ Reason string }
 
 func (e *BeyondGrant) Error() string { return e.Reason }
 
 func beyond(format string, args ...any) error { return &BeyondGrant{fmt.Sprintf(format, args...)} }
 
-// Covers returns an error, mostly a *[BeyondGrant], unless the terms cover a change that is made when so much of them was
-// used. It returns what is used with it.
+// Covers returns a *[BeyondGrant] unless the terms cover a change after used has been used of them. It returns what is
+// used together with the change.
 func (t GrantTerms) Covers(used GrantCount, change GrantChange) (GrantCount, error) {
 	switch {
 	case !slices.Contains(t.Commands, change.Command):
@@ -121,42 +124,42 @@ func (t GrantTerms) Covers(used GrantCount, change GrantChange) (GrantCount, err
 			return used, beyond("the call changes a file outside of its folders")
 		}
 	}
-	now := used.with(change)
+	total := used.with(change)
 	for _, bound := range []struct {
-		of         string
+		noun       string
 		used, most int
 	}{
-		{"change", now.Changes, t.Changes},
-		{"note", len(now.Notes), t.Notes},
-		{"broken link", now.Links, t.Links},
+		{"change", total.Changes, t.Changes},
+		{"note", len(total.Notes), t.Notes},
+		{"broken link", total.Links, t.Links},
 	} {
 		if bound.used > bound.most {
-			return used, beyond("it allows %s", sanitize.Counted(bound.most, bound.of))
+			return used, beyond("it allows %s", sanitize.Counted(bound.most, bound.noun))
 		}
 	}
 	if t.Lines > 0 {
-		if now.Lines > t.Lines {
+		if total.Lines > t.Lines {
 			return used, beyond("it allows to remove %s", sanitize.Counted(t.Lines, "line"))
 		}
-		return now, nil
+		return total, nil
 	}
 	for _, f := range change.Files {
-		if now.Notes[f.Path].isDestructive() {
+		if total.Notes[f.Path].isDestructive() {
 			return used, beyond("with the changes before it the call would be destructive")
 		}
 	}
-	return now, nil
+	return total, nil
 }
 
 // contains reports whether a path is in one of the folders. Folders are compared by whole segments, byte for byte: both
-// are as the disk has them.
+// paths are spelled as on the disk.
 func (t GrantTerms) contains(path string) bool {
 	return isPlainFolder(path) && slices.ContainsFunc(t.Folders, func(folder string) bool {
 		return folder == wholeVault || strings.HasPrefix(path, folder+"/")
 	})
 }
 
-// isPlainFolder reports whether a path leads nowhere else on any system, and into no hidden folder.
+// isPlainFolder reports whether a path means the same on every system and leads into no hidden folder.
 func isPlainFolder(path string) bool {
 	if path == "" || !utf8.ValidString(path) || strings.ContainsAny(path, "\\\x00") {
 		return false

@@ -5,7 +5,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
-// GrantDecision is what the owner has decided about a grant.
+// GrantDecision is a decision of the owner about a grant.
 type GrantDecision string
 
 // The decisions, as the audit log names them.
@@ -14,11 +14,12 @@ const (
 	GrantEnded GrantDecision = "withdraw"
 )
 
-// LogGrant writes to the audit log of a state folder what the owner has decided, where ("terminal", "page" or "sign-in"), and
-// by which process. The decision counts without the line: what is made under the grant has lines of its own.
-func LogGrant(state string, g Grant, what GrantDecision, by, session string) {
+// LogGrant records a decision of the owner in the audit log of a state folder. by is where it was made: "terminal",
+// "page" or "sign-in"; session identifies the process. The decision is valid even if the line cannot be written: changes
+// under the grant have lines of their own.
+func LogGrant(state string, g Grant, decision GrantDecision, by, session string) {
 	_ = audit.OpenLogs(state).WriteLasting(audit.Line{
-		Kind: "grant", Decision: string(what), By: by, Session: session, Agent: sanitize.Line(g.Agent),
+		Kind: "grant", Decision: string(decision), By: by, Session: session, Agent: sanitize.Line(g.Agent),
 		Vault: sanitize.Line(g.Vault), Grant: g.ID,
 	}, audit.Durable)
 }

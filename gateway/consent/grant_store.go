@@ -21,30 +21,30 @@ type Grants struct {
 	dir    string
 	now    func() time.Time
 	system ownerfiles.System
-	began  time.Time
+	began  time.Time                // start of the measurement of time, see clockWasSetBack
 	folder *ownerfiles.RecordFolder // dir as a folder of records
 
-	// Under the lock of the folder.
-	latest time.Time // that this process has seen
-	keyed  []byte    // the key of the folder, once it was read
+	// Guarded by the lock of the folder, like began.
+	latestSeen time.Time // the latest time that this process has seen
+	cachedKey  []byte    // the key of the folder, once it was read
 }
 
 const (
 	grantsLockFile  = "grants.lock"
 	grantsKeyFile   = "grants.key"
 	grantSuffix     = ".json"
-	grantHalfSuffix = ".half" // a file that is being written
+	grantTempSuffix = ".half" // a file that is being written
 
 	maxGrantFile   = 16 << 20 // larger than any valid grant
-	maxGrantFiles  = 1024     // names that are read: more were not made by this package
-	maxKeptGrants  = 512      // grants, with those that have ended
-	maxLiveGrants  = 64       // a user knows what is in force
-	maxOpenChanges = 256      // changes that are under way, or were when a server was killed
+	maxGrantFiles  = 1024     // this package never creates more; the rest is not read
+	maxKeptGrants  = 512      // including ended ones
+	maxLiveGrants  = 64       // so that a user can know what is in force
+	maxOpenChanges = 256      // changes in progress, or in progress when a server was killed
 
-	// keptFor is how long a grant that has ended is listed: the changes that it allowed can be looked at meanwhile.
-	keptFor = 30 * 24 * time.Hour
-	// grantSetBack is how far a clock may be put back, as time services do.
-	grantSetBack = time.Minute
+	// retention is how long an ended grant is listed, so that its changes can be reviewed.
+	retention = 30 * 24 * time.Hour
+	// clockTolerance is how far the clock may go back without ending grants: time services adjust it.
+	clockTolerance = time.Minute
 )
 
 // OpenGrants returns the store in the state folder. It reads nothing; the first grant creates the folder. With a nil
@@ -72,25 +72,25 @@ type DamagedGrant struct{ Name, Reason string }
 
 func (e *DamagedGrant) Error() string { return fmt.Sprintf("grant file %q: %s", e.Name, e.Reason) }
 
-// UnknownGrant says that there is no grant with an id.
+// UnknownGrant reports that no grant has an id.
 type UnknownGrant struct{ ID string }
 
 func (e *UnknownGrant) Error() string { return fmt.Sprintf("no grant has the id %.40q", e.ID) }
 
-// Give stores a grant for a time. Its errors are *[InvalidTerms] and *[ownerfiles.Unusable], and one where there is no room for
-// it.
-func (s *Grants) Give(t GrantTerms, length time.Duration) (Grant, error) {
+// Give stores a grant that expires after lifetime, which is at most [MaxGrantTime]. Its errors are *[InvalidTerms],
+// *[ownerfiles.Unusable], and a plain one if a limit is reached.
+func (s *Grants) Give(t GrantTerms, lifetime time.Duration) (Grant, error) {
 	if err := t.Check(); err != nil {
 		return Grant{}, err
 	}
-	if length <= 0 || length > MaxGrantTime {
-		return Grant{}, &InvalidTerms{"for", fmt.Sprintf("is %v, want up to %v", length, MaxGrantTime)}
+	if lifetime <= 0 || lifetime > MaxGrantTime {
+		return Grant{}, &InvalidTerms{"for", fmt.Sprintf("is %v, want up to %v", lifetime, MaxGrantTime)}
 	}
 	if err := ownerfiles.MakeFolder(s.system, s.dir); err != nil {
 		return Grant{}, unusableGrants(s.dir, err)
 	}
 	var g Grant
-	err := s.withLock(func(c grantContent) error {
+	err := s.withExistingContent(func(c grantContent) error {
 		live := 0
 		for _, other := range c.grants {
 			if other.EndedBy(c.now) == "" {
@@ -104,16 +104,16 @@ func (s *Grants) Give(t GrantTerms, length time.Duration) (Grant, error) {
 			return fmt.Errorf("limit reached: %d grants of the last days are kept", len(c.grants))
 		}
 		now := c.now.UTC().Round(0)
-		g = Grant{ID: newGrantID(), GrantTerms: t, Made: now, Expires: now.Add(length), Seen: now}
+		g = Grant{ID: newGrantID(), GrantTerms: t, Made: now, Expires: now.Add(lifetime), Seen: now}
 		return s.save(g)
 	})
 	return g, err
 }
 
-// newGrantID makes the id of a grant. Agents see it: knowing it grants nothing.
+// newGrantID returns a new id for a grant. Agents see it: knowing it grants nothing.
 func newGrantID() string { return "g-" + strings.ToLower(rand.Text()[:10]) }
 
-// List returns the grants, the oldest first, also those that have ended, and the files that cannot be read. Its error is
+// List returns the grants, including ended ones, oldest first, and the files that cannot be read. Its error is
 // *[ownerfiles.Unusable].
 func (s *Grants) List() (list []Grant, damaged []*DamagedGrant, err error) {
 	err = s.withContent(func(c grantContent) error {
@@ -124,7 +124,7 @@ func (s *Grants) List() (list []Grant, damaged []*DamagedGrant, err error) {
 	return list, damaged, err
 }
 
-// Held returns the grants of a holder that are in force, the one that ends first at the beginning.
+// Held returns the grants of a holder that are in force, soonest to expire first.
 func (s *Grants) Held(h GrantHolder) (list []Grant, err error) {
 	err = s.withContent(func(c grantContent) error {
 		list, err = s.held(c, h)
@@ -140,7 +140,7 @@ func (s *Grants) held(c grantContent, h GrantHolder) (list []Grant, err error) {
 			continue
 		}
 		if g.Generation != h.Generation {
-			if err := s.end(g, c.now, endedCredentials); err != nil {
+			if err := s.end(g, c.now, endedByCredentials); err != nil {
 				return nil, err
 			}
 			continue
@@ -156,15 +156,15 @@ func (s *Grants) held(c grantContent, h GrantHolder) (list []Grant, err error) {
 	return list, nil
 }
 
-// Why a grant has ended before its time.
+// Reasons for the end of a grant before it expires.
 const (
-	endedByOwner     = "by the owner"
-	endedCredentials = "the agent was revoked, or its credentials were renewed"
-	endedClock       = "the clock was set back"
+	endedByOwner       = "by the owner"
+	endedByCredentials = "the agent was revoked, or its credentials were renewed"
+	endedByClock       = "the clock was set back"
 
-	// GrantNarrowed is where the rules were narrowed.
+	// GrantNarrowed is the reason if the rules of the vault were narrowed.
 	GrantNarrowed = "the rules were narrowed"
-	// GrantTimeOver is what is said of a grant whose time is over.
+	// GrantTimeOver is the reason that is reported for an expired grant; it is never stored.
 	GrantTimeOver = "its time is over"
 )
 
@@ -185,12 +185,12 @@ func (s *Grants) End(id string) (ended Grant, err error) {
 	return ended, err
 }
 
-// EndAll ends every grant for which of returns true.
-func (s *Grants) EndAll(why string, of func(Grant) bool) error {
+// EndAll ends every grant that matches, for a reason that [Grant.EndedBy] reports.
+func (s *Grants) EndAll(reason string, matches func(Grant) bool) error {
 	return s.withContent(func(c grantContent) (err error) {
 		for _, g := range c.grants {
-			if g.Ended == "" && of(g) {
-				err = errors.Join(err, s.end(g, c.now, why))
+			if g.Ended == "" && matches(g) {
+				err = errors.Join(err, s.end(g, c.now, reason))
 			}
 		}
 		return err
@@ -199,31 +199,33 @@ func (s *Grants) EndAll(why string, of func(Grant) bool) error {
 
 // EndOfAgent ends the grants of an agent whose credentials are no longer valid.
 func (s *Grants) EndOfAgent(agent string) error {
-	return s.EndAll(endedCredentials, func(g Grant) bool { return g.Agent == agent })
+	return s.EndAll(endedByCredentials, func(g Grant) bool { return g.Agent == agent })
 }
 
-func (s *Grants) end(g Grant, now time.Time, why string) error {
-	g.Ended = why
+// end stores the end of a grant. The caller has the lock.
+func (s *Grants) end(g Grant, now time.Time, reason string) error {
+	g.Ended = reason
 	g.EndedAt = now.UTC().Round(0)
 	return s.save(g)
 }
 
-// taking are changes that are counted before they are made.
-type taking struct {
+// pendingUse is a set of changes that is counted before the changes are made.
+type pendingUse struct {
 	ID      string        `json:"id"`
 	Changes []GrantChange `json:"changes"`
 }
 
-// GrantUse is what [Grants.Take] has counted. The zero Use is of no grant.
+// GrantUse is a set of changes that [Grants.Take] has counted. The zero GrantUse belongs to no grant; settling it does
+// nothing.
 type GrantUse struct {
 	store *Grants
-	taking
-	Grant string // its id
+	pendingUse
+	Grant string // the id of the grant
 }
 
-// Take counts changes that are made together, all of them under one grant of the holder, and returns its use. If no
-// grant covers all of them, it returns nil, and, if the holder has grants, the reason why the last one tried does
-// not.
+// Take counts changes that are made together against one grant of the holder that covers them all, and returns this
+// use. If no grant covers all of them, it returns nil and, if the holder has grants, the reason why the last one tried
+// does not.
 //
 // The error is usually a *[BeyondGrant]. With any error the changes are not covered.
 func (s *Grants) Take(h GrantHolder, changes ...GrantChange) (*GrantUse, error) {
@@ -237,12 +239,12 @@ func (s *Grants) Take(h GrantHolder, changes ...GrantChange) (*GrantUse, error) 
 			if err = g.coversAll(changes); err != nil {
 				continue
 			}
-			u := &GrantUse{store: s, Grant: g.ID, taking: taking{ID: rand.Text(), Changes: changes}}
+			u := &GrantUse{store: s, Grant: g.ID, pendingUse: pendingUse{ID: rand.Text(), Changes: changes}}
 			kept, err := c.byID(g.ID) // g.Expires may be limited by the holder: the stored grant has its own
 			if err != nil {
 				return err
 			}
-			kept.Open = append(kept.Open, u.taking)
+			kept.Open = append(kept.Open, u.pendingUse)
 			kept.Seen = latest(kept.Seen, c.now.UTC().Round(0))
 			if err := s.save(kept); err != nil {
 				return err
@@ -269,8 +271,8 @@ func (g Grant) coversAll(changes []GrantChange) (err error) {
 	return nil
 }
 
-// Settle ends a use: of its changes those count for good for which made returns true, and no others. Without it all of
-// them count. It may be called on nil.
+// Settle ends a use. The changes for which made returns true stay counted, the others do not. A use that is never
+// settled keeps counting all of them. The receiver may be nil; made must not be.
 func (u *GrantUse) Settle(made func(i int) bool) error {
 	if u == nil || u.store == nil {
 		return nil
@@ -280,7 +282,7 @@ func (u *GrantUse) Settle(made func(i int) bool) error {
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(g.Open, func(t taking) bool { return t.ID == u.ID })
+		i := slices.IndexFunc(g.Open, func(t pendingUse) bool { return t.ID == u.ID })
 		if i < 0 {
 			return nil
 		}
@@ -294,6 +296,7 @@ func (u *GrantUse) Settle(made func(i int) bool) error {
 	})
 }
 
+// latest returns the later of two times.
 func latest(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return b
@@ -301,7 +304,8 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// MayHave reports whether there may be a grant: one look, for calls of users who have given none. It may be asked of nil.
+// MayHave reports whether there may be any grant. It costs one system call, so that calls of users without grants stay
+// cheap. The receiver may be nil.
 func (s *Grants) MayHave() bool {
 	if s == nil {
 		return false
@@ -310,13 +314,14 @@ func (s *Grants) MayHave() bool {
 	return filepath.IsAbs(s.dir) && err == nil
 }
 
-// grantContent is what is in the folder while its lock is held.
+// grantContent is the content of the folder while its lock is held.
 type grantContent struct {
 	now     time.Time
 	grants  []Grant // the oldest first
 	damaged []*DamagedGrant
 }
 
+// byID returns the grant with an id. Its errors are *[UnknownGrant] and *[DamagedGrant].
 func (c grantContent) byID(id string) (Grant, error) {
 	for _, g := range c.grants {
 		if g.ID == id {
@@ -331,29 +336,29 @@ func (c grantContent) byID(id string) (Grant, error) {
 	return Grant{}, &UnknownGrant{id}
 }
 
-// withContent runs do with the content of the folder, under its lock. If nothing was ever given, the content is empty and
+// withContent calls do with the content of the folder, under its lock. If there is no folder, the content is empty, and
 // nothing is created.
 func (s *Grants) withContent(do func(grantContent) error) error {
 	return inFolder(s.folder.Use, s.readContent, do)
 }
 
-// withLock does the same in a folder that is there.
-func (s *Grants) withLock(do func(grantContent) error) error {
+// withExistingContent is withContent for a folder that must exist.
+func (s *Grants) withExistingContent(do func(grantContent) error) error {
 	return inFolder(s.folder.UseExisting, s.readContent, do)
 }
 
-// readContent reads the folder. It removes what ended long ago and temporary files of killed processes, and ends the
-// grants for which the clock was set back. The caller has the lock.
+// readContent reads the folder. It removes grants that ended long ago and temporary files of killed processes, and ends
+// grants if the clock was set back. The caller has the lock.
 func (s *Grants) readContent(names []string) (grantContent, error) {
 	c := grantContent{now: s.now()}
-	if names == nil { // no folder, so no lock under which s.latest could be updated
+	if names == nil { // no folder, so no lock under which s.latestSeen could be updated
 		return c, nil
 	}
-	wasSetBack := s.isSetBack(c.now)
+	wasSetBack := s.clockWasSetBack(c.now)
 	for _, name := range names {
 		path := filepath.Join(s.dir, name)
 		switch filepath.Ext(name) {
-		case grantHalfSuffix:
+		case grantTempSuffix:
 			_ = s.system.Remove(path)
 		case grantSuffix:
 			g, damaged, err := s.read(name)
@@ -363,47 +368,47 @@ func (s *Grants) readContent(names []string) (grantContent, error) {
 			case damaged != nil:
 				c.damaged = append(c.damaged, damaged)
 				continue
-			case g.isOld(c.now):
+			case g.isPastRetention(c.now):
 				_ = s.system.Remove(path)
 				continue
 			}
-			// If the clock is behind a time already seen, the grant would run longer than granted.
-			isBehind := c.now.Before(latest(g.Made, g.Seen).Add(-grantSetBack))
-			isOlder := wasSetBack && g.Made.Before(s.latest)
-			if g.Ended == "" && (isBehind || isOlder) {
-				if err := s.end(g, c.now, endedClock); err != nil {
+			// If the clock is behind a time already seen, the grant would last longer than granted.
+			isBehind := c.now.Before(latest(g.Made, g.Seen).Add(-clockTolerance))
+			isAffected := wasSetBack && g.Made.Before(s.latestSeen)
+			if g.Ended == "" && (isBehind || isAffected) {
+				if err := s.end(g, c.now, endedByClock); err != nil {
 					return grantContent{}, err
 				}
-				g.Ended = endedClock
+				g.Ended = endedByClock
 			}
 			c.grants = append(c.grants, g)
 		}
 	}
 	if wasSetBack { // new grants go by the new clock
-		s.latest = c.now
+		s.latestSeen = c.now
 		s.began = c.now
 	}
 	slices.SortStableFunc(c.grants, func(a, b Grant) int { return a.Made.Compare(b.Made) })
 	return c, nil
 }
 
-// isSetBack notes a time, and reports whether the clock was set back since this process began: it shows an earlier time
-// than before, or less time than has passed.
-func (s *Grants) isSetBack(now time.Time) bool {
-	passed := now.Sub(s.began) // by the monotonic clock, where the times have one
-	shown := now.Round(0).Sub(s.began.Round(0))
-	isBehind := now.Round(0).Before(s.latest.Round(0).Add(-grantSetBack))
-	s.latest = latest(s.latest, now)
-	return isBehind || shown < passed-grantSetBack
+// clockWasSetBack records the current time, and reports whether the clock was set back since began: it shows an earlier
+// time than before, or advanced less than the monotonic clock.
+func (s *Grants) clockWasSetBack(now time.Time) bool {
+	elapsed := now.Sub(s.began) // by the monotonic clock, if the times have one
+	elapsedByClock := now.Round(0).Sub(s.began.Round(0))
+	isBehind := now.Round(0).Before(s.latestSeen.Round(0).Add(-clockTolerance))
+	s.latestSeen = latest(s.latestSeen, now)
+	return isBehind || elapsedByClock < elapsed-clockTolerance
 }
 
-// isOld reports whether a grant ended so long ago that it is forgotten.
-func (g Grant) isOld(now time.Time) bool {
+// isPastRetention reports whether a grant ended so long ago that it is removed.
+func (g Grant) isPastRetention(now time.Time) bool {
 	end := g.Expires
 	if g.Ended != "" {
 		end = g.EndedAt
 	}
-	return now.After(end.Add(keptFor))
+	return now.After(end.Add(retention))
 }
 
 // read reads the file of a grant. damaged is set if the file is not a valid grant.
@@ -424,6 +429,7 @@ type grantRecord struct {
 	Grant
 }
 
+// encode returns the content of the file of a grant.
 func (s *Grants) encode(g Grant) ([]byte, error) {
 	return ownerfiles.Sealed(s.key(), func(code string) any { return grantRecord{Sum: code, Grant: g} })
 }
@@ -437,17 +443,17 @@ func (s *Grants) parse(id string, data []byte) (Grant, bool) {
 	if r.ID != id || r.Check() != nil {
 		return Grant{}, false
 	}
-	again, err := s.encode(r.Grant)
-	isInTime := r.Made.Before(r.Expires) && r.Expires.Sub(r.Made) <= MaxGrantTime
-	return r.Grant, isInTime && err == nil && bytes.Equal(again, data)
+	encoded, err := s.encode(r.Grant)
+	isLifetimeValid := r.Made.Before(r.Expires) && r.Expires.Sub(r.Made) <= MaxGrantTime
+	return r.Grant, isLifetimeValid && err == nil && bytes.Equal(encoded, data)
 }
 
-// key returns the key of the folder.
+// key returns the key of the folder. The caller has the lock.
 func (s *Grants) key() []byte {
-	if s.keyed == nil {
-		s.keyed = ownerfiles.Key(s.dir, grantsKeyFile)
+	if s.cachedKey == nil {
+		s.cachedKey = ownerfiles.Key(s.dir, grantsKeyFile)
 	}
-	return s.keyed
+	return s.cachedKey
 }
 
 // save writes the file of a grant atomically.
@@ -457,6 +463,6 @@ func (s *Grants) save(g Grant) error {
 		return err
 	}
 	path := filepath.Join(s.dir, g.ID+grantSuffix)
-	_, err = ownerfiles.Replace(s.system, strings.TrimSuffix(path, grantSuffix)+grantHalfSuffix, path, data, time.Time{})
+	_, err = ownerfiles.Replace(s.system, strings.TrimSuffix(path, grantSuffix)+grantTempSuffix, path, data, time.Time{})
 	return unusableGrants(path, err)
 }

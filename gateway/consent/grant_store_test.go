@@ -150,16 +150,16 @@ func TestHowAGrantEnds(t *testing.T) {
 	}{
 		"with its time":         {func(_ *Grants, c *clockAt, _ Grant) { c.pass(time.Hour) }, cursor, ""},
 		"with the longest time": {func(_ *Grants, c *clockAt, _ Grant) { c.pass(11 * time.Minute) }, short, ""},
-		"with its credentials":  {func(*Grants, *clockAt, Grant) {}, renewed, endedCredentials},
+		"with its credentials":  {func(*Grants, *clockAt, Grant) {}, renewed, endedByCredentials},
 		"by the owner":          {func(s *Grants, _ *clockAt, g Grant) { _, _ = s.End(g.ID) }, cursor, endedByOwner},
-		"with its agent":        {func(s *Grants, _ *clockAt, _ Grant) { _ = s.EndOfAgent("cursor") }, cursor, endedCredentials},
-		"with the clock":        {func(_ *Grants, c *clockAt, _ Grant) { c.pass(-time.Hour) }, cursor, endedClock},
+		"with its agent":        {func(s *Grants, _ *clockAt, _ Grant) { _ = s.EndOfAgent("cursor") }, cursor, endedByCredentials},
+		"with the clock":        {func(_ *Grants, c *clockAt, _ Grant) { c.pass(-time.Hour) }, cursor, endedByClock},
 		"with the clock in use": {func(s *Grants, c *clockAt, _ Grant) {
 			c.pass(30 * time.Minute)
 			_, _ = s.Held(cursor)
 			c.pass(-20 * time.Minute)
-		}, cursor, endedClock},
-		"with the clock of days": {func(_ *Grants, c *clockAt, _ Grant) { c.pass(-48 * time.Hour) }, cursor, endedClock},
+		}, cursor, endedByClock},
+		"with the clock of days": {func(_ *Grants, c *clockAt, _ Grant) { c.pass(-48 * time.Hour) }, cursor, endedByClock},
 	} {
 		c := newGrantClock()
 		s, g := given(t, c, terms)

@@ -10,16 +10,16 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
-// ProposedOperation is an operation of a proposal as the owner is shown it.
+// ProposedOperation is an operation of a proposal as shown to the owner.
 type ProposedOperation struct {
-	Name  string   // that the agent has given it
-	Needs []string // names of those before it that it needs
-	// Asked is the question about the operation, nil for one that only reads: then Command and Path say what.
+	Name  string   // given by the agent
+	Needs []string // names of the earlier operations that it needs
+	// Asked is the question about the operation. It is nil for one that only reads, which Command and Path describe.
 	Asked         *Question
 	Command, Path string
 }
 
-// Act returns what the operation does, in one row.
+// Act describes what the operation does, in one row.
 func (o ProposedOperation) Act() string {
 	if o.Asked != nil && len(o.Asked.Lines) > 0 {
 		return o.Asked.Lines[0].Text
@@ -30,9 +30,9 @@ func (o ProposedOperation) Act() string {
 	return fmt.Sprintf("Read %s with %s", quotedIn(o.Path, maxInHeading), o.Command)
 }
 
-// Propose fills in what the owner is shown of a proposal: what it does as a whole, who proposes it, each operation with
-// those that it needs, and every line that all of them together remove and add, by file. changes are those of q.Files.
-// With isPermanent something is deleted for good.
+// Propose sets the lines that describe a proposal to the owner: what it does as a whole, who proposes it, each operation
+// with those that it needs, and every line that all operations together remove and add, by file. changes are those of
+// q.Files. isPermanent is set if something is deleted for good.
 func (q *Question) Propose(operations []ProposedOperation, changes []difference.Change, isPermanent bool) {
 	q.Does = Does("batch", q.Files, q.Rest)
 	heading := fmt.Sprintf("%s (vault %s)%s", capital(q.Does), quotedIn(cmp.Or(q.Vault, "of the app"), maxInHeading), countsOf(changes, q.Rest))
@@ -53,7 +53,7 @@ func (q *Question) Propose(operations []ProposedOperation, changes []difference.
 	q.finish(cmp.Or(reason, unshown))
 }
 
-// describe adds the lines about one operation: what it does, its name, what it needs, and what it requires approval for.
+// describe adds the lines about one operation: what it does, its name, what it needs, and why it requires approval.
 func (q *Question) describe(number int, o ProposedOperation) {
 	q.Lines = append(q.Lines, Line{Kind: Act, Text: fmt.Sprintf("%d. %s", number, o.Act())})
 	name := "Its name is " + quotedIn(o.Name, maxShort) + "."
@@ -68,7 +68,7 @@ func (q *Question) describe(number int, o ProposedOperation) {
 	if o.Asked == nil {
 		return
 	}
-	if facts := o.Asked.Lines[:o.Asked.heading]; len(facts) > 2 { // after what it does, and who asks
+	if facts := o.Asked.Lines[:o.Asked.heading]; len(facts) > 2 { // the first two are what it does and who asks
 		q.Lines = append(q.Lines, slices.Clone(facts[2:])...)
 	}
 }
@@ -77,12 +77,12 @@ func proposedBy(caller, client string) string {
 	return "Proposed" + strings.TrimPrefix(askedBy(caller, client), "Asked")
 }
 
-// IsMuch returns the words that the user types to approve what the question shows, "" if they need not.
+// IsMuch returns the words that the user must type to approve a very large question, or "".
 func (q *Question) IsMuch() string { return q.typed() }
 
-// Announce tells the owner that something waits for them which no call waits for.
-func (a *Approvals) Announce(by Requester, q Question) {
+// Announce tells the owner that a proposal waits for them.
+func (a *Approvals) Announce(requester Requester, q Question) {
 	if a.tell != nil {
-		a.tell(strings.Replace(q.told(by), " asks to ", " proposes to ", 1), "")
+		a.tell(strings.Replace(q.messageFor(requester), " asks to ", " proposes to ", 1), "")
 	}
 }

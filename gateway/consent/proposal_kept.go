@@ -1,15 +1,15 @@
 package consent
 
-// [Proposals] keeps batches of changes that agents have planned and that wait for the owner, who takes all of one,
-// some of its operations, or none. A proposal opens nothing: what is taken is planned and decided anew, under the
-// rights that its agent has then, and drawn for the owner before it is made.
+// [Proposals] keeps batches of changes that agents have planned and that wait for the owner, who accepts a whole batch,
+// some of its operations, or none. A proposal permits nothing: accepted operations are planned and decided again, under
+// the current rights of the agent, and shown to the owner before they are made.
 //
-// A proposal is a small file with what a list shows and a larger one with its operations and its whole difference.
-// Both are bound by a code with the key of the folder: a file that is not as it was written counts for nothing.
-// [Proposals.Claim] is the one way to carry a proposal out, by one process at a time; the claim is on the disk
-// before anything is made, so that [Proposals.Recover] can settle what a killed process has left.
+// A proposal is a small file, the head, with what lists show, and a larger one, the body, with its operations and its
+// whole difference. Both are authenticated with the key of the folder: an altered file is ignored. [Proposals.Claim] is
+// the only way to carry out a proposal, by one process at a time; the claim is on the disk before anything is changed,
+// so that [Proposals.Recover] can settle what a killed process left.
 //
-// It protects against agents, not against another program of the same user that can read the key of the folder.
+// This protects against agents, not against another program of the same user that can read the key of the folder.
 
 import (
 	"encoding/json"
@@ -31,48 +31,48 @@ import (
 func ProposalsFolder(state string) string { return filepath.Join(state, "proposals") }
 
 const (
-	// ProposalLife is how long a proposal waits for the owner, and how long after that its agent can read what became of it.
+	// ProposalLife is how long a proposal waits for the owner, and how long its outcome is kept for its agent.
 	ProposalLife = 7 * 24 * time.Hour
 
-	// MaxProposalSentence bounds what the owner says to the agent, in bytes.
+	// MaxProposalSentence is the maximum length in bytes of a message of the owner to the agent.
 	MaxProposalSentence = 500
 
-	maxOpenProposals = 8        // that wait of one agent, over all its sessions, or of one session without an agent
-	maxAll           = 64       // that wait of all agents, of which one has up to a half of what the others leave
-	maxBytes         = 64 << 20 // of their operations and differences, shared in the same way
-	maxBody          = 24 << 20 // of one
-	maxHead          = 4 << 20  // of the file that lists read
-	maxKeptProposals = 256      // with those that are decided
+	maxOpenProposals = 8        // waiting proposals of one agent in all its sessions, or of one session without an agent
+	maxAll           = 64       // waiting proposals of all agents; one agent gets up to half of what the others leave
+	maxBytes         = 64 << 20 // of their bodies, shared in the same way
+	maxBody          = 24 << 20 // bytes of one body
+	maxHead          = 4 << 20  // bytes of one head
+	maxKeptProposals = 256      // including decided ones
 	maxProposalFiles = 4 * maxKeptProposals
 	maxProposalText  = 16 << 10
 	maxName          = 1 << 10
-	declining        = 10 * time.Minute // for which the same operations are not proposed again after the owner has declined
+	repeatDelay      = 10 * time.Minute // after the owner declines, until the same operations may be proposed again
 )
 
-// ProposalState is what became of a proposal.
+// ProposalState is the state of a proposal.
 type ProposalState string
 
 // The states of a proposal.
 const (
 	ProposalOpen      ProposalState = "waiting"
 	ProposalMaking    ProposalState = "being made" // by a process of the owner
-	ProposalTaken     ProposalState = "taken"      // all or some of it
+	ProposalTaken     ProposalState = "taken"      // some or all operations were accepted and made
 	ProposalDeclined  ProposalState = "declined"
 	ProposalWithdrawn ProposalState = "withdrawn" // by its agent; it is removed
 )
 
-// Proposal is what is known of a proposal without its difference.
+// Proposal is the head of a proposal: everything but its operations and its difference.
 type Proposal struct {
-	ID   string `json:"id"`   // names it for the agent; it gives no right
+	ID   string `json:"id"`   // names it for the agent; it grants nothing
 	Code string `json:"code"` // names it for the owner
-	// Version names what is proposed. Each time that it is planned it is another one.
+	// Version identifies what is proposed. It changes each time the proposal is planned.
 	Version string `json:"version"`
 	// Sent is the digest of the operations as they were sent.
 	Sent string `json:"sent"`
 
 	Caller     string `json:"caller"` // who proposes it, with the agent
 	Client     string `json:"client,omitempty"`
-	Generation string `json:"generation,omitempty"` // of the credentials of the agent: with others it has ended
+	Generation string `json:"generation,omitempty"` // of the agent's credentials: when they are renewed, the proposal ends
 	Vault      string `json:"vault"`                // its name, for people
 	Identity   string `json:"identity"`             // of the vault
 	Folder     string `json:"folder"`               // of the vault
@@ -83,23 +83,24 @@ type Proposal struct {
 	Text        string              `json:"text"` // what it does and who asks, in a few rows
 	Destructive bool                `json:"destructive,omitempty"`
 	Operations  []ProposalOperation `json:"operations"`
-	// Flows are what the session had read from places of flow rules when it proposed: they count when it is made, too.
+	// Flows are the notes under flow rules that the session had read when it made the proposal: the rules also apply
+	// when the proposal is carried out.
 	Flows []ProposalFlow `json:"flows,omitempty"`
-	// Before are the SHA-256, in hexadecimal, of the files on which it rests, by their paths; "" for no file.
+	// Before has the SHA-256, in hexadecimal, of the files on which it depends, by path; "" for no file.
 	Before map[string]string `json:"before,omitempty"`
 
 	Size int64  `json:"size"` // bytes of the body
 	Body string `json:"body"` // the SHA-256 of its file
 
 	State   ProposalState `json:"state"`
-	Batch   string        `json:"batch,omitempty"`  // what is taken of it, in the journal, once it is claimed
-	Chosen  []int         `json:"chosen,omitempty"` // which operations those are
-	Says    string        `json:"says,omitempty"`   // the owner, to the agent
-	By      string        `json:"by,omitempty"`     // where the owner has decided
+	Batch   string        `json:"batch,omitempty"`  // of the accepted operations in the journal, once it is claimed
+	Chosen  []int         `json:"chosen,omitempty"` // indexes of the accepted operations
+	Says    string        `json:"says,omitempty"`   // message of the owner to the agent
+	By      string        `json:"by,omitempty"`     // where the owner decided
 	Decided time.Time     `json:"decided,omitzero"`
 }
 
-// ProposalFlow says that a session has read from a place of a flow rule.
+// ProposalFlow is a note under a flow rule that a session has read.
 type ProposalFlow struct {
 	Rule  string `json:"rule"`
 	Note  string `json:"note"`
@@ -112,14 +113,15 @@ type ProposalOperation struct {
 	Command  string   `json:"command"`
 	Act      string   `json:"act"` // what it does, in one row
 	Changes  bool     `json:"changes,omitempty"`
-	Needs    []int    `json:"needs,omitempty"` // operations before it without which it would do something else, by their places
+	Needs    []int    `json:"needs,omitempty"` // indexes of earlier operations without which it would do something else
 	Paths    []string `json:"paths,omitempty"` // the files that it changes
 }
 
-// Agent returns the agent that proposes it, "" where none is defined.
+// Agent returns the agent that proposes it, or "" if no agents are defined.
 func (p Proposal) Agent() string { return ownerfiles.AgentOf(p.Caller) }
 
-// With returns a choice of operations with all that they need, in their order. It reports false for places that are none.
+// With returns the indexes of chosen operations and of all operations that they need, in order. ok is false if an index
+// is out of range.
 func (p Proposal) With(chosen []int) (closed []int, ok bool) {
 	wanted := make([]bool, len(p.Operations))
 	var add func(i int)
@@ -128,7 +130,7 @@ func (p Proposal) With(chosen []int) (closed []int, ok bool) {
 			return
 		}
 		wanted[i] = true
-		for _, need := range p.Operations[i].Needs { // they are before it
+		for _, need := range p.Operations[i].Needs { // these come before i, so add ends
 			add(need)
 		}
 	}
@@ -138,10 +140,11 @@ func (p Proposal) With(chosen []int) (closed []int, ok bool) {
 		}
 		add(i)
 	}
-	return placesOf(wanted), true
+	return indexesOf(wanted), true
 }
 
-// Without returns all operations but some, and but those that need them.
+// Without returns the indexes of all operations except those in left and those that need them. ok is false if an index
+// is out of range.
 func (p Proposal) Without(left []int) (rest []int, ok bool) {
 	kept := make([]bool, len(p.Operations))
 	for i := range kept {
@@ -153,21 +156,22 @@ func (p Proposal) Without(left []int) (rest []int, ok bool) {
 		}
 		kept[i] = false
 	}
-	for i, o := range p.Operations { // what an operation needs is before it, and decided
+	for i, o := range p.Operations { // the needs of an operation come before it, so they are decided
 		for _, need := range o.Needs {
 			kept[i] = kept[i] && kept[need]
 		}
 	}
-	return placesOf(kept), true
+	return indexesOf(kept), true
 }
 
-func placesOf(wanted []bool) (places []int) {
-	for i, is := range wanted {
-		if is {
-			places = append(places, i)
+// indexesOf returns the indexes of the elements that are true.
+func indexesOf(wanted []bool) (indexes []int) {
+	for i, isWanted := range wanted {
+		if isWanted {
+			indexes = append(indexes, i)
 		}
 	}
-	return places
+	return indexes
 }
 
 // ProposalCall is an operation as it was sent.
@@ -186,20 +190,20 @@ type ProposalField struct {
 	Field    string `json:"field"`
 }
 
-// ProposalBody is the rest of a proposal.
+// ProposalBody is the body of a proposal.
 type ProposalBody struct {
 	Calls []ProposalCall  `json:"calls"`
-	Lines json.RawMessage `json:"lines"` // all that the owner is shown, as the caller has it
+	Lines json.RawMessage `json:"lines"` // everything that the owner is shown, in a form that the caller defines
 }
 
-// ProposalHolder is who asks for the proposals of an agent.
+// ProposalHolder identifies the caller that asks for its proposals.
 type ProposalHolder struct {
 	Caller     string // with the agent
-	Generation string // of the credentials of the agent that count
+	Generation string // of the current credentials of the agent
 	Identity   string // of the vault
 }
 
-// isOf reports whether a proposal is one of a holder. Without an agent it is of one session.
+// isOf reports whether a proposal belongs to a holder. Without an agent, it belongs to one session.
 func (p Proposal) isOf(h ProposalHolder) bool {
 	if p.Identity != h.Identity {
 		return false
@@ -210,8 +214,8 @@ func (p Proposal) isOf(h ProposalHolder) bool {
 	return p.Caller == h.Caller
 }
 
-// ProposalSentence returns what an owner says in the form in which an agent gets it: one row without control characters, of up to
-// [MaxProposalSentence] bytes.
+// ProposalSentence returns a message of the owner in the form that the agent gets: one row without control characters,
+// up to [MaxProposalSentence] bytes.
 func ProposalSentence(text string) string {
 	text = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
@@ -222,11 +226,12 @@ func ProposalSentence(text string) string {
 	return excerpt.Clip(sanitize.Line(text), MaxProposalSentence)
 }
 
-// InvalidProposal says which part of a proposal cannot be kept, and why.
+// InvalidProposal reports which part of a proposal is invalid, and why.
 type InvalidProposal struct{ Field, Reason string }
 
 func (e *InvalidProposal) Error() string { return "the proposal: " + e.Field + " " + e.Reason }
 
+// check returns an *[InvalidProposal] unless the proposal is valid.
 func (p Proposal) check() error {
 	for _, f := range []struct {
 		name, text string
@@ -263,8 +268,9 @@ func (p Proposal) check() error {
 	return nil
 }
 
-// LogProposal writes to the audit log of a state folder what was decided about a proposal ("approve", "deny" or "withdraw"), where,
-// and by which process. The decision counts without the line: what is made has lines of its own.
+// LogProposal records a decision about a proposal ("approve", "deny" or "withdraw") in the audit log of a state folder.
+// by is where it was made; session identifies the process. The decision is valid even if the line cannot be written:
+// the changes have lines of their own.
 func LogProposal(state string, p Proposal, decision, by, session string) {
 	_ = audit.OpenLogs(state).WriteLasting(audit.Line{
 		Kind: "proposal", Decision: decision, By: by, Session: session, Agent: sanitize.Line(p.Agent()),
@@ -272,7 +278,7 @@ func LogProposal(state string, p Proposal, decision, by, session string) {
 	}, audit.Durable)
 }
 
-// Names returns the names of the operations that were taken, and of those that were not.
+// Names returns the names of the accepted operations, and of the others.
 func (p Proposal) Names() (taken, left []string) {
 	isChosen := make([]bool, len(p.Operations))
 	for _, i := range p.Chosen {

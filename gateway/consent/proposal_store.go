@@ -29,8 +29,9 @@ type Proposals struct {
 	dir    string
 	now    func() time.Time
 	system ownerfiles.System
-	folder *ownerfiles.RecordFolder // the same as dir
-	keyed  []byte                   // the key of the folder, once it was read under its lock
+	folder *ownerfiles.RecordFolder // dir as a folder of records
+	// cachedKey is the key of the folder, once it was read; guarded by the lock of the folder.
+	cachedKey []byte
 }
 
 const (
@@ -41,11 +42,11 @@ const (
 	bodySuffix        = ".body"
 	halfSuffix        = ".half" // a file that is being written
 
-	makingPatience = 30 * time.Second // for another proposal that is being made
+	makingPatience = 30 * time.Second // how long to wait while another proposal is being made
 )
 
-// OpenProposals returns the store in the state folder. It reads nothing; the first proposal creates the folder. A nil clock
-// is the system's.
+// OpenProposals returns the store in the state folder. It reads nothing; the first proposal creates the folder. With
+// a nil now, the system clock is used.
 func OpenProposals(state string, now func() time.Time) *Proposals {
 	if now == nil {
 		now = time.Now
@@ -63,53 +64,53 @@ var proposalStore = ownerfiles.Store{Name: "proposals", Code: "proposals"}
 
 func unusableProposals(path string, err error) error { return proposalStore.Unusable(path, err) }
 
-// DamagedProposal says that a file is not what was written. It counts for nothing, and is left where it is.
+// DamagedProposal reports a proposal file that was altered. It is ignored, and left in place.
 type DamagedProposal struct{ Name, Reason string }
 
 func (e *DamagedProposal) Error() string {
 	return fmt.Sprintf("proposal file %q: %s", e.Name, e.Reason)
 }
 
-// UnknownProposal says that there is no proposal with an id, or none of the holder who asks.
+// UnknownProposal reports that no proposal has an id, or none of the holder who asks.
 type UnknownProposal struct{ What string }
 
 func (e *UnknownProposal) Error() string { return fmt.Sprintf("no proposal has the id %.40q", e.What) }
 
-// AnsweredProposal says that a proposal does not wait any more.
+// AnsweredProposal reports that a proposal is no longer waiting.
 type AnsweredProposal struct{ Proposal Proposal }
 
 func (e *AnsweredProposal) Error() string {
 	return fmt.Sprintf("the proposal %s was already decided: %s", e.Proposal.ID, e.Proposal.State)
 }
 
-// ReplacedProposal says that a proposal was planned again since the owner was shown it.
+// ReplacedProposal reports that a proposal was planned again since it was shown to the owner.
 type ReplacedProposal struct{ ID string }
 
 func (e *ReplacedProposal) Error() string {
 	return fmt.Sprintf("the proposal %s was planned again since it was shown", e.ID)
 }
 
-// ProposalBusy says that a process carries out a proposal.
+// ProposalBusy reports that a process is carrying out a proposal.
 type ProposalBusy struct{}
 
 func (e *ProposalBusy) Error() string { return "another proposal is being carried out" }
 
-// RefusedProposal says why no further proposal is kept.
+// RefusedProposal reports which limit a further proposal would exceed.
 type RefusedProposal struct{ Reason string }
 
 func (e *RefusedProposal) Error() string { return e.Reason }
 
-// RepeatedProposal says that the owner has just declined the same operations.
+// RepeatedProposal reports that the owner recently declined the same operations.
 type RepeatedProposal struct{ ID string }
 
 func (e *RepeatedProposal) Error() string {
 	return fmt.Sprintf("the user declined the same operations in %s", e.ID)
 }
 
-// NewProposalID makes the id of a proposal.
+// NewProposalID returns a new id for a proposal.
 func NewProposalID() string { return "p-" + strings.ToLower(rand.Text()[:10]) }
 
-// MayHave reports whether there may be a proposal: one look. It may be asked of nil.
+// MayHave reports whether there may be any proposal. It costs one system call. The receiver may be nil.
 func (s *Proposals) MayHave() bool {
 	if s == nil || !filepath.IsAbs(s.dir) {
 		return false
@@ -118,14 +119,14 @@ func (s *Proposals) MayHave() bool {
 	return err == nil
 }
 
-// Keep stores a proposal for [ProposalLife]. newCode makes codes for the owner. Its errors are *[InvalidProposal],
-// *[RefusedProposal], *[RepeatedProposal] and *[ownerfiles.Unusable]; with one nothing has changed.
+// Keep stores a proposal for [ProposalLife]. newCode returns codes for the owner. Its errors are *[InvalidProposal],
+// *[RefusedProposal], *[RepeatedProposal] and *[ownerfiles.Unusable]; after an error nothing has changed.
 func (s *Proposals) Keep(p Proposal, b ProposalBody, newCode func() string) (Proposal, error) {
 	return s.keep(p, b, newCode, func(proposalContent) (Proposal, error) { return Proposal{}, nil })
 }
 
-// Replace stores a proposal of a holder in place of the one with the same id, which has to wait and to be one of the holder.
-// Its errors are those of [Proposals.Keep], *[UnknownProposal] and *[AnsweredProposal]; with one nothing has changed.
+// Replace stores a proposal in place of the one with the same id, which must belong to the holder and still wait. Its
+// errors are those of [Proposals.Keep], *[UnknownProposal] and *[AnsweredProposal]; after an error nothing has changed.
 func (s *Proposals) Replace(h ProposalHolder, p Proposal, b ProposalBody, newCode func() string) (Proposal, error) {
 	return s.keep(p, b, newCode, func(c proposalContent) (Proposal, error) {
 		before, err := c.ofHolder(h, p.ID)
@@ -136,14 +137,14 @@ func (s *Proposals) Replace(h ProposalHolder, p Proposal, b ProposalBody, newCod
 	})
 }
 
-// keep stores a proposal in place of the one that replaced returns, the zero Proposal for none.
+// keep stores a proposal in place of the one that findReplaced returns, or in addition if that is the zero Proposal.
 func (s *Proposals) keep(
 	p Proposal,
 	b ProposalBody,
 	newCode func() string,
-	replaced func(proposalContent) (Proposal, error),
+	findReplaced func(proposalContent) (Proposal, error),
 ) (kept Proposal, err error) {
-	body, size, err := encodeBody(b)
+	encoded, size, err := encodeBody(b)
 	if err != nil {
 		return Proposal{}, err
 	}
@@ -153,15 +154,15 @@ func (s *Proposals) keep(
 	if err := ownerfiles.MakeFolder(s.system, s.dir); err != nil {
 		return Proposal{}, unusableProposals(s.dir, err)
 	}
-	err = s.withLock(func(c proposalContent) error {
+	err = s.withExistingContent(func(c proposalContent) error {
 		now := c.now.UTC().Round(0)
 		p.Made = now
-		before, err := replaced(c)
+		before, err := findReplaced(c)
 		if err != nil {
 			return err
 		}
 		p.Code = before.Code
-		if err := c.hasCapacity(p, int64(size), before); err != nil {
+		if err := c.checkCapacity(p, int64(size), before); err != nil {
 			return err
 		}
 		for p.Code == "" {
@@ -170,13 +171,13 @@ func (s *Proposals) keep(
 				p.Code = code
 			}
 		}
-		sum := sha256.Sum256(body)
+		sum := sha256.Sum256(encoded)
 		p.Body = hex.EncodeToString(sum[:])
 		p.Size = int64(size)
 		p.Version = rand.Text()
 		p.State = ProposalOpen
 		p.Expires = now.Add(ProposalLife)
-		if err := s.write(s.bodyPath(p), body); err != nil {
+		if err := s.write(s.bodyPath(p), encoded); err != nil {
 			return err
 		}
 		if err := s.save(p); err != nil {
@@ -191,15 +192,16 @@ func (s *Proposals) keep(
 	return kept, err
 }
 
-// hasCapacity returns an error unless a proposal may be kept in place of another one, the zero Proposal for none.
-func (c proposalContent) hasCapacity(p Proposal, size int64, before Proposal) error {
+// checkCapacity returns an error unless a proposal may be stored in place of before, which is the zero Proposal for
+// none.
+func (c proposalContent) checkCapacity(p Proposal, size int64, before Proposal) error {
 	var all, own, allBytes, ownBytes int64
 	for _, other := range c.list {
 		if other.ID == before.ID {
 			continue
 		}
 		isSame := other.State == ProposalDeclined && other.Sent == p.Sent && other.Caller == p.Caller
-		if isSame && c.now.Sub(other.Decided).Abs() < declining {
+		if isSame && c.now.Sub(other.Decided).Abs() < repeatDelay {
 			return &RepeatedProposal{other.ID}
 		}
 		if other.State != ProposalOpen && other.State != ProposalMaking {
@@ -223,23 +225,23 @@ func (c proposalContent) hasCapacity(p Proposal, size int64, before Proposal) er
 	return nil
 }
 
-// forgetOldest removes those that were decided first, where too many are kept.
+// forgetOldest removes the oldest decided proposals if too many are kept.
 func (s *Proposals) forgetOldest(c proposalContent) error {
-	left := len(c.list) + 1 - maxKeptProposals
+	excess := len(c.list) + 1 - maxKeptProposals
 	for _, p := range c.list {
-		if left <= 0 {
+		if excess <= 0 {
 			break
 		}
 		if p.State != ProposalOpen && p.State != ProposalMaking {
 			s.remove(p)
-			left--
+			excess--
 		}
 	}
 	return nil
 }
 
-// List returns the proposals, the oldest first, also those that were decided, and the files that cannot be read. Its error
-// is *[ownerfiles.Unusable].
+// List returns the proposals, including decided ones, oldest first, and the files that cannot be read. Its error is
+// *[ownerfiles.Unusable].
 func (s *Proposals) List() (list []Proposal, damaged []*DamagedProposal, err error) {
 	err = s.withContent(func(c proposalContent) error {
 		list = c.list
@@ -249,7 +251,7 @@ func (s *Proposals) List() (list []Proposal, damaged []*DamagedProposal, err err
 	return list, damaged, err
 }
 
-// Of returns the proposals of a holder, the oldest first.
+// Of returns the proposals of a holder, oldest first.
 func (s *Proposals) Of(h ProposalHolder) (list []Proposal, err error) {
 	err = s.withContent(func(c proposalContent) error {
 		for _, p := range c.list {
@@ -271,8 +273,8 @@ func (s *Proposals) Find(id string) (found Proposal, err error) {
 	return found, err
 }
 
-// Body returns the rest of a proposal. The error is *[DamagedProposal], *[ReplacedProposal] for one that was planned again meanwhile, or
-// *[ownerfiles.Unusable].
+// Body returns the body of a proposal. The error is *[DamagedProposal], *[ReplacedProposal] if it was planned again in
+// the meantime, or *[ownerfiles.Unusable].
 func (s *Proposals) Body(p Proposal) (ProposalBody, error) {
 	path := s.bodyPath(p)
 	data, err := ownerfiles.Read(path, maxBody)
@@ -293,8 +295,8 @@ func (s *Proposals) Body(p Proposal) (ProposalBody, error) {
 	return b, nil
 }
 
-// Decline has the owner decline a proposal as a whole. Its errors are *[UnknownProposal], *[AnsweredProposal], *[DamagedProposal] and
-// *[ownerfiles.Unusable].
+// Decline records that the owner declined a whole proposal. by is where they did, and says a message to the agent. Its
+// errors are *[UnknownProposal], *[AnsweredProposal], *[DamagedProposal] and *[ownerfiles.Unusable].
 func (s *Proposals) Decline(id, by, says string) (declined Proposal, err error) {
 	err = s.withContent(func(c proposalContent) error {
 		p, err := c.byID(id)
@@ -313,13 +315,15 @@ func (s *Proposals) Decline(id, by, says string) (declined Proposal, err error) 
 	return declined, err
 }
 
+// decide records where and when the owner decided. The proposal is kept for [ProposalLife] from then.
 func (p *Proposal) decide(now time.Time, by string) {
 	p.By = by
 	p.Decided = now.UTC().Round(0)
 	p.Expires = p.Decided.Add(ProposalLife)
 }
 
-// Withdraw removes a proposal of a holder that waits. Its errors are *[UnknownProposal], *[AnsweredProposal] and *[ownerfiles.Unusable].
+// Withdraw removes a waiting proposal of a holder. Its errors are *[UnknownProposal], *[AnsweredProposal] and
+// *[ownerfiles.Unusable].
 func (s *Proposals) Withdraw(h ProposalHolder, id string) (withdrawn Proposal, err error) {
 	err = s.withContent(func(c proposalContent) error {
 		p, err := c.ofHolder(h, id)
@@ -337,26 +341,27 @@ func (s *Proposals) Withdraw(h ProposalHolder, id string) (withdrawn Proposal, e
 	return withdrawn, err
 }
 
-// ProposalDecision is what the owner takes of a proposal.
+// ProposalDecision describes what the owner accepts of a proposal.
 type ProposalDecision struct {
-	ID, Version string // as the owner was shown it
-	Chosen      []int  // with all that they need
-	Batch       string // as which it is made, in the journal
+	ID, Version string // of the proposal that was shown to the owner
+	Chosen      []int  // indexes of the accepted operations, including those that they need
+	Batch       string // name of the changes in the journal
 	By          string // where the owner decides
-	Says        string // to the agent
+	Says        string // message to the agent
 }
 
-// ProposalClaim is a proposal that one process carries out.
+// ProposalClaim is a proposal that this process carries out. It ends with Complete, Reopen or Leave.
 type ProposalClaim struct {
 	store  *Proposals
 	chosen Proposal
-	free   func()
+	free   func() // releases the lock
 }
 
-// Claim takes a proposal to be carried out, for one process at a time. The caller settles it. Its errors are *[UnknownProposal],
-// *[AnsweredProposal], *[ReplacedProposal], *[ProposalBusy], *[InvalidProposal], *[DamagedProposal] and *[ownerfiles.Unusable].
+// Claim reserves a proposal for this process to carry out; only one process can hold a claim. The caller must end the
+// claim. Its errors are *[UnknownProposal], *[AnsweredProposal], *[ReplacedProposal], *[ProposalBusy],
+// *[InvalidProposal], *[DamagedProposal] and *[ownerfiles.Unusable].
 func (s *Proposals) Claim(ctx context.Context, d ProposalDecision) (*ProposalClaim, error) {
-	free, err := s.making(ctx, makingPatience)
+	free, err := s.lockMaking(ctx, makingPatience)
 	if err != nil {
 		return nil, err
 	}
@@ -390,12 +395,13 @@ func (s *Proposals) Claim(ctx context.Context, d ProposalDecision) (*ProposalCla
 	return &ProposalClaim{s, claimed, free}, nil
 }
 
-// making takes the lock of the one process that carries out a proposal.
-func (s *Proposals) making(ctx context.Context, patience time.Duration) (free func(), err error) {
+// lockMaking acquires the lock of the one process that carries out a proposal. Its errors are *[UnknownProposal] without
+// a folder, *[ProposalBusy] after patience or the end of ctx, and *[ownerfiles.Unusable].
+func (s *Proposals) lockMaking(ctx context.Context, patience time.Duration) (free func(), err error) {
 	path := filepath.Join(s.dir, makingFile)
 	free, err = ownerfiles.Lock(ctx, path, patience)
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // there is no folder, and so no proposal
+	case errors.Is(err, fs.ErrNotExist): // no folder, so no proposals
 		return nil, &UnknownProposal{}
 	case errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled):
 		return nil, &ProposalBusy{}
@@ -405,19 +411,19 @@ func (s *Proposals) making(ctx context.Context, patience time.Duration) (free fu
 	return free, nil
 }
 
-// Complete ends a claim of which what was taken is made.
+// Complete ends a claim whose accepted operations were made.
 func (c *ProposalClaim) Complete() (Proposal, error) {
 	defer c.free()
 	return c.store.complete(c.chosen.ID)
 }
 
-// Reopen ends a claim of which nothing is made: the proposal waits again.
+// Reopen ends a claim of which nothing was made: the proposal waits again.
 func (c *ProposalClaim) Reopen() (Proposal, error) {
 	defer c.free()
 	return c.store.reopen(c.chosen.ID)
 }
 
-// Leave ends a claim of which it is not known whether it is made: [Proposals.Recover] finds out.
+// Leave ends a claim whose outcome is unknown: [Proposals.Recover] will find out.
 func (c *ProposalClaim) Leave() { c.free() }
 
 func (s *Proposals) complete(id string) (Proposal, error) {
@@ -437,7 +443,7 @@ func (s *Proposals) reopen(id string) (Proposal, error) {
 	})
 }
 
-// settle ends the state in which a proposal is carried out.
+// settle changes a proposal that is being made with end.
 func (s *Proposals) settle(id string, end func(p *Proposal, now time.Time)) (settled Proposal, err error) {
 	err = s.withContent(func(c proposalContent) error {
 		p, err := c.byID(id)
@@ -454,27 +460,28 @@ func (s *Proposals) settle(id string, end func(p *Proposal, now time.Time)) (set
 	return settled, err
 }
 
-// Recover settles proposals whose process was killed while it carried them out. wasMade finds out whether that is made,
-// and fails where that cannot be told; then the proposal stays as it is. It does nothing while a process carries one out.
+// Recover settles proposals whose process was killed while it carried them out. wasMade finds out whether the accepted
+// operations were made; if it returns an error, the proposal is left as it is. Recover does nothing while a process
+// carries out a proposal.
 func (s *Proposals) Recover(list []Proposal, wasMade func(Proposal) (bool, error)) {
 	if !slices.ContainsFunc(list, func(p Proposal) bool { return p.State == ProposalMaking }) {
 		return
 	}
-	free, err := s.making(context.Background(), time.Millisecond)
+	free, err := s.lockMaking(context.Background(), time.Millisecond)
 	if err != nil {
 		return
 	}
 	defer free()
-	now, _, err := s.List()
+	proposals, _, err := s.List()
 	if err != nil {
 		return
 	}
-	for _, p := range now {
+	for _, p := range proposals {
 		if p.State != ProposalMaking {
 			continue
 		}
 		isMade, err := wasMade(p)
-		switch { // what cannot be written is tried again by the next look
+		switch { // after an error the next Recover tries again
 		case err != nil:
 		case isMade:
 			_, _ = s.complete(p.ID)
@@ -484,13 +491,14 @@ func (s *Proposals) Recover(list []Proposal, wasMade func(Proposal) (bool, error
 	}
 }
 
-// proposalContent is what is in the folder while its lock is held.
+// proposalContent is the content of the folder while its lock is held.
 type proposalContent struct {
 	now     time.Time
 	list    []Proposal // the oldest first
 	damaged []*DamagedProposal
 }
 
+// byID returns the proposal with an id. Its errors are *[UnknownProposal] and *[DamagedProposal].
 func (c proposalContent) byID(id string) (Proposal, error) {
 	for _, p := range c.list {
 		if p.ID == id {
@@ -505,7 +513,7 @@ func (c proposalContent) byID(id string) (Proposal, error) {
 	return Proposal{}, &UnknownProposal{id}
 }
 
-// ofHolder returns the proposal of a holder with an id. Those of others do not exist for it.
+// ofHolder returns the proposal of a holder with an id. A proposal of another holder is reported as unknown.
 func (c proposalContent) ofHolder(h ProposalHolder, id string) (Proposal, error) {
 	p, err := c.byID(id)
 	if err != nil || !p.isOf(h) {
@@ -514,19 +522,19 @@ func (c proposalContent) ofHolder(h ProposalHolder, id string) (Proposal, error)
 	return p, nil
 }
 
-// withContent runs do with the content of the folder, under its lock. If nothing was ever proposed, the content is empty and
+// withContent calls do with the content of the folder, under its lock. If there is no folder, the content is empty, and
 // nothing is created.
 func (s *Proposals) withContent(do func(proposalContent) error) error {
 	return inFolder(s.folder.Use, s.readContent, do)
 }
 
-// withLock does the same in a folder that is there.
-func (s *Proposals) withLock(do func(proposalContent) error) error {
+// withExistingContent is withContent for a folder that must exist.
+func (s *Proposals) withExistingContent(do func(proposalContent) error) error {
 	return inFolder(s.folder.UseExisting, s.readContent, do)
 }
 
-// readContent reads the folder, and removes what has expired, temporary files of killed processes, and bodies of which no
-// proposal is. The caller has the lock.
+// readContent reads the folder. It removes expired proposals, temporary files of killed processes, and bodies that no
+// proposal uses. The caller has the lock.
 func (s *Proposals) readContent(names []string) (proposalContent, error) {
 	c := proposalContent{now: s.now()}
 	bodies := map[string]bool{}
@@ -560,7 +568,7 @@ func (s *Proposals) readContent(names []string) (proposalContent, error) {
 	return c, nil
 }
 
-// read reads the file of a proposal. damaged says why it is not one.
+// read reads the file of a proposal. damaged is set if the file is not a valid proposal.
 func (s *Proposals) read(name string) (p Proposal, damaged *DamagedProposal, err error) {
 	damage, err := s.folder.Read(name, maxHead, func(data []byte) (ok bool) {
 		p, ok = s.parse(strings.TrimSuffix(name, headSuffix), data)
@@ -572,17 +580,18 @@ func (s *Proposals) read(name string) (p Proposal, damaged *DamagedProposal, err
 	return p, nil, err
 }
 
-// proposalRecord is a proposal in its file, with a code by the key of the folder.
+// proposalRecord is a proposal as stored, with an HMAC by the key of the folder.
 type proposalRecord struct {
 	Sum string `json:"sum"`
 	Proposal
 }
 
+// encode returns the content of the head of a proposal.
 func (s *Proposals) encode(p Proposal) ([]byte, error) {
 	return ownerfiles.Sealed(s.key(), func(code string) any { return proposalRecord{Sum: code, Proposal: p} })
 }
 
-// parse reads the file of the proposal with an id. It takes nothing but what encode writes, to the byte.
+// parse reads the head of the proposal with an id. It accepts exactly the bytes that encode writes.
 func (s *Proposals) parse(id string, data []byte) (Proposal, bool) {
 	var r proposalRecord
 	if len(data) > maxHead || json.Unmarshal(data, &r) != nil {
@@ -591,21 +600,21 @@ func (s *Proposals) parse(id string, data []byte) (Proposal, bool) {
 	if r.ID != id || r.check() != nil {
 		return Proposal{}, false
 	}
-	again, err := s.encode(r.Proposal)
-	return r.Proposal, err == nil && bytes.Equal(again, data)
+	encoded, err := s.encode(r.Proposal)
+	return r.Proposal, err == nil && bytes.Equal(encoded, data)
 }
 
-// key returns the key of the folder.
+// key returns the key of the folder. The caller has the lock.
 func (s *Proposals) key() []byte {
-	if s.keyed == nil {
-		s.keyed = ownerfiles.Key(s.dir, proposalsKeyFile)
+	if s.cachedKey == nil {
+		s.cachedKey = ownerfiles.Key(s.dir, proposalsKeyFile)
 	}
-	return s.keyed
+	return s.cachedKey
 }
 
 func (s *Proposals) headPath(p Proposal) string { return filepath.Join(s.dir, p.ID+headSuffix) }
 
-// bodyPath is another one for every content.
+// bodyPath returns the path of the body of a proposal, which depends on its content.
 func (s *Proposals) bodyPath(p Proposal) string {
 	return filepath.Join(s.dir, p.ID+"-"+p.Body[:min(len(p.Body), 16)]+bodySuffix)
 }
@@ -622,17 +631,19 @@ func (s *Proposals) save(p Proposal) error {
 	return s.write(s.headPath(p), data)
 }
 
+// write writes a file of the folder atomically.
 func (s *Proposals) write(path string, data []byte) error {
 	_, err := ownerfiles.Replace(s.system, path+halfSuffix, path, data, time.Time{})
 	return unusableProposals(path, err)
 }
 
+// remove removes the files of a proposal.
 func (s *Proposals) remove(p Proposal) {
 	_ = s.system.Remove(s.headPath(p))
-	_ = s.system.Remove(s.bodyPath(p)) // without the head it counts for nothing
+	_ = s.system.Remove(s.bodyPath(p)) // without the head it is removed later
 }
 
-// encodeBody writes a body as the content of a file. size is what it counts with.
+// encodeBody returns a body as the content of a file. size is its uncompressed size in bytes, which the limits count.
 func encodeBody(b ProposalBody) (data []byte, size int, err error) {
 	text, err := json.Marshal(b)
 	if err != nil {
@@ -641,22 +652,22 @@ func encodeBody(b ProposalBody) (data []byte, size int, err error) {
 	if len(text) > maxBody {
 		return nil, 0, &InvalidProposal{"size", fmt.Sprintf("is %d MiB, of %d that are kept: make it several", len(text)>>20, maxBody>>20)}
 	}
-	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	if _, err := w.Write(text); err != nil {
+	var compressed bytes.Buffer
+	zw := gzip.NewWriter(&compressed)
+	if _, err := zw.Write(text); err != nil {
 		return nil, 0, err
 	}
-	err = w.Close()
-	return packed.Bytes(), len(text), err
+	err = zw.Close()
+	return compressed.Bytes(), len(text), err
 }
 
-// decodeBody reads what encodeBody has written.
+// decodeBody is the inverse of encodeBody.
 func decodeBody(data []byte) (b ProposalBody, err error) {
-	packed, err := gzip.NewReader(bytes.NewReader(data))
+	zr, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return b, err
 	}
-	text, err := io.ReadAll(io.LimitReader(packed, maxBody+1))
+	text, err := io.ReadAll(io.LimitReader(zr, maxBody+1))
 	if err != nil {
 		return b, err
 	}

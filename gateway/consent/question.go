@@ -16,70 +16,71 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
-// Question is what the user is asked before a call.
+// Question is a question to the user about a call.
 type Question struct {
 	Vault, Command string
-	// Path is the note or file that the call is about, "" if it is not known.
+	// Path is the note or file that the call is about, "" if unknown.
 	Path string
-	// Folder contains all that the call would change, and [YesHere] approves changes in
-	// it. It is "" if there is no such folder, what would change is not known, or the
-	// caller is not one session.
+	// Folder contains everything that the call would change, and [YesHere] approves changes in
+	// it. It is "" if there is no such folder, the changes are unknown, or the caller is not one
+	// session.
 	Folder string
-	// Lines are the whole question as it may be shown, see [Draw]: what the call does, who asks, and every line that it
-	// removes and adds. Text is what the call does and who asks, in a few rows. Unshown says why Lines are not all that
-	// would be written, "" if they are: then nobody is asked.
+	// Lines are the whole question for display, see [Draw]: what the call does, who asks, and every line that it
+	// removes and adds. Text is what the call does and who asks, in a few rows. Unshown is the reason why Lines do not
+	// show everything that would be written, "" if they do; a question with such a reason is not asked.
 	Lines   []Line
 	Text    string
 	Unshown string
-	heading int // of Lines, those that are in Text
-	// Requester is who asks, with the agent, and Client what the client calls itself.
+	heading int // how many of Lines are in Text
+	// Requester is the caller that asks, with its agent, and Client the name that the client gives itself.
 	Requester, Client string
-	why               string // it requires approval, in a few words
-	// Does says what the call would do without the name of a note, see [Does].
+	why               string // why it requires approval, in a few words
+	// Does is what the call would do, without names of notes, see [Does].
 	Does string
-	// Links says what the change does to links, "" for nothing.
+	// Links is what the change does to links, "" for nothing.
 	Links string
-	// Because says why a flow rule is about the call, "" where none is.
+	// Because is why a flow rule applies to the call, "" if none does.
 	Because string
-	// OnPage leaves the question on a page, for an [Asker] that has the client open its link. It
-	// reports false where no page of these kinds is open, see [Link], or links are no way to this question.
+	// OnPage returns the question on a page, for an [Asker] that makes the client open its link. It returns
+	// false if no page of these kinds is open, see [Link], or the question must not be answered by a link.
 	OnPage func(kinds ...string) (Page, bool)
 	Dialog *Dialog // for an [Asker] that has a client ask the user
-	// Digest is that of the exact call, and of the notes as they are at the time of the
-	// question. An approval is good for nothing else.
+	// Digest covers the exact call, and the notes as they are at the time of the question. An
+	// approval is good for nothing else.
 	Digest [sha256.Size]byte
-	// Destructive says that the call removes, replaces or publishes: its approval is
+	// Destructive is set if the call removes, replaces or publishes: its approval is
 	// good for no other call.
 	Destructive bool
 	Caller      string
 
-	// Files are those that the call would change, as far as they are known. Rest counts those that are not
-	// listed.
+	// Files are the files that the call would change, as far as they are known. Rest counts those that are
+	// not listed.
 	Files []PlannedFile
 	Rest  Rest
-	// Offer is that of [StoredQuestion].
+	// Offer is the offered grant, see [StoredQuestion].
 	Offer string
-	// Identity is that of the vault, Call that of the call in it.
+	// Identity identifies the vault, and Call the call in it.
 	Identity string
 	Call     CallDigest
 	// Change is the digest of the change, "" if the embedded program does not know it.
-	// Then Spelled has the hashes of the notes that the call names, by their paths.
+	// In this case, Spelled has the hashes of the notes that the call names, by path.
 	Change  string
 	Spelled map[string]string
 }
 
-// Heading is the first line of the question: what would be done, with which note or how many, in which vault.
+// Heading returns the first line of the question: what the call would do, to which note or how many, in which vault.
 func (q Question) Heading() string { return Draw(q.Lines[:min(1, len(q.Lines))]) }
 
-// ID names the question for the agent that asks, and in the audit log. It is not the code with which it is approved.
+// ID returns the name of the question for the agent that asks and in the audit log. It is not the code with which the
+// user approves it.
 func (q Question) ID() string { return StoredQuestion{Digest: q.Digest}.ID() }
 
-// Page is a question on a page. The link gives no right to answer it.
+// Page is a question on a page. Knowing the link does not permit anyone to answer it.
 type Page struct {
 	Link, Ref string // see [StoredQuestion] for Ref
 }
 
-// SameAs returns an error unless an approval of q is one of again.
+// SameAs returns an error unless an approval of q also approves again.
 func (q Question) SameAs(again Question) error {
 	if q.Digest == again.Digest {
 		return nil
@@ -99,7 +100,7 @@ func ChangedSince(command string) error {
 }
 
 // FolderOfAll returns the folder of the first file if it contains all of them, and otherwise "".
-// It is "" for the root of the vault too: an approval for the root would be one for everything.
+// It also returns "" for the root of the vault: an approval for the root would cover everything.
 func FolderOfAll(files []PlannedFile) string {
 	if len(files) == 0 {
 		return ""
@@ -126,25 +127,25 @@ func DigestOfCalls(calls []CallDigest) CallDigest {
 	return CallDigest(hash.Sum(nil))
 }
 
-// CallDigest tells one call from every other one, whatever the notes contain.
+// CallDigest identifies a call, whatever the notes contain.
 type CallDigest [sha256.Size]byte
 
-// PlannedFile is a file that would change. Before and After are the hashes of it as results have them;
-// an empty one means no file.
+// PlannedFile is a file that a call would change. Before and After are its hashes in the form of results;
+// "" means that there is no file.
 type PlannedFile struct {
 	Path   string `json:"path"`
-	From   string `json:"from,omitempty"` // where it is before a move
+	From   string `json:"from,omitempty"` // its path before a move
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
-	// Size is how many bytes it has that would be deleted, or of which the plan of a very large change has no text.
+	// Size is the size in bytes of a file that would be deleted, or whose text the plan of a very large change omits.
 	Size int64 `json:"size,omitempty"`
-	// Raw are the SHA-256 of its bytes before and after, in hexadecimal, "" for no file. No caller is told
-	// them, because by that of a note with a secret in it guesses of the secret could be tried. It is nil where
-	// the plan has no text of it: the digest of the change stands for them.
+	// Raw has the SHA-256 of its bytes before and after, in hexadecimal, "" for no file. Callers must not see
+	// them: with the digest of a note that contains a secret, they could verify guesses of the secret. Raw is nil
+	// if the plan omits the text; then the digest of the change covers it.
 	Raw *[2]string `json:"-"`
 }
 
-// Rest counts the files of a change that its plan does not list, because it is so large. The zero Rest is none.
+// Rest counts the files of a very large change that its plan does not list. The zero Rest counts none.
 type Rest struct {
 	Deleted int   `json:"deleted,omitempty"`
 	Moved   int   `json:"moved,omitempty"`
@@ -156,10 +157,10 @@ type Rest struct {
 	Removed int `json:"removed,omitempty"`
 }
 
-// Files is how many files they are.
+// Files returns the number of files.
 func (r Rest) Files() int { return r.Deleted + r.Moved + r.Changed + r.Made }
 
-// Plus returns both together.
+// Plus returns the sum of both counts.
 func (r Rest) Plus(other Rest) Rest {
 	return Rest{
 		Deleted: r.Deleted + other.Deleted, Moved: r.Moved + other.Moved, Changed: r.Changed + other.Changed, Made: r.Made + other.Made,
@@ -167,14 +168,14 @@ func (r Rest) Plus(other Rest) Rest {
 	}
 }
 
-// Does says without any name or text of a note what a call does to files, such as "delete 1 note
-// and change 2 notes". Where they are not known it is the name of the command.
+// Does describes what a call does to files, such as "delete 1 note and change 2 notes", without any
+// name or text of a note. If the files are unknown, it names the command.
 func Does(command string, files []PlannedFile, rest Rest) string {
 	verbs := [...]string{"delete", "move", "change", "create"}
 	counts := [len(verbs)]int{rest.Deleted, rest.Moved, rest.Changed, rest.Made}
-	thing := "note"
-	if rest.Files() > 0 { // some of them may be none
-		thing = "file"
+	noun := "note"
+	if rest.Files() > 0 { // some of them may not be notes
+		noun = "file"
 	}
 	for _, f := range files {
 		switch {
@@ -188,13 +189,13 @@ func Does(command string, files []PlannedFile, rest Rest) string {
 			counts[2]++
 		}
 		if !strings.EqualFold(path.Ext(f.Path), ".md") {
-			thing = "file"
+			noun = "file"
 		}
 	}
 	var parts []string
 	for i, n := range counts {
 		if n > 0 {
-			parts = append(parts, verbs[i]+" "+sanitize.Counted(n, thing))
+			parts = append(parts, verbs[i]+" "+sanitize.Counted(n, noun))
 		}
 	}
 	switch n := len(parts); n {
@@ -207,10 +208,11 @@ func Does(command string, files []PlannedFile, rest Rest) string {
 	}
 }
 
-// told is what a message to the owner says of a question, such as "A client that calls itself “Cursor” asks to delete
-// 1 note in Work". What a client calls itself is its own word, and is said to be that. Of names that others have chosen only letters, digits, dashes and spaces are in it: it is
-// shown by other programs, which may have a meaning for the rest.
-func (q Question) told(by Requester) string {
+// messageFor returns a message to the owner about a question, such as "A client that calls itself “Cursor” asks to
+// delete 1 note in Work". The message makes clear that the name of a client is its own claim. Names that others chose
+// are reduced to letters, digits, marks, dashes, underscores and spaces: the programs that display the message may
+// interpret other characters.
+func (q Question) messageFor(requester Requester) string {
 	plain := func(name, fallback string) string {
 		name = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 			if unicode.In(r, unicode.Letter, unicode.Digit, unicode.Mark) || r == '-' || r == '_' {
@@ -218,11 +220,11 @@ func (q Question) told(by Requester) string {
 			}
 			return ' '
 		}, name)), " ")
-		return cmp.Or(excerpt.Clip(strings.TrimLeft(name, "-_ "), maxTold), fallback)
+		return cmp.Or(excerpt.Clip(strings.TrimLeft(name, "-_ "), maxMessageName), fallback)
 	}
 	who := "A client that gives no name"
-	agent := plain(ownerfiles.AgentOf(by.Caller), "")
-	client := plain(by.Client, "")
+	agent := plain(ownerfiles.AgentOf(requester.Caller), "")
+	client := plain(requester.Client, "")
 	switch {
 	case agent != "":
 		who = "The agent " + agent
@@ -237,9 +239,9 @@ func (q Question) told(by Requester) string {
 	)
 }
 
-const maxTold = 60 // bytes of a name
+const maxMessageName = 60 // bytes of a name
 
-// Places are the paths that the change touches.
+// Places returns the paths that the change touches.
 func (f PlannedFile) Places() []string {
 	if f.From == "" {
 		return []string{f.Path}
@@ -247,7 +249,7 @@ func (f PlannedFile) Places() []string {
 	return []string{f.Path, f.From}
 }
 
-// Named shows a label and its values, with the word "to" between two.
+// Named returns a line with a label and its quoted values, joined by "to".
 func Named(label string, values ...string) Line {
 	shown := make([]string, len(values))
 	for i, value := range values {
@@ -256,12 +258,12 @@ func Named(label string, values ...string) Line {
 	return Line{Text: sanitize.Line(label) + ": " + strings.Join(shown, " to ")}
 }
 
-// quoted shows a name or a short value on one line. Of a long one it shows the
-// ends: the first folders and the name of the note. A quotation mark in it is escaped, so
-// that none ends the quotation.
+// quoted quotes a name or short value on one line. A long one is reduced to its start and
+// end: the first folders and the name of the note. Quotation marks in it are escaped, so that
+// none ends the quotation.
 func quoted(s string) string { return quotedIn(s, maxShownName) }
 
-// quotedIn is [quoted] for a name of which at most limit bytes are shown.
+// quotedIn is [quoted] with at most limit bytes of the name.
 func quotedIn(s string, limit int) string {
 	s = strings.ReplaceAll(sanitize.Line(s), `"`, `\"`)
 	if len(s) > limit {

@@ -70,7 +70,7 @@ func TestToldIsPlainAndShort(t *testing.T) {
 			"A client that calls itself “x asks to read Your terminal” asks to delete 1 note in V"},
 	} {
 		q := Question{Vault: test.vault, Does: Does("delete", test.files, Rest{})}
-		assert.Equal(t, q.told(Requester{Caller: test.caller, Client: test.client}), test.want, "told")
+		assert.Equal(t, q.messageFor(Requester{Caller: test.caller, Client: test.client}), test.want, "told")
 	}
 }
 

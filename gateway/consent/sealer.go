@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Bound is what an approval is bound to. All of it is needed.
+// Bound is what an approval is bound to. All fields are required.
 type Bound struct {
 	Vault  string
 	Digest Digest // of the exact call
@@ -30,30 +30,30 @@ func (b Bound) check() error {
 	return nil
 }
 
-// Sealer makes states that prove, when they return, that they were made here for this very call
-// and have not been used. Its key is in memory only, so a state ends with the process. It is safe
-// for concurrent use. The zero Sealer makes and opens nothing.
+// Sealer makes states that prove, when they return, that they were made here for exactly this call
+// and have not been used. Its key is in memory only, so states are invalid after the process ends.
+// It is safe for concurrent use. The zero Sealer makes and opens nothing.
 type Sealer struct {
 	key [sha256.Size]byte
 
 	mu    sync.Mutex
 	watch stopwatch
-	used  map[nonce]time.Duration // until when; nil in the zero Sealer
-	// void is raised instead of remembering more: tickets that expire up to then count as used.
+	used  map[nonce]time.Duration // expiry of each used ticket; nil in the zero Sealer
+	// void is raised if no more tickets can be remembered: those that expire up to it count as used.
 	void time.Duration
 }
 
-// NewSealer makes a Sealer with a key of its own. A nil clock is the system's.
+// NewSealer makes a Sealer with a new key. With a nil now, the system clock is used.
 func NewSealer(now func() time.Time) *Sealer {
 	s := &Sealer{watch: newStopwatch(now), used: map[nonce]time.Duration{}}
 	_, _ = rand.Read(s.key[:]) // never fails
 	return s
 }
 
-// Seal makes the state for a question about b that may be answered for ttl, an hour at most. It is
-// URL-safe text of less than 256 bytes, and says nothing about b.
+// Seal makes the state for a question about b that may be answered for ttl, at most an hour. It is
+// URL-safe text of less than 256 bytes, and reveals nothing about b.
 //
-// Its errors are *[Invalid] for a ttl or a Bound that cannot be, and one while nothing could be opened.
+// Its errors are *[Invalid] for an invalid ttl or Bound, and a plain one while the Sealer is full.
 func (s *Sealer) Seal(b Bound, ttl time.Duration) (string, error) {
 	if err := b.check(); err != nil {
 		return "", err
@@ -77,10 +77,10 @@ func (s *Sealer) Seal(b Bound, ttl time.Duration) (string, error) {
 	return t.encode(), nil
 }
 
-// Open takes the state of an approved question. It returns nil once for each state: if the state
-// was made here for b, has not expired and was not used before. Only then it is used up.
+// Open uses up the state of an approved question. It returns nil if the state was made here for b,
+// has not expired and was not used before, so at most once for each state.
 //
-// Every error means that there is no approval.
+// Every error means that there is no approval, and that the state was not used up.
 func (s *Sealer) Open(state string, b Bound) error {
 	t, err := s.authentic(state)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *Sealer) Open(state string, b Bound) error {
 	return s.use(t)
 }
 
-// Age returns how long ago a state was made that was sealed for ttl. Of one that is not from here it is 0.
+// Age returns how long ago a state was sealed for ttl, or 0 if it was not made here.
 func (s *Sealer) Age(state string, ttl time.Duration) time.Duration {
 	t, err := s.authentic(state)
 	if err != nil {
@@ -104,10 +104,10 @@ func (s *Sealer) Age(state string, ttl time.Duration) time.Duration {
 }
 
 // Spend uses up a state whose question was not approved, so that it cannot return with another
-// answer. It does not matter which call the answer came with.
+// answer. The state may belong to any call.
 //
-// Its errors are those of Open, but for that of another call; with any of them the state is one that
-// Open refuses too.
+// Its errors are those of Open, except for the one about another call. Open would refuse such a
+// state, too.
 func (s *Sealer) Spend(state string) error {
 	t, err := s.authentic(state)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Sealer) Spend(state string) error {
 	return s.discard(t)
 }
 
-// use uses up a ticket that is still good. It is refused while no more can be remembered.
+// use uses up a valid ticket. It fails while no more tickets can be remembered.
 func (s *Sealer) use(t ticket) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +131,7 @@ func (s *Sealer) use(t ticket) error {
 	return nil
 }
 
-// discard uses up a ticket that is still good, also while no more can be remembered.
+// discard uses up a valid ticket, even while no more tickets can be remembered.
 func (s *Sealer) discard(t ticket) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,7 +161,7 @@ func (s *Sealer) checkUnused(t ticket, now time.Duration) error {
 	return nil
 }
 
-// authentic returns what is in a state that was made here.
+// authentic returns the ticket of a state, and an error unless it was made here.
 func (s *Sealer) authentic(state string) (ticket, error) {
 	t, ok := decodeTicket(state)
 	if !ok || s.used == nil {
@@ -173,7 +173,7 @@ func (s *Sealer) authentic(state string) (ticket, error) {
 	return t, nil
 }
 
-// callTag binds a ticket to a call. Nothing can be told from it without the key.
+// callTag binds a ticket to a call. Without the key, it reveals nothing.
 func (s *Sealer) callTag(t ticket, b Bound) tag {
 	text := append([]byte("call"), t.head()...)
 	text = append(text, b.Digest[:]...)
@@ -184,7 +184,7 @@ func (s *Sealer) callTag(t ticket, b Bound) tag {
 	return s.mac(text)
 }
 
-// sealTag seals all of a ticket.
+// sealTag authenticates the whole ticket.
 func (s *Sealer) sealTag(t ticket) tag {
 	text := append([]byte("seal"), t.head()...)
 	return s.mac(append(text, t.call[:]...))
@@ -201,8 +201,8 @@ type (
 	tag   [sha256.Size]byte
 )
 
-// ticket is what a state says: a version, a nonce and an expiry, the tag of the
-// call that it is for, and the tag of all of that.
+// ticket is the content of a state: a version, a nonce, an expiry, the tag of its
+// call, and the tag of all of these.
 type ticket struct {
 	nonce  nonce
 	expiry time.Duration // by the stopwatch of the Sealer
@@ -216,10 +216,10 @@ const (
 	ticketBytes   = headBytes + 2*sha256.Size
 )
 
-// stateText is the one way to write a ticket as text: bits that carry nothing are zero.
+// stateText is the text encoding of a ticket. It is strict, so that each ticket has one spelling: unused bits are zero.
 var stateText = base64.RawURLEncoding.Strict()
 
-// head returns what comes before the tags.
+// head returns the part of the encoded ticket before the tags.
 func (t ticket) head() []byte {
 	head := append([]byte{ticketVersion}, t.nonce[:]...)
 	return binary.BigEndian.AppendUint64(head, uint64(t.expiry))
@@ -230,7 +230,7 @@ func (t ticket) encode() string {
 	return stateText.EncodeToString(append(data, t.seal[:]...))
 }
 
-// decodeTicket reads a state. It reports false for text that encode never returns.
+// decodeTicket decodes a state. ok is false for text that encode never returns.
 func decodeTicket(state string) (t ticket, ok bool) {
 	if len(state) != stateText.EncodedLen(ticketBytes) {
 		return ticket{}, false
@@ -249,8 +249,8 @@ func decodeTicket(state string) (t ticket, ok bool) {
 	return t, true
 }
 
-// maxSpent bounds the used states that are remembered until they expire. A client that exceeds it
-// gets no answers until the first of them have expired.
+// maxSpent limits the used states that are remembered until they expire. A client that exceeds it
+// gets no approvals until the first of them have expired.
 const maxSpent = 4096
 
 // isFull removes expired states if necessary, and reports whether no more can be remembered.

@@ -55,16 +55,16 @@ func TestAStandingYesExpires(t *testing.T) {
 	c := newClock()
 	s := newStanding(c.now)
 	s.grant("v", "a")
-	c.pass(standingYes - 1)
+	c.pass(standingLife - 1)
 	assert.That(t, s.covers("v", "a/b.md", false), "too early")
 	c.pass(1)
 	assert.That(t, !s.covers("v", "a/b.md", false), "too late")
 	c.pass(-time.Hour)
 	assert.That(t, !s.covers("v", "a/b.md", false), "a clock put back brought it back")
 	s.grant("v", "a")
-	c.pass(standingYes - 1)
+	c.pass(standingLife - 1)
 	s.grant("v", "a")
-	c.pass(standingYes - 1)
+	c.pass(standingLife - 1)
 	assert.That(t, s.covers("v", "a/b.md", false), "the second yes does not count")
 }
 
@@ -87,7 +87,7 @@ func TestStandingAnswersAreBounded(t *testing.T) {
 	assert.Equal(t, len(s.until), maxStanding, "%d are kept", len(s.until))
 	assert.That(t, !s.covers("v", "b/c.md", false), "%d are kept", len(s.until))
 	s.grant("v", "a1") // no new one
-	c.pass(standingYes - time.Minute)
+	c.pass(standingLife - time.Minute)
 	s.grant("v", "b")
 	assert.Equal(t, len(s.until), 2, "%d are kept", len(s.until))
 	assert.That(t, s.covers("v", "a1/c.md", false), "%d are kept", len(s.until))

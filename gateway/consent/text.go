@@ -18,7 +18,7 @@ import (
 // extent is how much of a change is shown that is not asked about.
 type extent struct{ rows, bytes int }
 
-// told is for where it can be scrolled.
+// messageFor is for where it can be scrolled.
 var told = extent{3000, 64 << 10}
 
 const (
