@@ -240,13 +240,13 @@ func (s *Grants) Take(h GrantHolder, changes ...GrantChange) (*GrantUse, error) 
 				continue
 			}
 			u := &GrantUse{store: s, Grant: g.ID, pendingUse: pendingUse{ID: rand.Text(), Changes: changes}}
-			kept, err := c.byID(g.ID) // g.Expires may be limited by the holder: the stored grant has its own
+			storedStates, err := c.byID(g.ID) // g.Expires may be limited by the holder: the stored grant has its own
 			if err != nil {
 				return err
 			}
-			kept.Open = append(kept.Open, u.pendingUse)
-			kept.Seen = latest(kept.Seen, c.now.UTC().Round(0))
-			if err := s.save(kept); err != nil {
+			storedStates.Open = append(storedStates.Open, u.pendingUse)
+			storedStates.Seen = latest(storedStates.Seen, c.now.UTC().Round(0))
+			if err := s.save(storedStates); err != nil {
 				return err
 			}
 			use = u

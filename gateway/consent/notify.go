@@ -1,10 +1,10 @@
 package consent
 
-// A [Notifier] tells the owner of the notes that a question waits for them: by a topic of ntfy, a signed webhook, or
-// a program of theirs. A message says who asks for what in which vault, without a name or text of a note and without
-// the code of the question, and carries no right to answer it.
+// A [Notifier] tells the owner of the notes that a question waits for them: with an ntfy topic, a signed webhook, or
+// a program of theirs. A message names the requester, the kind of change and the vault, but contains no name or text of
+// a note and no code of a question, and does not permit anyone to answer.
 //
-// Nothing waits for a message. What cannot be sent yet is one message with a count.
+// Nothing waits for a message. Messages that cannot be sent yet are combined into one with a count.
 
 import (
 	"bytes"
@@ -30,20 +30,19 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// NotifyConfig says how the owner is told. The zero value tells no one.
+// NotifyConfig configures how the owner is notified. The zero value notifies no one.
 type NotifyConfig struct {
-	// Ntfy is the URL of a topic, NtfyTokenFile the private file of an access token for it, "" for
-	// none.
+	// Ntfy is the URL of a topic, and NtfyTokenFile a private file with an access token for it, or "".
 	Ntfy, NtfyTokenFile string
-	// Webhook is the URL that messages are posted to, and WebhookSecretFile the private file of
-	// the key that signs them.
+	// Webhook is the URL to which messages are posted, and WebhookSecretFile a private file with the key
+	// that signs them.
 	Webhook, WebhookSecretFile string
-	// Command is the absolute path of a program and its arguments. The message is one more
-	// argument: the text, and in a second line the link, if there is one.
+	// Command is the absolute path of a program and its arguments. The message is appended as one more
+	// argument: the text, and on a second line the link, if there is one.
 	Command []string
 }
 
-// Check returns what is wrong with the configuration, without looking at a file.
+// Check returns an error if the configuration is invalid. It reads no file.
 func (c NotifyConfig) Check() error {
 	for _, u := range []struct{ key, value string }{{"ntfy", c.Ntfy}, {"webhook", c.Webhook}} {
 		if u.value == "" {
@@ -53,16 +52,16 @@ func (c NotifyConfig) Check() error {
 			return fmt.Errorf("%s: %q %w", u.key, u.value, err)
 		}
 	}
-	for _, f := range []struct{ key, value, of, url string }{
+	for _, f := range []struct{ key, value, channel, url string }{
 		{"ntfy-token-file", c.NtfyTokenFile, "ntfy", c.Ntfy}, {"webhook-secret-file", c.WebhookSecretFile, "webhook", c.Webhook},
 	} {
 		switch {
-		case f.value == "" && f.of == "webhook" && f.url != "":
+		case f.value == "" && f.channel == "webhook" && f.url != "":
 			return errors.New(
 				"webhook: webhook-secret-file is missing; the receiver knows by its key that a message is genuine",
 			)
 		case f.value != "" && f.url == "":
-			return fmt.Errorf("%s: %s is missing", f.key, f.of)
+			return fmt.Errorf("%s: %s is missing", f.key, f.channel)
 		case f.value != "" && !filepath.IsAbs(f.value):
 			return fmt.Errorf("%s: %q is not an absolute path", f.key, f.value)
 		}
@@ -74,18 +73,18 @@ func (c NotifyConfig) Check() error {
 }
 
 const (
-	sendTimeout = 10 * time.Second // of one try
+	sendTimeout = 10 * time.Second // of one attempt
 	retryAfter  = 2 * time.Second
-	// firstGap is the time from one message to the next one. It doubles up to maxGap with each
-	// message, and is firstGap again when there was none for as long.
+	// firstGap is the time between two messages. It doubles with each message, up to maxGap, and is
+	// firstGap again after maxGap without a message.
 	firstGap = 5 * time.Second
 	maxGap   = 5 * time.Minute
-	// closeGrace is how long the end of the program waits for a message that has not left.
+	// closeGrace is how long Close waits for messages that have not been sent.
 	closeGrace = time.Second
 
-	maxAnswer = 4 << 10 // bytes that are read of an answer, and kept of the output of a program
-	maxSecret = 4 << 10
-	minSecret = 16
+	maxAnswer = 4 << 10 // bytes that are read of a response, and kept of the output of a program
+	maxSecret = 4 << 10 // bytes of a file with a secret
+	minSecret = 16      // bytes of the key of a webhook
 )
 
 // Notifier sends messages. A nil Notifier sends none. It is safe for concurrent use.
@@ -97,13 +96,13 @@ type Notifier struct {
 	retry    time.Duration
 	gap      time.Duration
 
-	ctx     context.Context // ends what is being sent
+	ctx     context.Context // canceled to abort messages that are being sent
 	cancel  context.CancelFunc
 	closing chan struct{}
 	workers sync.WaitGroup
 }
 
-// channel is one way to tell the owner. Its goroutine is started with its first message.
+// channel is one way to notify the owner. Its goroutine starts with its first message.
 type channel struct {
 	name    string
 	deliver func(context.Context, OwnerMessage) error
@@ -111,16 +110,16 @@ type channel struct {
 	wake    chan struct{}
 
 	mu      sync.Mutex
-	pending OwnerMessage // the zero Message for none
-	more    int          // questions after that one
+	pending OwnerMessage // the zero OwnerMessage for none
+	more    int          // number of messages after that one
 }
 
-// OwnerMessage is what the owner is told. Link leads to the question on the local page, "" if no page is
-// open.
+// OwnerMessage is a message to the owner. Link leads to the question on the local page; it is "" if no page
+// is open.
 type OwnerMessage struct{ Text, Link string }
 
-// OpenNotifier returns what tells the owner, nil if the configuration has no way to. env is the
-// environment of the program. The error says that a file cannot be used.
+// OpenNotifier returns a notifier for the configuration, or nil if that has no channel. env is the
+// environment for the program of the owner. The error is that of Check, or reports an unusable file.
 func OpenNotifier(c NotifyConfig, env []string, log *slog.Logger) (*Notifier, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -194,7 +193,7 @@ func OpenNotifier(c NotifyConfig, env []string, log *slog.Logger) (*Notifier, er
 	return n, nil
 }
 
-// readKey reads the key of signatures: text, or "whsec_" and base64 as Standard Webhooks has it.
+// readKey reads the key for signatures: text, or "whsec_" and base64 as in Standard Webhooks.
 func readKey(file string) ([]byte, error) {
 	text, err := ownerfiles.Read(file, maxSecret)
 	if err != nil {
@@ -213,29 +212,29 @@ func readKey(file string) ([]byte, error) {
 	return key, nil
 }
 
-// post sends a body once. Nothing of the answer is in an error: it is of another program.
+// post sends a body once. Its errors contain nothing of the response, which another program controls.
 func (n *Notifier) post(ctx context.Context, to string, headers http.Header, body []byte) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
 	r.Header = headers
-	answer, err := n.client.Do(r)
+	response, err := n.client.Do(r)
 	if err != nil {
 		if at := (*url.Error)(nil); errors.As(err, &at) {
-			err = at.Err // without the URL: the name of a topic is a secret
+			err = at.Err // without the URL, because the name of a topic is a secret
 		}
 		return err
 	}
-	defer answer.Body.Close()
-	_, _ = io.CopyN(io.Discard, answer.Body, maxAnswer) // the status is the answer
-	if answer.StatusCode < 200 || answer.StatusCode > 299 {
-		return fmt.Errorf("the server answers %d", answer.StatusCode)
+	defer response.Body.Close()
+	_, _ = io.CopyN(io.Discard, response.Body, maxAnswer) // only the status matters
+	if response.StatusCode < 200 || response.StatusCode > 299 {
+		return fmt.Errorf("the server answers %d", response.StatusCode)
 	}
 	return nil
 }
 
-// run starts the program of the owner, without a shell, and waits for its end.
+// run runs the program of the owner without a shell, and waits for its end.
 func run(ctx context.Context, command, env []string, m OwnerMessage) error {
 	text := m.Text
 	if m.Link != "" {
@@ -247,7 +246,7 @@ func run(ctx context.Context, command, env []string, m OwnerMessage) error {
 		Args: append(command[1:len(command):len(command)], text),
 		Keep: maxAnswer,
 	}
-	child.Env = append([]string{}, env...) // nil would be the environment of this process
+	child.Env = append([]string{}, env...) // nil would mean the environment of this process
 	switch end := child.Run(ctx); {
 	case end.Cause != nil:
 		return end.Cause
@@ -259,7 +258,7 @@ func run(ctx context.Context, command, env []string, m OwnerMessage) error {
 	return nil
 }
 
-// Send hands a message over and returns at once.
+// Send queues a message and returns at once.
 func (n *Notifier) Send(text, link string) {
 	if n == nil {
 		return
@@ -274,13 +273,13 @@ func (n *Notifier) Send(text, link string) {
 		c.mu.Unlock()
 		select {
 		case c.wake <- struct{}{}:
-		default: // it is awake
+		default: // a wake-up is already pending
 		}
 		c.start.Do(func() { n.workers.Go(func() { n.work(c) }) })
 	}
 }
 
-// work sends the messages of a channel, one at a time and seldom.
+// work sends the messages of a channel, with growing gaps between them.
 func (n *Notifier) work(c *channel) {
 	gap := n.gap
 	failed := false
@@ -330,7 +329,7 @@ func (n *Notifier) work(c *channel) {
 	}
 }
 
-// pause waits, and not while the program ends.
+// pause waits for a duration, or until the notifier is closed.
 func (n *Notifier) pause(d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -340,7 +339,7 @@ func (n *Notifier) pause(d time.Duration) {
 	}
 }
 
-// Close sends what has not been sent, within a second, and ends. Send must not be called after it.
+// Close tries to send the remaining messages within closeGrace, and ends the notifier. Send must not be called after it.
 func (n *Notifier) Close() {
 	if n == nil {
 		return

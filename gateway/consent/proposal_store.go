@@ -143,7 +143,7 @@ func (s *Proposals) keep(
 	b ProposalBody,
 	newCode func() string,
 	findReplaced func(proposalContent) (Proposal, error),
-) (kept Proposal, err error) {
+) (storedStates Proposal, err error) {
 	encoded, size, err := encodeBody(b)
 	if err != nil {
 		return Proposal{}, err
@@ -186,10 +186,10 @@ func (s *Proposals) keep(
 		if before.Body != "" && before.Body != p.Body {
 			_ = s.system.Remove(s.bodyPath(before))
 		}
-		kept = p
+		storedStates = p
 		return s.forgetOldest(c)
 	})
-	return kept, err
+	return storedStates, err
 }
 
 // checkCapacity returns an error unless a proposal may be stored in place of before, which is the zero Proposal for

@@ -19,8 +19,8 @@ import (
 // Store keeps questions until the user has answered them, each in a file of its own in a folder
 // that only the user can access. It is safe for concurrent use by goroutines and processes.
 //
-// A gateway calls Redeem before a call, and Ask if the call was not asked about. An answer is
-// bound to the vault, the call and the session that asked, which the user was shown: another
+// A gateway calls Redeem before a call, and Ask if the user was not asked about the call yet. An
+// answer is bound to the vault, the call and the session that asked, as shown to the user: another
 // session may be another agent, or one that a note has talked into the same call. After a restart
 // of the server the user is therefore asked again.
 type Store struct {
@@ -28,24 +28,24 @@ type Store struct {
 	now    func() time.Time
 	by     string // where the user answers
 	system ownerfiles.System
-	folder *ownerfiles.RecordFolder // the same as dir
+	folder *ownerfiles.RecordFolder // dir as a folder of records
 }
 
 const (
-	// maxPending is more than a user answers one by one; an agent that asks more tries to get
-	// approvals without thought.
+	// maxPending is the maximum number of pending questions. It is more than a user answers one by
+	// one; an agent that asks more tries to get thoughtless approvals.
 	maxPending = 64
-	// maxOpen are those of one agent, over all its sessions, or of one session without an agent.
+	// maxOpen is the maximum for one agent in all its sessions, or for one session without an agent.
 	maxOpen = 8
-	// maxKept counts those that were answered too.
+	// maxKept is the maximum number of questions including answered ones.
 	maxKept = 4 * maxPending
 )
 
-// shareOfQuestions is a half of what others leave, and no more than a user reads with thought.
+// shareOfQuestions is the share of one agent: half of what the others leave, up to maxOpen.
 var shareOfQuestions = shares.Part{Of: 1, Parts: 2, Most: maxOpen}
 
 // OpenStore returns the store in the folder dir, an absolute path outside of any vault. It reads
-// nothing; the first question creates a missing folder. A nil clock is the system's.
+// nothing; the first question creates a missing folder. With a nil now, the system clock is used.
 func OpenStore(dir string, now func() time.Time) *Store {
 	if now == nil {
 		now = time.Now
@@ -60,12 +60,11 @@ func OpenStore(dir string, now func() time.Time) *Store {
 
 // Ask stores a question and returns it with its code. If this session has an unexpired question
 // about this call, it returns that one unchanged, answered or not: asking again neither extends it
-// nor undoes a denial. An agent has at most eight open questions, over all its sessions, and a half
-// of what others leave, because a user who has to answer many stops reading them. A question about
-// the same call on changed notes replaces the
-// earlier one.
+// nor undoes a denial. A question about the same call on changed notes replaces the earlier one. An
+// agent may have at most eight pending questions in all its sessions, and half of what other agents
+// leave, because a user who has to answer many stops reading them.
 //
-// Its errors are *[Invalid], *[StillOpen] and *[Unusable], and one where there is no room for it.
+// Its errors are *[Invalid], *[StillOpen], *[Unusable], and a plain one if the folder is full.
 func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 	if err := q.check(); err != nil {
 		return StoredQuestion{}, err
@@ -73,14 +72,14 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 	if err := ownerfiles.MakeFolder(d.system, d.dir); err != nil {
 		return StoredQuestion{}, unusable(d.dir, err)
 	}
-	err := d.withLock(func(s content) error {
+	err := d.withExistingContent(func(s content) error {
 		if before := s.find(q.Vault, q.Digest, q.Session); before.State != Unasked {
 			q = before
 			return nil
 		}
 		pending := 0
 		own := 0
-		same := -1 // of all, of the session, and the one about the same call, which has no answer
+		same := -1 // index of the pending question about the same call
 		for i, other := range s.live {
 			if other.State != Pending {
 				continue
@@ -114,7 +113,7 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 		q.By = ""
 		q.Made = now
 		q.Expires = now.Add(defaultLife)
-		for q.Code == "" { // one that no file is named by, a damaged one neither
+		for q.Code == "" { // until no file has the code, not even a damaged one
 			code := codeFrom(rand.Reader)
 			var unknown *Unknown
 			if _, err := s.byCode(code); errors.As(err, &unknown) {
@@ -130,10 +129,10 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 	return q, nil
 }
 
-// Shown returns the lines of a question that [Store.List] has returned: all that the user is to see before they
-// approve. Its error is *[Damaged], or *[Unusable] for what cannot be read, such as a question that was answered.
+// Shown returns the lines of a question that [Store.List] returned: everything that the user must see before they
+// approve. Its error is *[Damaged], or *[Unusable] if they cannot be read, such as those of an answered question.
 func (d *Store) Shown(q StoredQuestion) ([]Line, error) {
-	if q.shown == "" {
+	if q.linesDigest == "" {
 		return q.Lines, nil
 	}
 	path := d.linesPath(q.Code)
@@ -142,14 +141,14 @@ func (d *Store) Shown(q StoredQuestion) ([]Line, error) {
 		return nil, unusable(path, err)
 	}
 	lines, err := decodeLines(data)
-	if sum := sha256.Sum256(data); err != nil || hex.EncodeToString(sum[:]) != q.shown {
+	if sum := sha256.Sum256(data); err != nil || hex.EncodeToString(sum[:]) != q.linesDigest {
 		return nil, &Damaged{filepath.Base(path), "is not what was written"}
 	}
 	return lines, nil
 }
 
-// List returns the questions that have not expired, the oldest first, and the files that cannot be
-// read. Expired questions are removed. Its error is *[Unusable].
+// List returns the questions that have not expired, oldest first, and the files that cannot be read.
+// It removes expired questions. Its error is *[Unusable].
 func (d *Store) List() (questions []StoredQuestion, damaged []*Damaged, err error) {
 	err = d.withContent(func(s content) error {
 		questions = s.live
@@ -162,18 +161,18 @@ func (d *Store) List() (questions []StoredQuestion, damaged []*Damaged, err erro
 // Approve approves the question with a code and returns it. The code may be in lower case, with a
 // dash or without. The approval lasts as long as the question.
 //
-// Its errors are *[Unknown], also for a question that has expired, *[Answered], *[Elsewhere],
-// *[Damaged] and *[Unusable]. With the last one the question may be gone; the
-// others have changed nothing.
+// Its errors are *[Unknown], also for an expired question, *[Answered], *[Elsewhere], *[Damaged] and
+// *[Unusable]. After *[Unusable] the question may be gone; after the others nothing has changed.
 func (d *Store) Approve(code string) (StoredQuestion, error) { return d.answer(code, Approved, "") }
 
-// Deny denies the question in the same way. The denial lasts ten minutes.
+// Deny denies the question with a code, like [Store.Approve]. The denial lasts for [Life].
 func (d *Store) Deny(code string) (StoredQuestion, error) { return d.answer(code, Denied, "") }
 
-// TakeBack withdraws an approval that is not used, in the same way. The call is refused for ten minutes.
+// TakeBack withdraws an unused approval, like [Store.Approve]. The call is refused for [Life].
 func (d *Store) TakeBack(code string) (StoredQuestion, error) { return d.answer(code, Withdrawn, "") }
 
-// answer answers the question with a code that the user has typed, or chosen. words are what they have typed besides.
+// answer sets the state of the question with a code that the user typed or chose. words is what they typed to confirm
+// it, see [StoredQuestion.Typed].
 func (d *Store) answer(typed string, state State, words string) (answered StoredQuestion, err error) {
 	code, ok := parseCode(typed)
 	if !ok {
@@ -184,12 +183,12 @@ func (d *Store) answer(typed string, state State, words string) (answered Stored
 		if err != nil {
 			return err
 		}
-		from := Pending
+		required := Pending
 		if state == Withdrawn {
-			from = Approved
+			required = Approved
 		}
 		switch {
-		case q.State != from:
+		case q.State != required:
 			return &Answered{q.Code, q.State}
 		case state == Approved && q.Only != "" && q.Only != d.by:
 			return &Elsewhere{q.Code, "it can only be approved at a " + q.Only}
@@ -198,7 +197,7 @@ func (d *Store) answer(typed string, state State, words string) (answered Stored
 		}
 		q.State = state
 		q.By = d.by
-		if state != Approved { // which lasts as long as a question that was just asked
+		if state != Approved { // a refusal lasts as long as a question that was just asked
 			if until := s.now.UTC().Round(0).Add(defaultLife); until.After(q.Expires) {
 				q.Expires = until
 			}
@@ -212,13 +211,13 @@ func (d *Store) answer(typed string, state State, words string) (answered Stored
 	return answered, err
 }
 
-// Redeem takes the approval of a call, if the session that asked has one: the question in the state
-// [Approved]. It is removed before Redeem returns: of several callers, in several processes, one gets
-// it. A call that the user denied to the session, whatever the notes were then, is denied also where an
-// earlier approval was not used. The zero call is none.
+// Redeem uses up the approval of a call that a session asked for, and returns the question. The
+// approval is removed before Redeem returns, so that only one of several callers and processes gets
+// it. If the user denied the same call to the session, on whatever notes, the call is denied even if
+// there is an unused approval. With a zero call, no other question is the same call.
 //
-// Its errors are *[Ungranted], which distinguishes Pending, Denied and Unasked, *[Invalid] and
-// *[Unusable].
+// Its errors are *[Ungranted], which distinguishes Pending, Denied, Withdrawn and Unasked, *[Invalid]
+// and *[Unusable].
 func (d *Store) Redeem(
 	vault string,
 	digest Digest,
@@ -246,30 +245,30 @@ func (d *Store) Redeem(
 	return granted, err
 }
 
-// Withdraw takes back a question that waits for its answer, given with its code. Its errors
-// are *[Unknown], *[Answered], *[Damaged] and *[Unusable].
+// Withdraw removes a pending question, which is identified by its code and session. Its errors are
+// *[Unknown], *[Answered], *[Damaged] and *[Unusable].
 func (d *Store) Withdraw(q StoredQuestion) error {
 	code, _ := parseCode(q.Code)
 	return d.withContent(func(s content) error {
-		now, err := s.byCode(code)
+		current, err := s.byCode(code)
 		switch {
 		case err != nil:
 			return err
-		case now.State != Pending || now.Session != q.Session:
-			return &Answered{now.Code, now.State}
+		case current.State != Pending || current.Session != q.Session:
+			return &Answered{current.Code, current.State}
 		}
-		return d.remove(now)
+		return d.remove(current)
 	})
 }
 
-// remove removes the files of q for good.
+// remove removes the files of q durably. It returns an *[Ungranted] if they are already gone.
 func (d *Store) remove(q StoredQuestion) error {
 	path := d.path(q.Code)
 	err := d.system.Remove(path)
-	if q.shown != "" {
-		_ = d.system.Remove(d.linesPath(q.Code)) // without the question it counts for nothing
+	if q.linesDigest != "" {
+		_ = d.system.Remove(d.linesPath(q.Code)) // best effort: without the question it is removed later
 	}
-	if errors.Is(err, fs.ErrNotExist) { // another process did, in spite of the lock
+	if errors.Is(err, fs.ErrNotExist) { // another process removed it, in spite of the lock
 		return &Ungranted{}
 	}
 	if err == nil {
@@ -280,14 +279,14 @@ func (d *Store) remove(q StoredQuestion) error {
 
 const lockFile = "desk.lock"
 
-// withContent runs do with the content of the folder, under its lock. If nothing was ever asked, the content is empty and
+// withContent calls do with the content of the folder, under its lock. If there is no folder, the content is empty, and
 // nothing is created.
 func (d *Store) withContent(do func(content) error) error {
 	return inFolder(d.folder.Use, d.readContent, do)
 }
 
-// withLock does the same in a folder that is there.
-func (d *Store) withLock(do func(content) error) error {
+// withExistingContent is withContent for a folder that must exist.
+func (d *Store) withExistingContent(do func(content) error) error {
 	return inFolder(d.folder.UseExisting, d.readContent, do)
 }
 
@@ -296,18 +295,18 @@ const (
 	linesSuffix     = ".lines"
 	temporarySuffix = ".half" // a file that is being written
 
-	// maxFiles is how many names are read. More were not made by this package.
+	// maxFiles is how many names are read. This package never creates more.
 	maxFiles = 4 * maxKept
 )
 
-// content is what is in the folder while its lock is held.
+// content is the content of the folder while its lock is held.
 type content struct {
 	now     time.Time
-	live    []StoredQuestion // the oldest first
+	live    []StoredQuestion // not expired, oldest first
 	damaged []*Damaged
 }
 
-// readContent reads the folder, and removes expired questions and temporary files of killed
+// readContent reads the folder. It removes expired questions and temporary files of killed
 // processes. The caller has the lock.
 func (d *Store) readContent(names []string) (content, error) {
 	s := content{now: d.now()}
@@ -315,7 +314,7 @@ func (d *Store) readContent(names []string) (content, error) {
 		path := filepath.Join(d.dir, name)
 		switch filepath.Ext(name) {
 		case temporarySuffix:
-			_ = d.system.Remove(path) // it counts for nothing
+			_ = d.system.Remove(path) // best effort: tried again at the next read
 		case linesSuffix:
 			if !slices.Contains(names, strings.TrimSuffix(name, linesSuffix)+recordSuffix) {
 				_ = d.system.Remove(path)
@@ -329,15 +328,15 @@ func (d *Store) readContent(names []string) (content, error) {
 				s.damaged = append(s.damaged, &Damaged{name, unsafe.Reason()})
 			case errors.Is(err, fs.ErrPermission):
 				s.damaged = append(s.damaged, &Damaged{name, "cannot be read"})
-			case err != nil: // it may be readable in a moment, and be a denial
+			case err != nil: // it may be readable in a moment, and turn out to be a denial
 				return content{}, unusable(path, err)
 			case !ok:
 				s.damaged = append(s.damaged, &Damaged{name, "is not what was written"})
 			case q.isLive(s.now):
 				s.live = append(s.live, q)
 			default:
-				_ = d.system.Remove(path) // it has expired, wherever it is
-				if q.shown != "" {
+				_ = d.system.Remove(path) // it has expired
+				if q.linesDigest != "" {
 					_ = d.system.Remove(d.linesPath(q.Code))
 				}
 			}
@@ -347,8 +346,8 @@ func (d *Store) readContent(names []string) (content, error) {
 	return s, nil
 }
 
-// find returns the question about a call, the zero Question if there is none. If
-// there are two, a denial counts more than an approval.
+// find returns the question about a call, or the zero StoredQuestion if there is none. Of several,
+// it returns the one whose state comes last, so that a denial overrides an approval.
 func (s content) find(vault string, digest Digest, session string) (found StoredQuestion) {
 	for _, q := range s.live {
 		isAbout := q.Vault == vault && q.Digest == digest && q.Session == session
@@ -359,6 +358,7 @@ func (s content) find(vault string, digest Digest, session string) (found Stored
 	return found
 }
 
+// byCode returns the question with a code, without its dash. Its errors are *[Damaged] and *[Unknown].
 func (s content) byCode(code string) (StoredQuestion, error) {
 	for _, q := range s.live {
 		if q.Code == displayCode(code) {
@@ -373,37 +373,37 @@ func (s content) byCode(code string) (StoredQuestion, error) {
 	return StoredQuestion{}, &Unknown{displayCode(code)}
 }
 
-func (d *Store) path(shownCode string) string {
-	code, _ := parseCode(shownCode)
+func (d *Store) path(displayed string) string {
+	code, _ := parseCode(displayed)
 	return filepath.Join(d.dir, code+recordSuffix)
 }
 
-func (d *Store) linesPath(shownCode string) string {
-	return strings.TrimSuffix(d.path(shownCode), recordSuffix) + linesSuffix
+func (d *Store) linesPath(displayed string) string {
+	return strings.TrimSuffix(d.path(displayed), recordSuffix) + linesSuffix
 }
 
-// save writes the file of q atomically. After an error the file, and with it q, may be gone: no
-// answer is better than one that was reported as failed.
+// save writes the file of q atomically. After an error, the file of q may be gone: it is better to
+// lose an answer than to keep one that was reported as failed.
 func (d *Store) save(q StoredQuestion) error {
 	path := d.path(q.Code)
-	half := strings.TrimSuffix(path, recordSuffix) + temporarySuffix
+	temporary := strings.TrimSuffix(path, recordSuffix) + temporarySuffix
 	if linesCost(q.Lines) > maxInline {
 		lines, err := encodeLines(q.Lines)
 		if err != nil {
 			return err
 		}
-		if _, err := ownerfiles.Replace(d.system, half, d.linesPath(q.Code), lines, time.Time{}); err != nil {
+		if _, err := ownerfiles.Replace(d.system, temporary, d.linesPath(q.Code), lines, time.Time{}); err != nil {
 			return unusable(d.linesPath(q.Code), err)
 		}
 		sum := sha256.Sum256(lines)
 		q.Lines = nil
-		q.shown = hex.EncodeToString(sum[:])
+		q.linesDigest = hex.EncodeToString(sum[:])
 	}
 	data, err := q.encode()
 	if err != nil {
 		return err
 	}
-	replaced, err := ownerfiles.Replace(d.system, half, path, data, time.Time{})
+	replaced, err := ownerfiles.Replace(d.system, temporary, path, data, time.Time{})
 	if replaced && err != nil {
 		_ = d.system.Remove(path)
 	}

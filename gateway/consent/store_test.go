@@ -128,7 +128,7 @@ func TestAClockThatIsPutBackBringsNothingBack(t *testing.T) {
 	q := ask(t, d, about(1))
 	require.Value(d.Approve(q.Code))(t)
 	path, data := fileOf(t, d, q)
-	c.pass(-setBack)
+	c.pass(-maxClockStep)
 	wantUngranted(t, d, q, Unasked)
 	require.NoError(t, os.WriteFile(path, data, 0o600))
 	c.pass(1) // as much as time services do

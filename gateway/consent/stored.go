@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 )
 
-// State says what became of a question.
+// State is the state of a question.
 type State uint8
 
 // The states of a question. Only [Approved] is an approval. The order matters: if a call was asked about twice, the
@@ -25,12 +25,12 @@ const (
 	Pending
 	Approved
 	Denied
-	Withdrawn // by the user, after it was approved and before it was used
+	Withdrawn // by the user, after the approval and before its use
 )
 
 var stateNames = [...]string{"unasked", "pending", "approved", "denied", "withdrawn"}
 
-// String returns the name of the state, as it is in its file.
+// String returns the name of the state, as stored in the file.
 func (s State) String() string {
 	if int(s) >= len(stateNames) {
 		return fmt.Sprintf("unknown state %d", int(s))
@@ -38,48 +38,48 @@ func (s State) String() string {
 	return stateNames[s]
 }
 
-// StoredQuestion is a question to the user about one call. What [Store.Ask] takes of it is marked;
-// the rest is what it gives. It takes 16 KiB of text, 8 MiB of lines, 1 KiB of anything else,
-// and UTF-8 without characters that act on a terminal or turn the direction of a line: the caller
-// makes sure that no text poses as another question.
+// StoredQuestion is a question to the user about one call. Fields marked "input" are set by the caller
+// of [Store.Ask], who must set those marked "required"; it sets all others. The limits are 16 KiB for
+// Text, 8 MiB for Lines, and 1 KiB for any other field. All are UTF-8 without characters that control
+// a terminal or change the direction of a line; the caller makes sure that no text poses as another
+// question.
 type StoredQuestion struct {
 	Code    string // such as 7ZBC-2GX4
 	State   State
 	Made    time.Time
-	Expires time.Time // [Life] later
+	Expires time.Time // [Life] after it was made or refused
 
-	// Ref names the question in links, and does not reveal its code.
+	// Ref identifies the question in links. It does not reveal the code.
 	Ref string
 
-	Session string // taken, needed: who asks
-	Client  string // taken: what it says that it is
-	Vault   string // taken, needed
-	Command string // taken, needed
-	Effect  string // taken
-	Text    string // taken, needed: the question in a few rows, made fit for it by the caller
-	Lines   []Line // taken: the whole question; see [Store.Shown]
-	Rows    int    // how many lines it has
-	Cost    int    // bytes of them
+	Session string // input, required: who asks
+	Client  string // input: the name that the client gives itself
+	Vault   string // input, required
+	Command string // input, required
+	Effect  string // input
+	Text    string // input, required: the question in a few rows, cleaned by the caller
+	Lines   []Line // input: the whole question; see [Store.Shown]
+	Rows    int    // number of lines
+	Cost    int    // size of the lines, see [linesCost]
 	By      string // where the user answered, see [Answer]; "" before that
-	Digest  Digest // taken, needed: of the exact call
-	// Call is taken: the digest of the call whatever the notes contain, by which a call
-	// that was denied is known again; zero for none.
+	Digest  Digest // input, required: of the exact call
+	// Call is input: the digest of the call whatever the notes contain, by which a denied call
+	// is recognized; zero for none.
 	Call CallDigest
 
-	// Only is taken: the one place where it can be approved, [Terminal], or "" for any.
+	// Only is input: [Terminal] if the question can only be approved there, "" for anywhere.
 	Only string
-	// Typed is taken: the words that the user types to approve something very large, "" for none.
+	// Typed is input: the words that the user must type to approve something very large, "" for none.
 	Typed string
 
-	// Offer is taken: the terms of a grant that is offered with the question, as they are read where it is given; "" for
-	// none.
+	// Offer is input: the terms of a grant that is offered with the question, encoded by the caller; "" for none.
 	Offer string
 
-	shown string // the SHA-256 of the file of its lines, "" where they are here
+	linesDigest string // the SHA-256 of the file with the lines, "" if they are in Lines
 }
 
-// Line is one line of a question: of the program that asks, or of a note or value that it
-// shows. What it is does not depend on how its text begins.
+// Line is one line of a question: text of this program, or of a note or value that the question
+// shows. Its kind does not depend on how its text begins.
 type Line struct {
 	Kind LineKind `json:"kind,omitempty"`
 	Text string   `json:"text,omitempty"`
@@ -90,12 +90,13 @@ type Line struct {
 	New  int `json:"new,omitempty"`
 	From int `json:"from,omitempty"`
 	To   int `json:"to,omitempty"`
-	// NoEnd says that the note ends with the line and without a newline, and that this differs from the other side.
+	// NoEnd is set if the note ends with the line and without a newline, and the other side differs in this.
 	NoEnd bool `json:"noEnd,omitempty"`
-	// Aside says that the line is of a note that goes to the trash, which its name, size and hash stand for.
+	// Aside is set for a line of a note that goes to the trash. The name, size and hash of the note suffice to identify
+	// it, so these lines may be left out.
 	Aside bool `json:"aside,omitempty"`
-	// Of a [File], of which Text is the verb: where it is, where it comes from, how many lines are added and removed,
-	// and of one that is deleted its size in bytes and its hash as results have it.
+	// For a [File], whose Text is the verb: its path, its path before a move, how many lines are added and removed,
+	// and for a deleted file its size in bytes and its hash in the form of results.
 	Path    string `json:"path,omitempty"`
 	Source  string `json:"source,omitempty"`
 	Added   int    `json:"added,omitempty"`
@@ -104,44 +105,44 @@ type Line struct {
 	Hash    string `json:"hash,omitempty"`
 }
 
-// LineKind says what a line of a question is.
+// LineKind is the kind of a line of a question.
 type LineKind string
 
 // The kinds of lines.
 const (
-	Words   LineKind = ""     // of the program that asks
+	Words   LineKind = ""     // text of this program
 	Act     LineKind = "act"  // what a call does: the first line of a question, and of each operation in it
-	File    LineKind = "file" // a file, before the lines of it
-	Place   LineKind = "at"   // where in the file the next lines are
-	Quoted  LineKind = ">"    // of a value
-	Same    LineKind = " "    // of a note, before and after
+	File    LineKind = "file" // a file, before its lines
+	Place   LineKind = "at"   // the position of the next lines in the file
+	Quoted  LineKind = ">"    // a line of a value
+	Same    LineKind = " "    // an unchanged line of a note
 	Removed LineKind = "-"
 	Added   LineKind = "+"
 )
 
 var kindsOfLines = []LineKind{Words, Act, File, Place, Quoted, Same, Removed, Added}
 
-// Life is how long a question can be answered: to notice it, read it and answer.
+// Life is how long a question can be answered: enough to notice it, read it and answer.
 const Life = 10 * time.Minute
 
 const (
 	defaultLife = Life
 
-	maxText   = 16 << 10 // more than the user reads before approving
-	maxInline = 64 << 10 // bytes of lines, see [linesCost], that are in the file of the question; more have a file of their own
-	lineBytes = 8        // that a line counts with besides its text
-	maxField  = 1 << 10
+	maxText      = 16 << 10 // bytes; more than the user reads before approving
+	maxInline    = 64 << 10 // cost of lines, see [linesCost], up to which they are stored in the file of the question
+	lineOverhead = 8        // bytes counted for each line besides its text
+	maxField     = 1 << 10  // bytes of any other field
 )
 
-// check returns an error unless q is a question that can be shown: complete, not
-// too large, and without characters that steer a terminal or reorder a line.
+// check returns an *[Invalid] unless q can be displayed: it is complete, not too large, and has no
+// characters that control a terminal or reorder a line.
 func (q StoredQuestion) check() error {
 	if (q.Digest == Digest{}) {
 		return &Invalid{"digest", "is empty"}
 	}
 	for _, f := range []struct {
 		name, value string
-		needed      bool
+		required    bool
 	}{
 		{"session", q.Session, true}, {"vault", q.Vault, true}, {"command", q.Command, true},
 		{"client", q.Client, false}, {"effect", q.Effect, false}, {"by", q.By, false}, {"ref", q.Ref, false}, {"only", q.Only, false}, {"typed", q.Typed, false}, {"offer", q.Offer, false},
@@ -149,7 +150,7 @@ func (q StoredQuestion) check() error {
 		if err := checkText(f.name, f.value, maxField, isUnprintable); err != nil {
 			return err
 		}
-		if f.needed && f.value == "" {
+		if f.required && f.value == "" {
 			return &Invalid{f.name, "is empty"}
 		}
 	}
@@ -162,18 +163,18 @@ func (q StoredQuestion) check() error {
 	return checkText("text", q.Text, maxText, func(r rune) bool { return r != '\n' && r != '\t' && isUnprintable(r) })
 }
 
-// checkLines returns an error unless lines can be shown.
+// checkLines returns an *[Invalid] unless lines can be displayed.
 func checkLines(lines []Line) error {
 	if linesCost(lines) > maxQuestion {
 		return &Invalid{"lines", "are too long"}
 	}
-	bad := func(r rune) bool { return r != '\t' && isUnprintable(r) }
+	isBad := func(r rune) bool { return r != '\t' && isUnprintable(r) }
 	for _, l := range lines {
 		if !slices.Contains(kindsOfLines, l.Kind) {
 			return &Invalid{"lines", "have an unknown kind"}
 		}
 		for _, text := range []string{l.Text, l.Path, l.Source, l.Hash} {
-			if err := checkText("lines", text, maxQuestion, bad); err != nil {
+			if err := checkText("lines", text, maxQuestion, isBad); err != nil {
 				return err
 			}
 		}
@@ -181,24 +182,24 @@ func checkLines(lines []Line) error {
 	return nil
 }
 
-// encodeLines writes lines as the content of a file of their own.
+// encodeLines returns lines as the content of a file of their own.
 func encodeLines(lines []Line) ([]byte, error) {
 	var b bytes.Buffer
-	packed := gzip.NewWriter(&b)
-	if err := json.NewEncoder(packed).Encode(lines); err != nil {
+	zw := gzip.NewWriter(&b)
+	if err := json.NewEncoder(zw).Encode(lines); err != nil {
 		return nil, err
 	}
-	err := packed.Close()
+	err := zw.Close()
 	return b.Bytes(), err
 }
 
-// decodeLines reads what encodeLines has written. Anything else is an error.
+// decodeLines is the inverse of encodeLines. Any other content is an error.
 func decodeLines(data []byte) (lines []Line, err error) {
-	packed, err := gzip.NewReader(bytes.NewReader(data))
+	zr, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return nil, err
 	}
-	text, err := io.ReadAll(io.LimitReader(packed, maxDecoded))
+	text, err := io.ReadAll(io.LimitReader(zr, maxDecoded))
 	if err != nil {
 		return nil, err
 	}
@@ -208,53 +209,54 @@ func decodeLines(data []byte) (lines []Line, err error) {
 	return lines, checkLines(lines)
 }
 
-// maxDecoded is more than the longest lines take: JSON writes some characters as six bytes.
+// maxDecoded is more than the JSON of the longest lines, in bytes: JSON writes some characters as six bytes.
 const maxDecoded = 16 * maxQuestion
 
-func checkText(field, value string, limit int, bad func(rune) bool) error {
+// checkText returns an *[Invalid] unless value is UTF-8 of at most limit bytes without bad characters.
+func checkText(field, value string, limit int, isBad func(rune) bool) error {
 	switch {
 	case len(value) > limit:
 		return &Invalid{field, "is too long"}
 	case !utf8.ValidString(value):
 		return &Invalid{field, "is not UTF-8"}
-	case strings.ContainsFunc(value, bad):
+	case strings.ContainsFunc(value, isBad):
 		return &Invalid{field, "has characters that cannot be shown"}
 	}
 	return nil
 }
 
-// isUnprintable reports whether a character acts on a terminal, ends a line or turns
+// isUnprintable reports whether a character controls a terminal, ends a line or changes
 // its direction.
 func isUnprintable(r rune) bool {
 	isSeparator := r == '\u2028' || r == '\u2029'
 	return isSeparator || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// setBack is how far a clock may be put back, as time services do, before the
-// questions from the time ahead are dropped. Else they could live twice.
-const setBack = time.Minute
+// maxClockStep is how far the clock may be set back, as time services do, before questions that then
+// lie in the future are dropped: otherwise they could live twice.
+const maxClockStep = time.Minute
 
-// isLive reports whether q can still be answered, and its answer used.
+// isLive reports whether q can still be answered, or its answer used.
 func (q StoredQuestion) isLive(now time.Time) bool {
-	return now.Before(q.Expires) && now.After(q.Made.Add(-setBack))
+	return now.Before(q.Expires) && now.After(q.Made.Add(-maxClockStep))
 }
 
-// isSameCall reports whether q and other are about one call of one session, whatever
-// the notes were.
+// isSameCall reports whether q and other are about the same call of the same session, whatever
+// the notes contained.
 func (q StoredQuestion) isSameCall(other StoredQuestion) bool {
-	isSet := q.Call != CallDigest{}
-	isOfCaller := q.Vault == other.Vault && q.Session == other.Session
-	return isSet && isOfCaller && q.Call == other.Call
+	hasDigest := q.Call != CallDigest{}
+	isSameCaller := q.Vault == other.Vault && q.Session == other.Session
+	return hasDigest && isSameCaller && q.Call == other.Call
 }
 
 // Digest is the digest of an exact call. The zero Digest means none and is refused.
 type Digest = [sha256.Size]byte
 
-// maxLife is how long a question may wait for an answer. A user who was away
-// for longer has to be shown it again: the notes may have changed.
+// maxLife is the longest time that a question may wait for an answer. A user who was away
+// for longer must be asked again: the notes may have changed.
 const maxLife = time.Hour
 
-// record is a question in its file. Sum is the SHA-256 of the record with an empty Sum.
+// record is a question as stored. Sum is the SHA-256 of the record with an empty Sum.
 type record struct {
 	Sum     string    `json:"sum"`
 	Code    string    `json:"code"`
@@ -280,23 +282,23 @@ type record struct {
 	Offer   string    `json:"offer,omitempty"`
 }
 
-// ID names a question for the agent that asks. It is not its code.
+// ID returns the name of a question for the agent that asks. It is not the code.
 func (q StoredQuestion) ID() string { return hex.EncodeToString(q.Digest[:4]) }
 
-// maxRecord is more than the largest question takes: each byte of it six times,
-// as JSON writes some characters.
+// maxRecord is more than the largest question takes in bytes, even if JSON writes each of its bytes
+// as six.
 const maxRecord = 1 << 20
 
-// kept are the states that a file can have.
-var kept = []State{Pending, Approved, Denied, Withdrawn}
+// storedStates are the states that a stored question can have.
+var storedStates = []State{Pending, Approved, Denied, Withdrawn}
 
-// encode writes q as the content of its file.
+// encode returns q as the content of its file.
 func (q StoredQuestion) encode() ([]byte, error) {
 	code, _ := parseCode(q.Code)
 	r := record{
 		Code: code, State: q.State.String(), Made: q.Made, Expires: q.Expires,
 		Session: q.Session, Client: q.Client, Vault: q.Vault, Command: q.Command, Effect: q.Effect,
-		Text: q.Text, Digest: hex.EncodeToString(q.Digest[:]), By: q.By, Ref: q.Ref, Lines: q.Lines, Rows: q.Rows, Cost: q.Cost, Shown: q.shown, Only: q.Only, Typed: q.Typed, Offer: q.Offer,
+		Text: q.Text, Digest: hex.EncodeToString(q.Digest[:]), By: q.By, Ref: q.Ref, Lines: q.Lines, Rows: q.Rows, Cost: q.Cost, Shown: q.linesDigest, Only: q.Only, Typed: q.Typed, Offer: q.Offer,
 	}
 	if q.Call != (CallDigest{}) {
 		r.Call = hex.EncodeToString(q.Call[:])
@@ -311,8 +313,8 @@ func (q StoredQuestion) encode() ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// parseQuestion reads the file of the question with a code. It takes nothing but what encode writes, to the byte: a
-// field that is unknown, repeated or spelled in another case would mean something else to another reader.
+// parseQuestion parses the file of the question with a code. It accepts exactly the bytes that encode writes: a field
+// that is unknown, repeated or spelled in another case could mean something else to another reader.
 func parseQuestion(code string, data []byte) (StoredQuestion, bool) {
 	var r record
 	if len(data) > maxRecord || json.Unmarshal(data, &r) != nil {
@@ -321,7 +323,7 @@ func parseQuestion(code string, data []byte) (StoredQuestion, bool) {
 	if r.Code != code || !isCode(code) {
 		return StoredQuestion{}, false
 	}
-	state := slices.IndexFunc(kept, func(s State) bool { return s.String() == r.State })
+	state := slices.IndexFunc(storedStates, func(s State) bool { return s.String() == r.State })
 	digest, err := hex.DecodeString(r.Digest)
 	if state < 0 || err != nil || len(digest) != len(Digest{}) {
 		return StoredQuestion{}, false
@@ -332,29 +334,29 @@ func parseQuestion(code string, data []byte) (StoredQuestion, bool) {
 		return StoredQuestion{}, false
 	}
 	q := StoredQuestion{
-		Code: displayCode(r.Code), State: kept[state], Made: r.Made.UTC(), Expires: r.Expires.UTC(),
+		Code: displayCode(r.Code), State: storedStates[state], Made: r.Made.UTC(), Expires: r.Expires.UTC(),
 		Session: r.Session, Client: r.Client, Vault: r.Vault, Command: r.Command, Effect: r.Effect,
-		Text: r.Text, Digest: Digest(digest), Call: call, By: r.By, Ref: r.Ref, Lines: r.Lines, Rows: r.Rows, Cost: r.Cost, shown: r.Shown, Only: r.Only, Typed: r.Typed, Offer: r.Offer,
+		Text: r.Text, Digest: Digest(digest), Call: call, By: r.By, Ref: r.Ref, Lines: r.Lines, Rows: r.Rows, Cost: r.Cost, linesDigest: r.Shown, Only: r.Only, Typed: r.Typed, Offer: r.Offer,
 	}
-	isShown := r.Shown == "" || len(r.Lines) == 0
+	haveLinesOnePlace := r.Shown == "" || len(r.Lines) == 0
 	life := q.Expires.Sub(q.Made)
 	isLifeValid := life > 0 && life <= maxLife
-	if !isShown || !isLifeValid || q.check() != nil {
+	if !haveLinesOnePlace || !isLifeValid || q.check() != nil {
 		return StoredQuestion{}, false
 	}
-	again, err := q.encode()
-	return q, err == nil && bytes.Equal(again, data)
+	encoded, err := q.encode()
+	return q, err == nil && bytes.Equal(encoded, data)
 }
 
-// alphabet has no two characters that the user could take for each other: no 0
-// and O, no 1, I and L.
+// alphabet omits characters that the user could confuse: 0 and O, 1, I and L.
 const alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 
-const codeLength = 8 // of 31 characters: no one hits the code of another question by mistake
+const codeLength = 8 // characters; nobody types the code of another question by mistake
 
-// codeFrom makes a code that cannot be guessed, of a random source that never fails: every code is as
-// likely as another.
+// codeFrom returns an unguessable code from a random source that never fails. All codes are equally
+// likely.
 func codeFrom(source io.Reader) string {
+	// Larger bytes are drawn again: they would make some characters likelier than others.
 	const fair = 256 - 256%len(alphabet)
 	code := make([]byte, 0, codeLength)
 	for len(code) < codeLength {
@@ -367,11 +369,11 @@ func codeFrom(source io.Reader) string {
 	return string(code)
 }
 
-// displayCode writes a code as the user reads it.
+// displayCode returns a code as the user reads it, with a dash.
 func displayCode(code string) string { return code[:codeLength/2] + "-" + code[codeLength/2:] }
 
-// parseCode reads a code as the user types it. ok is false for anything but a well-formed code, so a code is safe as
-// part of a file name.
+// parseCode normalizes a code that the user typed. ok is false for anything but a well-formed code, so a code is safe
+// as part of a file name.
 func parseCode(typed string) (code string, ok bool) {
 	code = strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' { // not strings.ToUpper: some non-ASCII letters, such as ı, have ASCII capitals
@@ -382,6 +384,7 @@ func parseCode(typed string) (code string, ok bool) {
 	return code, isCode(code)
 }
 
+// isCode reports whether a text is a code without its dash.
 func isCode(text string) bool {
 	return len(text) == codeLength && strings.Trim(text, alphabet) == ""
 }

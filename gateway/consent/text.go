@@ -15,27 +15,27 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// extent is how much of a change is shown that is not asked about.
+// extent limits the display of a change that needs no approval.
 type extent struct{ rows, bytes int }
 
-// messageFor is for where it can be scrolled.
-var told = extent{3000, 64 << 10}
+// scrollable is the extent for a display that can be scrolled.
+var scrollable = extent{3000, 64 << 10}
 
 const (
-	maxShownLine = 4 << 10 // of a line of a change that is not asked about
-	// maxValue is how long a value is that is shown where the change is not known.
+	maxShownLine = 4 << 10 // bytes of a line of a change that needs no approval
+	// maxValue is the maximum total length in bytes of values that are shown if the change is unknown.
 	maxValue     = 32 << 10
-	maxShownName = 512 // bytes of a path, of which the ends say most
+	maxShownName = 512 // bytes of a path, whose start and end tell most
 	maxShort     = 80  // bytes of a value that is a part of a row
 	maxInHeading = 48  // bytes of a name in the first line
 
-	// maxQuestion is how many bytes the lines of a question take, see [linesCost]: a person can read them in parts.
+	// maxQuestion is the maximum cost of the lines of a question, see [linesCost]: users can read them in parts.
 	maxQuestion = 8 << 20
 )
 
-// Describe fills in what the user is shown of a call: first what it does, then who asks, then every line that it
-// removes and adds, whole. changes are those of q.Files, nil if they are not known. The error says that a value that
-// has to be shown is too long for it.
+// Describe sets the lines that describe a call to the user: first what it does, then who asks, then every whole line
+// that it removes and adds. changes are those of q.Files, nil if they are unknown. It returns an error if a value that
+// must be shown is too long.
 func (q *Question) Describe(call allowlist.Call, changes []difference.Change) error {
 	q.Does = Does(q.Command, q.Files, q.Rest)
 	q.Lines = []Line{{Kind: Act, Text: q.act(call, changes)}}
@@ -55,7 +55,7 @@ func (q *Question) Describe(call allowlist.Call, changes []difference.Change) er
 		q.say("It may carry text away: %s.", q.Because)
 	}
 	q.heading = len(q.Lines)
-	if changes == nil { // nothing else says what would be written
+	if changes == nil { // only the values tell what would be written
 		if err := q.addValues(call); err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (q *Question) Describe(call allowlist.Call, changes []difference.Change) er
 	return nil
 }
 
-// finish notes why the question cannot be asked, "" if it shows all.
+// finish sets the text of the question, and the reason why it cannot be asked, "" if it shows everything.
 func (q *Question) finish(reason string) {
 	if cost := linesCost(q.Lines); reason == "" && cost > maxQuestion {
 		reason = fmt.Sprintf("what it would write takes %d MiB, of %d that can be shown", cost>>20, maxQuestion>>20)
@@ -77,8 +77,8 @@ func (q *Question) finish(reason string) {
 	q.Text = Draw(q.Lines[:q.heading])
 }
 
-// Together fills in what the user is shown of the operations of a batch that are asked about in one question. further
-// is what is said of the other operations.
+// Together sets the lines of one question about several operations of a batch. each has their questions, further the
+// lines about the operations that need no approval.
 func (q *Question) Together(operations int, each []Question, further []Line) {
 	heading := fmt.Sprintf("%s (vault %s)", capital(q.Does), quotedIn(cmp.Or(q.Vault, "of the app"), maxInHeading))
 	q.Lines = []Line{{Kind: Act, Text: heading}}
@@ -90,21 +90,21 @@ func (q *Question) Together(operations int, each []Question, further []Line) {
 	q.heading = len(q.Lines)
 	q.why = fmt.Sprintf("would %s in %s", q.Does, sanitize.Counted(len(each), "operation"))
 	reason := ""
-	for i, one := range each {
-		lines := slices.Clone(one.Lines)
+	for i, operation := range each {
+		lines := slices.Clone(operation.Lines)
 		lines[0].Text = fmt.Sprintf("%d. %s", i+1, lines[0].Text)
 		lines = slices.Delete(lines, 1, 2) // who asks
 		q.Lines = append(q.Lines, lines...)
-		reason = cmp.Or(reason, one.Unshown)
+		reason = cmp.Or(reason, operation.Unshown)
 	}
-	var counted difference.Change
+	var total difference.Change
 	for _, l := range q.Lines {
-		counted.Added += l.Added
-		counted.Removed += l.Removed
+		total.Added += l.Added
+		total.Removed += l.Removed
 	}
-	q.Lines[0].Text += countsOf([]difference.Change{counted}, q.Rest)
+	q.Lines[0].Text += countsOf([]difference.Change{total}, q.Rest)
 	if len(further) > 0 {
-		if linesCost(q.Lines)+linesCost(further) > maxQuestion { // they need no approval, and keep none from being asked for
+		if linesCost(q.Lines)+linesCost(further) > maxQuestion { // lines that need no approval must not prevent the question
 			further = withoutTexts(further)
 		}
 		q.Lines = append(append(q.Lines, Line{Kind: Act, Text: "The batch also does this:"}), further...)
@@ -112,7 +112,7 @@ func (q *Question) Together(operations int, each []Question, further []Line) {
 	q.finish(reason)
 }
 
-// withoutTexts returns lines without those of notes, which are counted.
+// withoutTexts replaces the lines of notes by their number.
 func withoutTexts(lines []Line) (rest []Line) {
 	for _, l := range lines {
 		switch l.Kind {
@@ -128,8 +128,8 @@ func withoutTexts(lines []Line) (rest []Line) {
 	return rest
 }
 
-// Besides shows files that change without an approval, beside what is asked about: with every line that changes, or
-// counted if that is more than can be shown.
+// Besides returns lines about files that change without an approval, for display beside a question: with every line
+// that changes, or only their number if that is more than can be shown.
 func Besides(files []PlannedFile, changes []difference.Change, rest Rest) []Line {
 	if changes == nil {
 		changes = make([]difference.Change, len(files))
@@ -142,11 +142,11 @@ func Besides(files []PlannedFile, changes []difference.Change, rest Rest) []Line
 }
 
 const (
-	maxClicked      = 200 << 10 // bytes of new text above which the act is typed in words to approve it
-	maxClickedFiles = 1000      // files above which it is
+	maxClicked      = 200 << 10 // bytes of new text above which the user must type words to approve
+	maxClickedFiles = 1000      // files above which they must
 )
 
-// typed returns the words that the user types to approve the question, "" if they need not.
+// typed returns the words that the user must type to approve the question, or "".
 func (q *Question) typed() string {
 	files := q.Rest.Files()
 	added := 0
@@ -164,17 +164,18 @@ func (q *Question) typed() string {
 	return q.Does
 }
 
-// reason says in a few words why the call requires approval, for the agent.
+// reason returns in a few words why the call requires approval, for the agent.
 func (q *Question) reason() string { return cmp.Or(q.why, q.Does) }
 
+// say adds a line of text of this program.
 func (q *Question) say(format string, args ...any) {
 	q.Lines = append(q.Lines, words(fmt.Sprintf(format, args...))...)
 }
 
-// effectOf says what a call does whose change is not known.
+// effectOf describes the effect of a call whose change is unknown, or returns "" if the first line tells it.
 func effectOf(call allowlist.Call) string {
 	switch e := call.Effect(); {
-	case e == tiers.Writes: // the first line says so
+	case e == tiers.Writes: // the first line tells it
 		return ""
 	case e == tiers.Destroys:
 		return "deletes or overwrites notes"
@@ -186,7 +187,7 @@ func effectOf(call allowlist.Call) string {
 	return "changes the app"
 }
 
-// askedBy says who asks. A name that a client gives itself is quoted, and said to be that.
+// askedBy returns a sentence about who asks. It makes clear that the name of a client is its own claim.
 func askedBy(caller, client string) string {
 	switch agent := ownerfiles.AgentOf(caller); {
 	case agent != "":
@@ -201,17 +202,17 @@ func askedBy(caller, client string) string {
 	return "Asked by a client that gives no name."
 }
 
-// act says what a call does, in one line.
+// act describes what a call does, in one line.
 func (q *Question) act(call allowlist.Call, changes []difference.Change) string {
-	in := fmt.Sprintf("(vault %s)", quotedIn(cmp.Or(q.Vault, "of the app"), maxInHeading))
+	inVault := fmt.Sprintf("(vault %s)", quotedIn(cmp.Or(q.Vault, "of the app"), maxInHeading))
 	_, permanent := call.Param("permanent")
 	_, overwrites := call.Param("overwrite")
-	many := len(q.Files) + q.Rest.Files()
-	if many == 0 {
-		return fmt.Sprintf("%s %s", q.actOnUnknown(), in)
+	fileCount := len(q.Files) + q.Rest.Files()
+	if fileCount == 0 {
+		return fmt.Sprintf("%s %s", q.actOnUnknown(), inVault)
 	}
 	counts := countsOf(changes, q.Rest)
-	if many > 1 {
+	if fileCount > 1 {
 		what := capital(q.Does)
 		switch old, isReplaced := call.Param("old"); {
 		case isReplaced:
@@ -227,26 +228,27 @@ func (q *Question) act(call allowlist.Call, changes []difference.Change) string 
 		default:
 			what = q.actOnFolder(call, what)
 		}
-		return fmt.Sprintf("%s %s%s", what, in, counts)
+		return fmt.Sprintf("%s %s%s", what, inVault, counts)
 	}
 	f := q.Files[0]
 	name := quotedIn(f.Path, maxInHeading)
 	switch {
 	case f.From != "":
-		return fmt.Sprintf("Move %s to %s %s%s", quotedIn(f.From, maxInHeading), name, in, counts)
+		return fmt.Sprintf("Move %s to %s %s%s", quotedIn(f.From, maxInHeading), name, inVault, counts)
 	case f.Before == "":
-		return fmt.Sprintf("Create %s %s%s", name, in, counts)
+		return fmt.Sprintf("Create %s %s%s", name, inVault, counts)
 	case f.After == "" && permanent:
-		return fmt.Sprintf("Delete for good: %s %s%s", name, in, counts)
+		return fmt.Sprintf("Delete for good: %s %s%s", name, inVault, counts)
 	case f.After == "":
-		return fmt.Sprintf("Delete %s %s%s", name, in, counts)
+		return fmt.Sprintf("Delete %s %s%s", name, inVault, counts)
 	case overwrites:
-		return fmt.Sprintf("Overwrite %s %s%s", name, in, counts)
+		return fmt.Sprintf("Overwrite %s %s%s", name, inVault, counts)
 	}
-	return fmt.Sprintf("Change %s %s%s", name, in, counts)
+	return fmt.Sprintf("Change %s %s%s", name, inVault, counts)
 }
 
-// actOnFolder says what a call does to the folder that it names, and what to those files; what alone if it names none.
+// actOnFolder adds the folder that a call names to what, a description of its effect on files. It returns what if the
+// call names none.
 func (q *Question) actOnFolder(call allowlist.Call, what string) string {
 	folder := folderNamed(call)
 	if folder == "" {
@@ -254,18 +256,18 @@ func (q *Question) actOnFolder(call allowlist.Call, what string) string {
 	}
 	name := quotedIn(folder, maxInHeading)
 	verb, known := allowlist.VerbOf(q.Command)
-	to, named := call.Param("to")
-	if !named {
-		to, named = call.Param("name")
+	to, hasName := call.Param("to")
+	if !hasName {
+		to, hasName = call.Param("name")
 	}
-	isMoved := known && named && strings.HasSuffix(verb.Wants, " the folder") // that is what it is about
+	isMoved := known && hasName && strings.HasSuffix(verb.Wants, " the folder") // the command is about the folder itself
 	if !isMoved {
 		return fmt.Sprintf("%s, of the folder %s", what, name)
 	}
 	return fmt.Sprintf("%s %s to %s: %s", capital(verb.Wants), name, quotedIn(to, maxInHeading), q.Does)
 }
 
-// actOnUnknown says what a call does of which the files are not known.
+// actOnUnknown describes what a call does whose files are unknown.
 func (q *Question) actOnUnknown() string {
 	does := "run " + q.Command
 	if verb, ok := allowlist.VerbOf(q.Command); ok {
@@ -280,7 +282,7 @@ func (q *Question) actOnUnknown() string {
 	return capital(does)
 }
 
-// folderNamed returns the folder that a call is about, "" for none.
+// folderNamed returns the folder that a call is about, or "".
 func folderNamed(call allowlist.Call) string {
 	for _, named := range call.NamedPaths() {
 		if named.Folder && !named.To {
@@ -292,7 +294,7 @@ func folderNamed(call allowlist.Call) string {
 
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// countsOf says how many lines changes remove and add, such as ": −12 +3 lines"; "" for none.
+// countsOf returns how many lines changes remove and add, such as ": −12 +3 lines", or "" for none.
 func countsOf(changes []difference.Change, rest Rest) string {
 	added := rest.Added
 	removed := rest.Removed
@@ -316,7 +318,7 @@ func countsOf(changes []difference.Change, rest Rest) string {
 	return fmt.Sprintf(": %s lines", strings.Join(parts, " "))
 }
 
-// addValues shows the values of a call whose change is not known.
+// addValues adds lines with the parameters of a call whose change is unknown. It returns an error if they are too long.
 func (q *Question) addValues(call allowlist.Call) error {
 	if len(q.Files) == 0 && q.Path != "" &&
 		quotedIn(q.Path, maxInHeading) != quoted(q.Path) { // the first line has its ends
@@ -329,7 +331,7 @@ func (q *Question) addValues(call allowlist.Call) error {
 		switch {
 		case value == "":
 			q.say("%s", name)
-		case value == q.Path: // it is in the text already
+		case value == q.Path: // already shown
 		case len(value) <= maxShort && !strings.ContainsAny(value, "\r\n"):
 			q.Lines = append(q.Lines, Named(name, value))
 		default:
@@ -352,8 +354,8 @@ func (q *Question) addValues(call allowlist.Call) error {
 	return nil
 }
 
-// valueLines shows a value as a whole, and reports whether it can.
-func valueLines(value string) (lines []Line, shown bool) {
+// valueLines returns the lines of a whole value. ok is false if the value is too long.
+func valueLines(value string) (lines []Line, ok bool) {
 	c := difference.Whole(nil, []byte(value), maxQuestion)
 	if !c.IsComplete() {
 		return nil, false
@@ -364,8 +366,9 @@ func valueLines(value string) (lines []Line, shown bool) {
 	return lines, true
 }
 
-// filesOf shows files with every line that changes, and counts the rest. reason says why that is not all that would be
-// written, "" if it is. What goes to the trash is known by its name, size and hash; its text is shown beside.
+// filesOf returns lines about files with every line that changes, and the number of the rest. reason is why these do not
+// show everything that would be written, or "". A file that goes to the trash is identified by its name, size and hash;
+// its text is marked as an aside.
 func filesOf(
 	files []PlannedFile,
 	changes []difference.Change,
@@ -387,15 +390,15 @@ func filesOf(
 				c.Removed,
 			)
 		}
-		part := changeLines(c)
-		for j := range part {
-			part[j].Aside = isTrashed
+		text := changeLines(c)
+		for j := range text {
+			text[j].Aside = isTrashed
 		}
-		lines = append(lines, part...)
+		lines = append(lines, text...)
 	}
 	if n := rest.Files(); n > 0 {
-		isTold := rest.Changed+rest.Made+rest.Added == 0 && (rest.Deleted == 0 || !permanent)
-		if !isTold {
+		isHarmless := rest.Changed+rest.Made+rest.Added == 0 && (rest.Deleted == 0 || !permanent)
+		if !isHarmless {
 			reason = cmp.Or(reason, fmt.Sprintf("it changes %s than can be shown", sanitize.Counted(n, "file")+" more"))
 		}
 		lines = append(lines, restLine(n, rest.Added, rest.Removed))
@@ -403,23 +406,25 @@ func filesOf(
 	return lines, reason
 }
 
+// restLine returns the line that counts the files that are not shown.
 func restLine(files, added, removed int) Line {
 	return words(fmt.Sprintf("and %s more, with %s added and %d removed", sanitize.Counted(files, "file"), sanitize.Counted(added, "line"), removed))[0]
 }
 
-// Changes shows the changes of files, one for each, as far as there is room, and counts those of the rest.
+// Changes returns lines about the changes of files, one change for each file, as far as there is room, and counts those
+// of the rest.
 func Changes(files []PlannedFile, changes []difference.Change, rest Rest) (lines []Line) {
 	n := 0
 	rows := 0
 	for n < len(files) {
 		next := 1 + min(1, len(changes[n].Lines))
-		if rows+next > told.rows-min(1, len(files)-n-1+rest.Files()) && n > 0 {
+		if rows+next > scrollable.rows-min(1, len(files)-n-1+rest.Files()) && n > 0 {
 			break
 		}
 		n = n + 1
 		rows = rows + next
 	}
-	for i, c := range fit(changes[:n], extent{told.rows - 2*n, told.bytes}) {
+	for i, c := range fit(changes[:n], extent{scrollable.rows - 2*n, scrollable.bytes}) {
 		lines = append(append(lines, files[i].line(c)), changeLines(c)...)
 	}
 	if left := len(files) - n + rest.Files(); left > 0 {
@@ -434,7 +439,7 @@ func Changes(files []PlannedFile, changes []difference.Change, rest Rest) (lines
 	return lines
 }
 
-// line names a file, and says what becomes of it.
+// line returns the line that names a file and what happens to it.
 func (f PlannedFile) line(c difference.Change) Line {
 	l := Line{
 		Kind:    File,
@@ -458,7 +463,8 @@ func (f PlannedFile) line(c difference.Change) Line {
 	return l
 }
 
-// changeLines shows what changes in one file, with the line at which each part begins but a first one at the beginning.
+// changeLines returns lines about the change of one file. Each hunk follows a line with its position, except for a first
+// one at the start of the file.
 func changeLines(c difference.Change) (lines []Line) {
 	if c.Binary {
 		return words("not a text")
@@ -481,8 +487,8 @@ func changeLines(c difference.Change) (lines []Line) {
 	return lines
 }
 
-// differsAtItsEnd reports whether the missing newline after a line that is removed or added makes a difference: the other
-// side ends with one, or has the line with one.
+// differsAtItsEnd reports whether the missing newline after a removed or added line makes a difference: the other side
+// ends with one, or has the same line with one.
 func differsAtItsEnd(l difference.Line, hunk []difference.Line) bool {
 	endsSame := false
 	for _, other := range hunk {
@@ -497,25 +503,25 @@ func differsAtItsEnd(l difference.Line, hunk []difference.Line) bool {
 	return !endsSame
 }
 
-// fit chooses what is shown of changes that are not asked about.
-func fit(changes []difference.Change, show extent) []difference.Change {
+// fit shortens changes that need no approval to an extent.
+func fit(changes []difference.Change, limit extent) []difference.Change {
 	return difference.Fit(changes, difference.Extent{
-		Rows: show.rows, Bytes: show.bytes, Line: maxShownLine, Place: 1,
+		Rows: limit.rows, Bytes: limit.bytes, Line: maxShownLine, Place: 1,
 		Cost: func(l difference.Line) int { return rowsOf(linesOf(l, LineKind(l.Sign))) },
 	})
 }
 
-// linesOf returns the lines that show a line of a change. The first one begins it, also
-// where its beginning is left out.
+// linesOf returns the lines that show a line of a change. The first of them is the start of that line, even if
+// its text is left out.
 func linesOf(l difference.Line, kind LineKind) (lines []Line) {
-	done := 0
+	shown := 0
 	for _, cut := range l.Cuts {
-		lines = append(lines, Line{Kind: kind, Text: l.Text[done:cut.At], More: len(lines) > 0})
+		lines = append(lines, Line{Kind: kind, Text: l.Text[shown:cut.At], More: len(lines) > 0})
 		lines = append(lines, words("… left out: "+sanitize.Counted(cut.Bytes, "byte"))...)
-		done = cut.At
+		shown = cut.At
 	}
-	if len(l.Cuts) == 0 || done < len(l.Text) {
-		lines = append(lines, Line{Kind: kind, Text: l.Text[done:], More: len(l.Cuts) > 0})
+	if len(l.Cuts) == 0 || shown < len(l.Text) {
+		lines = append(lines, Line{Kind: kind, Text: l.Text[shown:], More: len(l.Cuts) > 0})
 	}
 	if kind == Quoted {
 		return lines
@@ -529,6 +535,7 @@ func linesOf(l difference.Line, kind LineKind) (lines []Line) {
 	return lines
 }
 
+// words returns lines of text of this program.
 func words(texts ...string) (lines []Line) {
 	for _, text := range texts {
 		lines = append(lines, Line{Text: text})
@@ -536,43 +543,42 @@ func words(texts ...string) (lines []Line) {
 	return lines
 }
 
-// Row is a row of a question on a screen. Its text begins with what tells the kinds apart
-// where there is no other way.
+// Row is a row of a question on a screen. Its text begins with a sign for its kind.
 type Row struct {
 	Kind LineKind
 	Text string
 }
 
 const (
-	// Columns are those of a terminal that does not tell how wide it is.
+	// Columns is the width of a terminal that does not report it.
 	Columns = 80
-	// rowWidth is how many columns of a line are in one row then.
-	rowWidth  = Columns - barWidth
-	barWidth  = 4 // columns of what is before a line, and of an ellipsis, at most
-	leastWide = 16
+	// rowWidth is the number of columns for text in a row of such a terminal.
+	rowWidth = Columns - barWidth
+	barWidth = 4  // maximum columns of the signs before the text
+	minWidth = 16 // minimum columns for text
 )
 
-// Rows draws lines in rows that fit a terminal, which would break longer ones where text that
-// someone else has chosen would begin a row. A row of a note or a value has a bar before it, a
-// row that goes on has an ellipsis after the bar, and of a change every row has its sign.
+// Rows splits lines into rows that fit a terminal. A terminal would break longer rows, so that text
+// that someone else chose could begin a row. A row of a note or value begins with a bar, a
+// continued row has an ellipsis after the bar, and every row of a change has its sign.
 func Rows(lines []Line, columns int) (rows []Row) {
 	for _, l := range lines {
-		first := ""
-		further := "  "
+		prefix := ""
+		continuation := "  "
 		switch l.Kind {
 		case Words, Act, File, Place:
 		case Quoted:
-			first = "> "
-			further = ">…"
+			prefix = "> "
+			continuation = ">…"
 		default:
-			first = "│ " + string(l.Kind)
-			further = "│…" + string(l.Kind)
+			prefix = "│ " + string(l.Kind)
+			continuation = "│…" + string(l.Kind)
 		}
-		for i, part := range sanitize.Rows(l.words(), max(leastWide, columns-barWidth)) {
+		for i, part := range sanitize.Rows(l.words(), max(minWidth, columns-barWidth)) {
 			if i > 0 || l.More {
-				first = further
+				prefix = continuation
 			}
-			rows = append(rows, Row{l.Kind, first + part})
+			rows = append(rows, Row{l.Kind, prefix + part})
 		}
 		if l.NoEnd {
 			rows = append(rows, Row{Words, noEnd})
@@ -583,7 +589,7 @@ func Rows(lines []Line, columns int) (rows []Row) {
 
 const noEnd = "(without a newline at its end)"
 
-// words returns the text of a line. Of a file it is what becomes of it, and of one that is deleted also what it is.
+// words returns the text of a line. For a file, this is what happens to it; for a deleted one also its size and hash.
 func (l Line) words() string {
 	if l.Kind != File {
 		return l.Text
@@ -598,10 +604,10 @@ func (l Line) words() string {
 	return fmt.Sprintf("%s (%s, hash %s)", name, sanitize.Counted(int(l.Size), "byte"), l.Hash)
 }
 
-// SignOf returns the sign of a row that [Draw] has drawn: "-" or "+", else "".
+// SignOf returns the sign of a row that [Draw] returned: "-", "+" or "".
 func SignOf(row string) string {
-	for _, before := range []string{"│ ", "│…"} {
-		rest, isDrawn := strings.CutPrefix(row, before)
+	for _, bar := range []string{"│ ", "│…"} {
+		rest, isDrawn := strings.CutPrefix(row, bar)
 		hasSign := strings.HasPrefix(rest, "-") || strings.HasPrefix(rest, "+")
 		if isDrawn && hasSign {
 			return rest[:1]
@@ -612,17 +618,16 @@ func SignOf(row string) string {
 
 func rowsOf(lines []Line) (n int) { return len(Rows(lines, Columns)) }
 
-// linesCost is what lines take where they are stored, in bytes.
+// linesCost returns about how many bytes lines take when stored.
 func linesCost(lines []Line) (cost int) {
 	for _, l := range lines {
-		cost += lineBytes + len(l.Text) + len(l.Path) + len(l.Source)
+		cost += lineOverhead + len(l.Text) + len(l.Path) + len(l.Source)
 	}
 	return cost
 }
 
-// Form returns the question as it is shown in a form of a client, which shows rows of it: all of it, or what it does
-// and every line that is removed or added without those around them. ok is false if there is no room for that. What
-// goes to the trash is named, and its text left out.
+// Form returns the text of the question for a form of a client that displays at most so many rows and bytes: the whole
+// question, or without unchanged lines and the text of files that go to the trash. ok is false if even that is too long.
 func (q Question) Form(rows, bytes int) (text string, ok bool) {
 	if q.Unshown != "" {
 		return "", false
@@ -654,7 +659,7 @@ func (q Question) Form(rows, bytes int) (text string, ok bool) {
 	return "", false
 }
 
-// namesInFull reports whether the first line of the question has the whole name of a file.
+// namesInFull reports whether the names of a file are short enough to be whole in the first line of the question.
 func (q Question) namesInFull(l Line) bool {
 	for _, name := range []string{l.Path, l.Source} {
 		if quotedIn(name, maxInHeading) != quoted(name) {
