@@ -5,11 +5,13 @@ import (
 	"go/build"
 	"go/parser"
 	"go/token"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"unicode"
 	"unicode/utf8"
@@ -239,11 +241,22 @@ func (n names) exists(folder string, imports map[string]string, name string) boo
 
 var standard = map[string]names{}
 
+// withGOROOT returns a build context that finds the standard library. The default one of a test that was built with
+// -trimpath does not.
+var withGOROOT = sync.OnceValue(func() *build.Context {
+	c := build.Default
+	if c.GOROOT == "" {
+		root, _ := exec.Command("go", "env", "GOROOT").Output() // without the go command no package is found
+		c.GOROOT = strings.TrimSpace(string(root))
+	}
+	return &c
+})
+
 // declaredInGo reports whether a package of the standard library declares a name.
 func declaredInGo(from, name string) bool {
 	if _, read := standard[from]; !read {
 		files, all := token.NewFileSet(), []source(nil)
-		found, _ := build.Import(from, "", 0) // of one that is not there nothing is declared
+		found, _ := withGOROOT().Import(from, "", 0) // of one that is not there nothing is declared
 		for _, name := range found.GoFiles {
 			if file, err := parser.ParseFile(files, filepath.Join(found.Dir, name), nil, parser.SkipObjectResolution); err == nil {
 				all = append(all, source{path.Join(from, "x.go"), file, files})
