@@ -16,29 +16,29 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// questions are those in the folder that the owner can still answer, the oldest first, so that a new one never
-// moves those that they are reading.
+// questions are the pending questions in the folder, oldest first, so that a new one never moves those that the owner
+// is reading.
 type questions struct {
 	Waiting []consent.StoredQuestion
-	Ended   []consent.StoredQuestion // of callers that cannot use the answer any more
+	Ended   []consent.StoredQuestion // of callers that can no longer use the answer
 	Damaged int                      // files that cannot be read
 }
 
-// readQuestions reads the folder of questions, and notes what became of those that were there before.
+// readQuestions reads the folder of questions, and updates the followed ones.
 func (p *Page) readQuestions() (questions, error) {
-	all, unreadable, err := consent.OpenStore(consent.Folder(p.State), p.Now).List()
+	stored, unreadable, err := consent.OpenStore(consent.Folder(p.State), p.Now).List()
 	if err != nil {
 		return questions{}, err
 	}
 	p.mu.Lock()
-	p.follow(all)
+	p.follow(stored)
 	p.mu.Unlock()
-	servers, unknown := ownerfiles.Servers(ownerfiles.ServersFolder(p.State))
+	servers, serversErr := ownerfiles.Servers(ownerfiles.ServersFolder(p.State))
 	found := questions{Damaged: len(unreadable)}
-	for _, q := range all {
+	for _, q := range stored {
 		switch {
 		case q.State != consent.Pending:
-		case unknown == nil && hasEnded(q.Session, servers):
+		case serversErr == nil && hasEnded(q.Session, servers):
 			found.Ended = append(found.Ended, q)
 		default:
 			found.Waiting = append(found.Waiting, q)
@@ -47,9 +47,9 @@ func (p *Page) readQuestions() (questions, error) {
 	return found, nil
 }
 
-// hasEnded reports whether a caller cannot call again: a process, whose name begins with its
-// number, or an HTTP session, after its server has ended. A terminal, or a client that is
-// identified by its token, can call again.
+// hasEnded reports whether a caller cannot call again because its server has ended: a process,
+// whose name begins with its number, or an HTTP session. A terminal, or a client that is identified
+// by its token, can always call again.
 func hasEnded(caller string, servers []ownerfiles.Server) bool {
 	caller = ownerfiles.SessionOf(caller)
 	kind, _, _ := strings.Cut(caller, "-")
@@ -60,17 +60,17 @@ func hasEnded(caller string, servers []ownerfiles.Server) bool {
 		!slices.ContainsFunc(servers, func(s ownerfiles.Server) bool { return s.Transport == "http" })
 }
 
-// approvalsData is what the view of approvals shows.
+// approvalsData is the data of the view of approvals.
 type approvalsData struct {
 	Cards    []card
 	Proposed []proposalCard
 	Answered []answered
 	Ended    []card // of sessions that have ended
 	Damaged  int    // files that cannot be read
-	Paired   int    // browsers that decide questions behind links
+	Paired   int    // browsers that can answer questions behind links
 }
 
-// card is a question in a view. Act is what it does, and Chips the same in short.
+// card is a question in a view. Act describes the call, and Chips are short facts about it.
 type card struct {
 	consent.StoredQuestion
 	Act, Who, Path string
@@ -78,34 +78,34 @@ type card struct {
 	Chips          []chip
 	Intro          []diffRow
 	Files          []fileBlock
-	Left           string // how long it can be answered
-	Grave          bool   // it is destructive
-	Whole          bool   // all of it is in the view; otherwise it is read in parts
+	Left           string // remaining time for an answer
+	Grave          bool   // the call is destructive
+	Whole          bool   // the view has all lines; otherwise they are read in parts
 }
 
-// nameBytes is how much of a client's name a card has: as much as the log, whose names are those of the other views.
+// nameBytes is the maximum length of a client's name in a card: that of the log, as in the other views.
 const nameBytes = 97
 
-// chip is a short fact. Class is "grave" for what is lost.
+// chip is a short fact. Class is "grave" for a loss.
 type chip struct{ Class, Text string }
 
-// The most that a view shows of one question: it is read in parts otherwise.
+// Limits of the part of a question in one view. A longer question is read in parts.
 const (
 	partRows = 2000
-	partCost = 256 << 10 // bytes, unless it is one line
+	partCost = 256 << 10 // bytes; a single longer line is a part of its own
 )
 
-// cardOf returns the card of a stored question. One that is too long for a view has its first lines.
+// cardOf returns the card of a stored question. If it is too long for a view, the card has its first lines.
 func (p *Page) cardOf(q consent.StoredQuestion) card {
 	lines, whole := p.linesOf(q)
 	parts := partsOf(lines)
-	c := p.drawnCard(q, parts[0])
+	c := p.cardWith(q, parts[0])
 	c.Whole = whole && len(parts) == 1
 	return c
 }
 
-// linesOf returns the lines of a question. whole is false where they cannot be read: then they are those that every
-// question has.
+// linesOf returns the lines of a question. If they cannot be read, whole is false, and lines are those of the short text
+// of the question.
 func (p *Page) linesOf(q consent.StoredQuestion) (lines []consent.Line, whole bool) {
 	lines, err := consent.OpenStore(consent.Folder(p.State), p.Now).Shown(q)
 	if err == nil && len(lines) > 0 {
@@ -117,7 +117,7 @@ func (p *Page) linesOf(q consent.StoredQuestion) (lines []consent.Line, whole bo
 	return lines, err == nil
 }
 
-// partsOf divides lines into the parts of a view, of which there is at least one.
+// partsOf splits lines into parts that fit in a view. There is at least one part.
 func partsOf(lines []consent.Line) (parts [][]consent.Line) {
 	start := 0
 	cost := 0
@@ -132,8 +132,8 @@ func partsOf(lines []consent.Line) (parts [][]consent.Line) {
 	return append(parts, lines[start:])
 }
 
-// drawnCard returns the card of a question with lines of it.
-func (p *Page) drawnCard(q consent.StoredQuestion, lines []consent.Line) card {
+// cardWith returns the card of a question with some of its lines.
+func (p *Page) cardWith(q consent.StoredQuestion, lines []consent.Line) card {
 	c := card{
 		StoredQuestion: q, Who: ownerfiles.AgentOf(q.Session), Left: countdown(q.Expires.Sub(p.Now())),
 		Grave: q.Effect != "" && q.Effect != tiers.Writes.String(),
@@ -142,7 +142,7 @@ func (p *Page) drawnCard(q consent.StoredQuestion, lines []consent.Line) card {
 	case c.Who != "":
 	case q.Session == atTerminal:
 		c.Who = "Your terminal"
-	case q.Client != "": // its own word, which could be any other on the page
+	case q.Client != "": // quoted, because a client may call itself anything
 		c.Who = "“" + excerpt.Clip(q.Client, nameBytes) + "”"
 	}
 	c.Act, c.Intro, c.Files = blocksOf(lines)
@@ -190,7 +190,7 @@ func (p *Page) drawnCard(q consent.StoredQuestion, lines []consent.Line) card {
 	return c
 }
 
-// partData is a part of a question that is read in parts, or what became of it.
+// partData is the data of the view of one part of a question, or of its outcome.
 type partData struct {
 	card
 	Part, Parts int // from 1
@@ -198,10 +198,10 @@ type partData struct {
 	Answered    *answered
 }
 
-// Card returns the question, for the forms that answer it.
+// Card returns the card of the question, for the forms that answer it.
 func (d partData) Card() card { return d.card }
 
-// oneQuestion shows a part of a question that is too long for the list. It is approved where its end is shown.
+// oneQuestion shows a part of a question that is too long for the list. It can be approved in its last part.
 func (p *Page) oneQuestion(r request) view {
 	found, err := p.readQuestions()
 	i := slices.IndexFunc(found.Waiting, func(q consent.StoredQuestion) bool { return q.Code == r.rest })
@@ -221,19 +221,20 @@ func (p *Page) oneQuestion(r request) view {
 		return view{goTo: "approvals", template: "missing", title: "Not found"}.failed(missing)
 	}
 	parts := partsOf(lines)
-	at, _ := strconv.Atoi(r.URL.Query().Get("part")) // anything else is the first
+	at, _ := strconv.Atoi(r.URL.Query().Get("part")) // without a number, the first part
 	at = min(max(at, 1), len(parts))
-	data := partData{card: p.drawnCard(found.Waiting[i], parts[at-1]), Part: at, Parts: len(parts), Prev: at - 1}
+	data := partData{card: p.cardWith(found.Waiting[i], parts[at-1]), Part: at, Parts: len(parts), Prev: at - 1}
 	if at < len(parts) {
 		data.Next = at + 1
 	}
-	if at > 1 { // the act is in the first one
+	if at > 1 { // the act is in the first part
 		data.Act, _, _ = blocksOf(lines[:1])
 		data.Chips = nil
 	}
 	return view{template: "part", title: "Question", data: data}
 }
 
+// cards returns the cards of questions.
 func (p *Page) cards(list []consent.StoredQuestion) (shown []card) {
 	for _, q := range list {
 		shown = append(shown, p.cardOf(q))
@@ -241,7 +242,7 @@ func (p *Page) cards(list []consent.StoredQuestion) (shown []card) {
 	return shown
 }
 
-// approvals shows the pending questions, each with its whole difference, and what became of those before.
+// approvals shows the pending questions with their differences, and the outcomes of earlier ones.
 func (p *Page) approvals(request) view {
 	found, err := p.readQuestions()
 	data := approvalsData{
@@ -251,7 +252,7 @@ func (p *Page) approvals(request) view {
 	return view{template: "approvals", title: "Approvals", data: data}.failed(err)
 }
 
-// forgetBrowsers ends the pairing of all browsers with questions behind links.
+// forgetBrowsers ends the pairing of all browsers that can answer questions behind links.
 func (p *Page) forgetBrowsers(request) view {
 	v := view{goTo: "approvals", note: "No browser is paired any more. This one is again, when it opens the next link of \"vaultwicket ui\"."}
 	if err := p.guard.links.paired.Forget(); err != nil {
@@ -260,12 +261,12 @@ func (p *Page) forgetBrowsers(request) view {
 	return v
 }
 
-// decide answers each of the questions with the codes of the form by one answer, which says whether they are approved.
+// decide gives the same answer to all questions whose codes are in the form.
 func (p *Page) decide(r request, answer consent.Answer) view {
 	answer.By = Surface
 	answer.Session = p.Session
 	answer.Typed = r.PostForm.Get("typed")
-	found, _ := p.readQuestions() // what cannot be read cannot be answered
+	found, _ := p.readQuestions() // unreadable questions cannot be answered
 	v := view{goTo: "approvals"}
 	codes := r.PostForm["code"]
 	if len(codes) == 0 {

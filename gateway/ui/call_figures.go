@@ -10,16 +10,16 @@ import (
 
 // callFigures are statistics of the calls of agents in a period.
 type callFigures struct {
-	// Hours are the hours of the time, the oldest first, without gaps.
+	// Hours are the hours of the period, oldest first, without gaps.
 	Hours []hourFigures
-	// Commands are those that were called most, the most frequent first, at most ten.
+	// Commands are the most frequent commands, most frequent first, at most ten.
 	Commands []callCount
-	// Agents are those that called, the busiest first. Refused are their calls that were denied,
-	// by what was denied and why, the most frequent first.
+	// Agents are the agents that called, busiest first. Refused are their denied calls, grouped by
+	// what was denied and why, most frequent first.
 	Agents  []agentFigures
 	Refused []refusedCount
-	// P50, P90 and P99 are percentiles of how long allowed calls took, without the time
-	// that users thought; Slowest is the longest. They are zero without such calls.
+	// P50, P90 and P99 are percentiles of the durations of allowed calls that did not wait for
+	// the user; Slowest is the longest. They are zero without such calls.
 	P50, P90, P99, Slowest time.Duration
 }
 
@@ -35,7 +35,7 @@ type callCount struct {
 	Calls int
 }
 
-// agentFigures is what one agent did, by [loggedCall.Who]. Read is how many different notes it was shown, Last its
+// agentFigures are the figures of one agent, see [loggedCall.Who]. Read is how many different notes it read, Last its
 // newest call. Hours are as in [callFigures].
 type agentFigures struct {
 	Name                string
@@ -46,22 +46,22 @@ type agentFigures struct {
 	hours               map[int64]*hourFigures
 }
 
-// refusedCount is how often one agent was refused one thing. Last is the newest of the calls.
+// refusedCount counts the refusals of the same call of one agent for the same reason. Last is the newest of these calls.
 type refusedCount struct {
 	Calls int
 	Last  loggedCall
 }
 
 const (
-	mostCounted = 10
+	maxCommands = 10
 	maxHours    = 24 * 31
 )
 
-// textDay is what a rule about texts did on a day, in local time: an outcome of
-// [audit.Line.TextOutcomes], or how often it had each, such as "2 asked, 1 blocked".
+// textDay has the outcomes of a text rule on a day, in local time: one of [audit.Line.TextOutcomes],
+// or how often each occurred, such as "2 asked, 1 blocked".
 type textDay struct{ Day, Rule, Did string }
 
-// TextDays returns what the rules about texts did since a time, the newest day first.
+// TextDays returns the outcomes of the text rules since a time, newest day first.
 func (c *CallLog) TextDays(since time.Time) (days []textDay) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,8 +79,8 @@ func (c *CallLog) TextDays(since time.Time) (days []textDay) {
 	return days
 }
 
-// Figures returns the figures of the calls that a filter wants. The hours are those from
-// the filter's Since, or the first call, until now, at most a month.
+// Figures returns the figures of the calls that match a filter. The hours begin with the
+// filter's Since or the first call, and end now or at its Until; there is at most a month of them.
 func (c *CallLog) Figures(f callFilter, now time.Time) (figures callFigures) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,7 +107,7 @@ func (c *CallLog) Figures(f callFilter, now time.Time) (figures callFigures) {
 	slices.SortFunc(figures.Commands, func(a, b callCount) int {
 		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
 	})
-	figures.Commands = figures.Commands[:min(len(figures.Commands), mostCounted)]
+	figures.Commands = figures.Commands[:min(len(figures.Commands), maxCommands)]
 	if earliest := now.Add(-maxHours * time.Hour); oldest.Truncate(time.Hour).Before(earliest) {
 		oldest = earliest
 	}
@@ -156,20 +156,21 @@ type tally struct {
 	durations []time.Duration
 }
 
-func (t *tally) add(one loggedCall) {
-	calls := one.Calls()
-	if one.Own() || calls == 0 {
+// add counts a call. Calls must be added newest first.
+func (t *tally) add(call loggedCall) {
+	calls := call.Calls()
+	if call.Own() || calls == 0 {
 		return
 	}
-	agent := t.agents[one.Who()]
+	agent := t.agents[call.Who()]
 	if agent == nil {
-		agent = &agentFigures{Name: one.Who(), Last: one, notes: map[noteKey]bool{}, hours: map[int64]*hourFigures{}}
+		agent = &agentFigures{Name: call.Who(), Last: call, notes: map[noteKey]bool{}, hours: map[int64]*hourFigures{}}
 		t.agents[agent.Name] = agent
 	}
 	agent.Calls += calls
-	outcome := one.Outcome()
+	outcome := call.Outcome()
 	for _, hours := range []map[int64]*hourFigures{t.hours, agent.hours} {
-		start := one.Time.Truncate(time.Hour)
+		start := call.Time.Truncate(time.Hour)
 		hour := hours[start.Unix()]
 		if hour == nil {
 			hour = &hourFigures{Start: start}
@@ -191,21 +192,21 @@ func (t *tally) add(one loggedCall) {
 	switch outcome {
 	case "denied":
 		agent.Denied += calls
-		key := [5]string{one.Who(), one.Vault, one.Command, one.Code, one.Rule}
+		key := [5]string{call.Who(), call.Vault, call.Command, call.Code, call.Rule}
 		if t.refused[key] == nil {
-			t.refused[key] = &refusedCount{Last: one} // the newest come first
+			t.refused[key] = &refusedCount{Last: call} // the newest come first
 		}
 		t.refused[key].Calls += calls
 	case "allowed":
-		if one.reads() && !agent.notes[one.Note] {
-			agent.notes[one.Note] = true
+		if call.reads() && !agent.notes[call.Note] {
+			agent.notes[call.Note] = true
 			agent.Read++
 		}
 	}
-	if one.Command != "" {
-		t.commands[one.Command] += calls
+	if call.Command != "" {
+		t.commands[call.Command] += calls
 	}
-	if one.Ended && !one.Approved && one.Decision == "allow" {
-		t.durations = append(t.durations, one.Duration)
+	if call.Ended && !call.Approved && call.Decision == "allow" {
+		t.durations = append(t.durations, call.Duration)
 	}
 }

@@ -1,11 +1,11 @@
 package ui
 
-// A [CallLog] keeps the calls of the audit log in memory, and answers what the page asks about them: the newest ones
-// that a filter wants, one with all its lines, and figures of a time.
+// A [CallLog] keeps the calls of the audit log in memory, and answers the queries of the page: the newest calls that
+// match a filter, one call with all its lines, and the figures of a period.
 //
-// The log is read from its end: some of it at once, so that the first answer does not wait for more, and then its
-// new lines, and in parts what is older. Names are chosen by clients, and are cleaned when they are shown. The log
-// has no text and no path of a note, so none is here.
+// The log is read from its end: its last part at once, so that the first answer does not have to wait, and then new
+// lines, and older parts one by one. Names are chosen by clients, and are cleaned when they are displayed. The log
+// contains no text and no path of a note.
 
 import (
 	"context"
@@ -20,45 +20,45 @@ import (
 )
 
 const (
-	// firstRead is how many bytes at the end of each part of the log are read before the first answer: some 1,200
-	// lines, and olderRead how many of what is before them at once.
+	// firstRead is how many bytes at the end of each part of the log are read before the first answer: about 1,200
+	// lines. olderRead is how many bytes before them are read at a time.
 	firstRead = 512 << 10
 	olderRead = 4 << 20
 
-	// maxRead is how many bytes of each part of the log are read in all: some 150,000 lines. "vaultwicket audit
-	// list" lists older ones.
+	// maxRead is the maximum number of bytes that are read of each part of the log: about 150,000 lines. "vaultwicket
+	// audit list" lists older ones.
 	maxRead = 64 << 20
 
-	// firstCallNumber is that of the first call that is read. Older ones have lower numbers.
+	// firstCallNumber is the number of the first call that is read. Older calls get lower numbers.
 	firstCallNumber = 1 << 32
 
-	// waiting is how many calls are known by their ids at either end: they may get more lines.
+	// waiting is how many calls at either end are indexed by id, because they may get more lines.
 	waiting = 4096
 
 	// maxCalls is the maximum number of calls. At the limit the oldest quarter is dropped.
 	maxCalls = 200_000
 )
 
-// CallLog are the calls of the audit log in a state folder. It is safe for use by several
+// CallLog has the calls of the audit log in a state folder. It is safe for concurrent use by
 // goroutines.
 type CallLog struct {
 	parts [2]*audit.Follower
-	max   int // calls that are kept
+	max   int // maximum number of calls
 
 	reading sync.Mutex // held while older lines are read
 	older   [2]olderPart
 
 	mu      sync.Mutex
 	rows    []row
-	order   []int32           // the rows by their times: a line of an earlier call can be written later
-	first   uint64            // the number of rows[0]; numbers rise by one
-	byCall  map[string]uint64 // numbers of rows that may get more lines, by their ids
-	names   map[string]string // that calls have in common, each once in memory
-	read    uint64            // lines, since the beginning
+	order   []int32           // indexes of rows by time: a line of an earlier call may be written later
+	first   uint64            // the number of rows[0]; numbers are consecutive
+	byCall  map[string]uint64 // numbers of rows that may get more lines, by id
+	names   map[string]string // names that calls share, so that each is in memory once
+	read    uint64            // number of lines read so far
 	skipped bool              // there are older calls, which are not kept
 	begun   bool              // the newest lines were read
-	partial bool              // older calls are still to be read
-	texts   map[textDay]int   // by outcome
+	partial bool              // older calls have not been read yet
+	texts   map[textDay]int   // number of each outcome of text rules
 }
 
 // row is a call and its lines.
@@ -67,14 +67,14 @@ type row struct {
 	lines []line
 }
 
-// olderPart is what was not read at first of one part of the log.
+// olderPart is the state of reading one part of the log backwards.
 type olderPart struct {
 	log   *audit.Older
-	bytes int64 // that were read
+	bytes int64 // read so far
 	ended bool
 }
 
-// line is where a line of a call is in the log.
+// line is the location of a line in the log.
 type line struct {
 	part  int
 	place audit.Place
@@ -92,8 +92,8 @@ func OpenCallLog(state string) *CallLog {
 	}
 }
 
-// Update reads the new lines of the log. It returns how many lines were read since [OpenCallLog]: callers
-// compare it to learn whether there are new ones.
+// Update reads the new lines of the log. It returns how many lines were read since [OpenCallLog], so that
+// callers can find out whether there are new ones.
 func (c *CallLog) Update() (read uint64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -103,7 +103,7 @@ func (c *CallLog) Update() (read uint64, err error) {
 			number, known := c.byCall[l.Call]
 			if l.Call == "" || !known || number < c.first {
 				number = c.first + uint64(len(c.rows))
-				c.rows = append(c.rows, c.begin(part, l))
+				c.rows = append(c.rows, c.newRow(part, l))
 				if l.Call != "" {
 					c.byCall[l.Call] = number
 				}
@@ -118,9 +118,8 @@ func (c *CallLog) Update() (read uint64, err error) {
 		c.begun = true
 		c.partial = c.parts[0].HasOlder() || c.parts[1].HasOlder()
 	}
-	// The calls that came after the known ones are put in the order of their times: they are
-	// read from one part of the log after the other, and the line of a call that takes long comes
-	// after those of later ones. Those that were shown keep their numbers.
+	// Sort the new calls by time: the parts of the log are read one after the other, and the line
+	// of a slow call comes after those of later ones. Calls that were shown keep their numbers.
 	slices.SortStableFunc(c.rows[known:], func(a, b row) int { return a.Time.Compare(b.Time) })
 	for i := range c.rows[known:] {
 		r := &c.rows[known+i]
@@ -142,13 +141,13 @@ func (c *CallLog) Update() (read uint64, err error) {
 	return c.read, nil
 }
 
-// begin returns the row of a call, or of a line that is about none, without its lines.
-func (c *CallLog) begin(part int, l audit.Line) row {
-	one := row{loggedCall: loggedCall{ID: l.Call, Session: c.name(l.Session), Time: l.Time}}
+// newRow returns the row of the call of a line, or of a line about no call, without its lines.
+func (c *CallLog) newRow(part int, l audit.Line) row {
+	r := row{loggedCall: loggedCall{ID: l.Call, Session: c.name(l.Session), Time: l.Time}}
 	if l.Call == "" {
-		one.ID = fmt.Sprintf("line%d-%d", part, l.Seq)
+		r.ID = fmt.Sprintf("line%d-%d", part, l.Seq)
 	}
-	return one
+	return r
 }
 
 // add adds a line to a row.
@@ -161,9 +160,9 @@ func (c *CallLog) add(r *row, at line, l audit.Line) {
 	c.read++
 }
 
-// ReadOlder reads one more part of what is before the calls that are known. more is false once there is none, or as
-// many calls are known as are kept. It is for after the first [CallLog.Update], and lets others ask meanwhile. The
-// error is that of the log, or of ctx once it has ended.
+// ReadOlder reads one more block of lines before the known calls. more is false once there are none, or the maximum
+// number of calls is reached. Call it after the first [CallLog.Update]; it does not block queries for long. The error is
+// that of the log, or of ctx once it has ended.
 func (c *CallLog) ReadOlder(ctx context.Context) (more bool, err error) {
 	c.reading.Lock()
 	defer c.reading.Unlock()
@@ -172,25 +171,25 @@ func (c *CallLog) ReadOlder(ctx context.Context) (more bool, err error) {
 		line audit.Line
 	}
 	for part := range c.older {
-		o := &c.older[part]
-		if o.log == nil {
+		older := &c.older[part]
+		if older.log == nil {
 			c.mu.Lock()
-			o.log = c.parts[part].Older()
-			o.bytes = firstRead
+			older.log = c.parts[part].Older()
+			older.bytes = firstRead
 			c.mu.Unlock()
 		}
-		if o.ended || o.bytes >= maxRead {
+		if older.ended || older.bytes >= maxRead {
 			continue
 		}
 		var lines []olderLine
-		goesOn, err := o.log.Take(ctx, olderRead, func(at audit.Place, l audit.Line) {
+		goesOn, err := older.log.Take(ctx, olderRead, func(at audit.Place, l audit.Line) {
 			lines = append(lines, olderLine{line{part, at}, l})
 		})
 		if err != nil {
 			return true, err
 		}
-		o.ended = !goesOn
-		o.bytes = o.bytes + olderRead
+		older.ended = !goesOn
+		older.bytes = older.bytes + olderRead
 		c.mu.Lock()
 		known := c.oldest()
 		var rows []row
@@ -204,7 +203,7 @@ func (c *CallLog) ReadOlder(ctx context.Context) (more bool, err error) {
 			i, isBegun := begun[id]
 			if !isBegun || id == "" {
 				i = len(rows)
-				rows = append(rows, c.begin(part, l.line))
+				rows = append(rows, c.newRow(part, l.line))
 				begun[id] = i
 			}
 			c.add(&rows[i], l.at, l.line)
@@ -215,9 +214,9 @@ func (c *CallLog) ReadOlder(ctx context.Context) (more bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	isFull := len(c.rows) >= c.max*3/4
-	for _, o := range c.older {
-		hasMore := !o.ended
-		isLimitReached := isFull || o.bytes >= maxRead
+	for _, older := range c.older {
+		hasMore := !older.ended
+		isLimitReached := isFull || older.bytes >= maxRead
 		more = more || hasMore && !isLimitReached
 		c.skipped = c.skipped || hasMore && isLimitReached
 	}
@@ -225,7 +224,7 @@ func (c *CallLog) ReadOlder(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// oldest returns the oldest calls that are known, by their ids.
+// oldest returns the numbers of the oldest known calls, by id.
 func (c *CallLog) oldest() map[string]uint64 {
 	known := map[string]uint64{}
 	for _, i := range c.order[:min(len(c.order), waiting)] {
@@ -234,7 +233,7 @@ func (c *CallLog) oldest() map[string]uint64 {
 	return known
 }
 
-// prepend adds rows that are older than those that are known, but for some.
+// prepend adds rows that are mostly older than the known ones.
 func (c *CallLog) prepend(rows []row) {
 	slices.SortStableFunc(rows, func(a, b row) int { return a.Time.Compare(b.Time) })
 	c.first -= uint64(len(rows))
@@ -251,7 +250,7 @@ func (c *CallLog) prepend(rows []row) {
 	slices.SortStableFunc(c.order, func(a, b int32) int { return c.rows[a].Time.Compare(c.rows[b].Time) })
 }
 
-// name returns a text that many calls have, so that it is in memory once.
+// name returns a shared copy of a text that many calls have.
 func (c *CallLog) name(text string) string {
 	if _, known := c.names[text]; !known {
 		c.names[text] = text
@@ -259,11 +258,11 @@ func (c *CallLog) name(text string) string {
 	return c.names[text]
 }
 
-// decisions are in the order in which one replaces another: the lines of a call can come
-// from two files.
+// decisions are in ascending precedence, because the lines of a call may come from two files in any
+// order.
 var decisions = []string{"", "plan", "ask", "reply", "allow", "deny", "skip"}
 
-// describe adds to a call what a line of it says.
+// describe adds the content of a line to its call.
 func (c *CallLog) describe(r *loggedCall, l audit.Line) {
 	set := func(to *string, value string) {
 		if value != "" {
@@ -322,8 +321,8 @@ func (c *CallLog) describe(r *loggedCall, l audit.Line) {
 	}
 }
 
-// forget drops the oldest calls when there are too many, and the ids of those that have
-// ended a while ago: their last lines have come.
+// forget drops the oldest calls if there are too many, and the ids of older calls, which get no more
+// lines.
 func (c *CallLog) forget() {
 	if len(c.rows) > c.max {
 		drop := len(c.rows) / 4
@@ -334,7 +333,7 @@ func (c *CallLog) forget() {
 		for i := range c.order {
 			c.order[i] -= int32(drop)
 		}
-		clear(c.names) // the calls that are left have theirs
+		clear(c.names) // the remaining calls keep their own references
 	}
 	if len(c.byCall) > 2*waiting {
 		maps.DeleteFunc(
@@ -344,7 +343,7 @@ func (c *CallLog) forget() {
 	}
 }
 
-// backward yields the calls in the order of time, the newest first.
+// backward yields the calls by time, newest first.
 func (c *CallLog) backward() iter.Seq[*row] {
 	return func(yield func(*row) bool) {
 		for _, i := range slices.Backward(c.order) {

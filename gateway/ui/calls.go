@@ -14,7 +14,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
-// activityData is what the view of calls shows.
+// activityData is the data of the view of calls.
 type activityData struct {
 	Page     callPage
 	Rows     []callRow
@@ -29,15 +29,15 @@ type activityData struct {
 	First    bool         // there was never a call
 	Before   bool         // this is not the newest part
 	Newest   template.URL // the query of the newest part
-	Older    template.URL // that of the next part, "" for none
-	Most     int          // of the commands that were called most
+	Older    template.URL // the query of the next part, "" for none
+	Most     int          // number of calls of the most frequent command
 }
 
-// callRow is a call in a list, or some that came one after the other and are told together.
+// callRow is a call in a list, or several consecutive calls that are listed together.
 type callRow struct {
 	loggedCall
-	Path  string   // of the note, "" if it is not known
-	Same  []callID // all of them, nil for one call
+	Path  string   // of the note, "" if unknown
+	Same  []callID // all calls of the row, nil for a single call
 	Until time.Time
 }
 
@@ -47,40 +47,39 @@ type callID struct {
 	Time     time.Time
 }
 
-// rowsOf returns calls as they are listed: what an agent repeats is one row.
+// rowsOf returns the rows of a list of calls. Repetitions of an agent are one row.
 func (p *Page) rowsOf(calls []loggedCall) (rows []callRow) {
 	for _, c := range calls {
-		one := callRow{loggedCall: c, Path: p.names.of(c)}
+		current := callRow{loggedCall: c, Path: p.names.pathOf(c)}
 		if n := len(rows); n > 0 {
 			last := &rows[n-1]
 			if repeats(last.loggedCall, c) {
 				if last.Same == nil {
 					last.Same = []callID{{last.ID, last.Path, last.Time}}
 				}
-				last.Same = append(last.Same, callID{c.ID, one.Path, c.Time})
+				last.Same = append(last.Same, callID{c.ID, current.Path, c.Time})
 				last.Until = c.Time
 				continue
 			}
 		}
-		rows = append(rows, one)
+		rows = append(rows, current)
 	}
 	return rows
 }
 
-// repeats reports whether a call is the same as the one before but for the note that it is about. A change is never a
-// repetition.
+// repeats reports whether a call differs from the one before at most in its note. A change is never a repetition.
 func repeats(before, c loggedCall) bool {
 	areChanges := before.Change != "" || c.Change != ""
 	if areChanges || before.Kind != "" || c.Kind != "" {
 		return false
 	}
-	isOfSameCaller := before.Who() == c.Who() && before.Own() == c.Own() && before.Session == c.Session
+	hasSameCaller := before.Who() == c.Who() && before.Own() == c.Own() && before.Session == c.Session
 	isSameCall := before.Vault == c.Vault && before.Command == c.Command
 	hasSameEnd := before.Code == c.Code && before.Outcome() == c.Outcome()
-	return isOfSameCaller && isSameCall && hasSameEnd
+	return hasSameCaller && isSameCall && hasSameEnd
 }
 
-// Notes returns how many different notes the calls of a row name.
+// Notes returns the number of different notes that the calls of a row name.
 func (r callRow) Notes() int {
 	seen := map[string]bool{}
 	for _, one := range r.Same {
@@ -97,7 +96,7 @@ type filterChip struct {
 	Without template.URL
 }
 
-// chipOf returns a filter in effect in a query.
+// chipOf returns the chip of a filter in a query, which consists of the parameters with these names.
 func chipOf(query url.Values, text string, names ...string) filterChip {
 	without := maps.Clone(query)
 	for _, name := range names {
@@ -106,22 +105,22 @@ func chipOf(query url.Values, text string, names ...string) filterChip {
 	return filterChip{sanitize.Line(text), template.URL(without.Encode())}
 }
 
-// callQuery is a filter as it is in the address. Hour is the Unix time at which a part of a chart
-// begins, and Hours how long it is.
+// callQuery is a filter as it appears in the address. Hour is the Unix time at which a part of a chart
+// begins, and Hours its length.
 type callQuery struct {
 	Who, Vault, Command, Outcome, Text, Session, Period, Hour, Hours, Changes string
 }
 
-// outcomes are the choices of a filter.
+// outcomes are the choices of the filter by outcome.
 var outcomes = []string{"allowed", "denied", "failed", "asked", "planned", "skipped"}
 
-// periods are the names of the choices of a time.
+// periods are the labels of the choices of the filter by period.
 var periods = map[string]string{"hour": "last hour", "today": "today", "week": "last 7 days", "all": "any time"}
 
-// rowsOfPage is how many calls one page of the view has.
+// rowsOfPage is the maximum number of calls in one part of the view.
 const rowsOfPage = 100
 
-// fields are the fields of a query by their names in the address.
+// fields returns the fields of a query by their parameters in the address.
 func (q *callQuery) fields() map[string]*string {
 	return map[string]*string{
 		"who": &q.Who, "vault": &q.Vault, "command": &q.Command, "outcome": &q.Outcome, "q": &q.Text, "session": &q.Session,
@@ -129,7 +128,7 @@ func (q *callQuery) fields() map[string]*string {
 	}
 }
 
-// values returns a query for an address.
+// values returns the parameters of a query for an address.
 func (q callQuery) values() url.Values {
 	values := url.Values{}
 	for name, field := range q.fields() {
@@ -140,14 +139,14 @@ func (q callQuery) values() url.Values {
 	return values
 }
 
-// chips returns the filters in effect.
+// chips returns the chips of the filters in effect.
 func (q callQuery) chips() (chips []filterChip) {
 	add := func(text string, names ...string) { chips = append(chips, chipOf(q.values(), text, names...)) }
-	for _, one := range []struct{ name, label, value string }{
+	for _, filter := range []struct{ name, label, value string }{
 		{"q", "search", q.Text}, {"who", "agent", q.Who}, {"vault", "vault", q.Vault}, {"command", "command", q.Command}, {"outcome", "outcome", q.Outcome}, {"session", "session", q.Session},
 	} {
-		if one.value != "" {
-			add(one.label+": "+one.value, one.name)
+		if filter.value != "" {
+			add(filter.label+": "+filter.value, filter.name)
 		}
 	}
 	if q.Changes != "" {
@@ -161,24 +160,24 @@ func (q callQuery) chips() (chips []filterChip) {
 	return chips
 }
 
-// hour returns the part of a chart that a query wants.
+// hour returns the period of the part of a chart that a query selects. ok is false if it selects none.
 func (q callQuery) hour() (from, until time.Time, ok bool) {
 	at, err := strconv.ParseInt(q.Hour, 10, 64)
 	if err != nil || at <= 0 || at > 1<<40 {
 		return from, until, false
 	}
-	hours, _ := strconv.Atoi(q.Hours) // one if it is not given
+	hours, _ := strconv.Atoi(q.Hours) // one without a number
 	from = time.Unix(at, 0)
 	return from, from.Add(time.Duration(min(max(hours, 1), 24*31)) * time.Hour), true
 }
 
-// activity shows the calls that a filter wants, and their figures.
+// activity shows the calls that match the filters of the query, and their figures.
 func (p *Page) activity(r request) view {
 	v := view{template: "activity", title: "Activity"}
 	_, err := p.calls.Update()
 	now := p.Now()
 	values := r.URL.Query()
-	before, _ := strconv.ParseUint(values.Get("before"), 10, 64) // 0 is from the newest
+	before, _ := strconv.ParseUint(values.Get("before"), 10, 64) // 0 begins with the newest
 	var q callQuery
 	for name, field := range q.fields() {
 		text := strings.TrimSpace(values.Get(name))
@@ -192,7 +191,7 @@ func (p *Page) activity(r request) view {
 		Most:     1,
 		Newest:   template.URL(q.values().Encode()),
 	}
-	// What a query wants. The period is a day if none is given.
+	// The default period is a day.
 	filter := callFilter{
 		Who:     q.Who,
 		Vault:   q.Vault,
@@ -223,15 +222,15 @@ func (p *Page) activity(r request) view {
 		link.Set("hours", strconv.Itoa(data.Chart.Each))
 		slot.Query = template.URL(link.Encode())
 	}
-	if from, until, ok := q.hour(); ok { // the chart shows what is around it
+	if from, until, ok := q.hour(); ok { // the chart above also shows the hours around it
 		filter.Since = from
 		filter.Until = until
 		data.Figures = p.calls.Figures(filter, now)
 	}
 	data.Page = p.calls.Page(filter, before, rowsOfPage)
 	data.Rows = p.rowsOf(data.Page.Calls)
-	_, some := p.calls.Last()
-	data.First = !some
+	_, hasCalls := p.calls.Last()
+	data.First = !hasCalls
 	data.Who, data.Vaults, data.Commands = p.calls.Names()
 	for _, c := range data.Figures.Commands {
 		data.Most = max(data.Most, c.Calls)
@@ -245,7 +244,7 @@ func (p *Page) activity(r request) view {
 	return v.failed(err)
 }
 
-// callData is one call with its lines of the log. Why is why it was refused, nil if it was not.
+// callData is a call with its lines in the log. Why is the reason of a refusal, nil for none.
 type callData struct {
 	Call  callRow
 	Lines []audit.Line
@@ -254,13 +253,13 @@ type callData struct {
 
 // oneCall shows a call with all its lines.
 func (p *Page) oneCall(r request) view {
-	_, _ = p.calls.Update() // a call that is known can be shown without it
+	_, _ = p.calls.Update() // known calls can be shown even after an error
 	id, err := url.PathUnescape(r.rest)
 	call, lines, ok := p.calls.One(id)
 	if err != nil || !ok {
 		return view{template: "missing", title: "Not found", status: http.StatusNotFound}
 	}
-	data := callData{callRow{loggedCall: call, Path: p.names.of(call)}, lines, nil}
+	data := callData{callRow{loggedCall: call, Path: p.names.pathOf(call)}, lines, nil}
 	wasRefused := call.Decision == "deny" || call.Outcome() == "denied"
 	if call.Kind == "" && wasRefused || call.Kind == audit.KindLimited {
 		why := p.advised(call)
@@ -269,16 +268,16 @@ func (p *Page) oneCall(r request) view {
 	return view{template: "call", title: "Call", data: data}
 }
 
-// chart is a chart of bars, which the page draws as SVG of the size below, with a description; the
-// numbers are in a table next to it.
+// chart is a bar chart, which the page draws as SVG of the size below, with a description. The page
+// shows the numbers in a table next to it.
 type chart struct {
 	About  string
 	Slots  []slot
-	Labels []string // of the time, at equal distances
-	Each   int      // hours of a slot
+	Labels []string // of the time axis, at equal distances
+	Each   int      // hours per slot
 }
 
-// slot is the hours of one bar. Query is that of the view of its calls.
+// slot is a period of the chart. Query selects its calls.
 type slot struct {
 	Start time.Time
 	Query template.URL
@@ -286,7 +285,7 @@ type slot struct {
 	Bars  []bar
 }
 
-// bar is one part of a bar. Class is allowed, failed, asked or denied.
+// bar is one segment of the bar of a slot. Class is allowed, failed, asked, skipped or denied.
 type bar struct {
 	X, Y, Width, Height int
 	Class               string
@@ -294,14 +293,14 @@ type bar struct {
 
 const (
 	width, height = 720, 120
-	below         = 18 // for the labels
-	mostLabels    = 8
-	mostBars      = 168 // a week of hours; more are put together
+	labelHeight   = 18 // labelHeight the bars
+	maxLabels     = 8
+	maxBars       = 168 // a week of hours; longer periods have several hours in a bar
 )
 
 // chartOf returns a chart of the calls of some hours, in the time zone in.
 func chartOf(hours []hourFigures, in *time.Location) chart {
-	each := max(1, (len(hours)+mostBars-1)/mostBars)
+	each := max(1, (len(hours)+maxBars-1)/maxBars)
 	if each > 1 {
 		var fewer []hourFigures
 		for i, h := range hours {
@@ -322,9 +321,9 @@ func chartOf(hours []hourFigures, in *time.Location) chart {
 	calls := 0
 	denied := 0
 	for _, h := range hours {
-		all := h.Allowed + h.Denied + h.Failed + h.Asked + h.Skipped
-		most = max(most, all)
-		calls = calls + all
+		total := h.Allowed + h.Denied + h.Failed + h.Asked + h.Skipped
+		most = max(most, total)
+		calls = calls + total
 		denied = denied + h.Denied
 	}
 	switch {
@@ -344,9 +343,9 @@ func chartOf(hours []hourFigures, in *time.Location) chart {
 	for i, h := range hours {
 		x := i * width / len(hours)
 		next := (i + 1) * width / len(hours)
-		y := height - below
-		one := slot{Start: h.Start}
-		var said []string
+		y := height - labelHeight
+		current := slot{Start: h.Start}
+		var parts []string
 		for _, part := range []struct { // from the bottom
 			calls int
 			class string
@@ -354,23 +353,23 @@ func chartOf(hours []hourFigures, in *time.Location) chart {
 			if part.calls == 0 {
 				continue
 			}
-			tall := max(1, part.calls*(height-below-4)/most)
-			y -= tall
-			said = append(said, fmt.Sprintf("%d %s", part.calls, part.class))
-			one.Bars = append(one.Bars, bar{x, max(0, y), max(1, next-x-1), tall, part.class})
+			segment := max(1, part.calls*(height-labelHeight-4)/most)
+			y -= segment
+			parts = append(parts, fmt.Sprintf("%d %s", part.calls, part.class))
+			current.Bars = append(current.Bars, bar{x, max(0, y), max(1, next-x-1), segment, part.class})
 		}
-		if len(said) > 0 {
-			one.Title = h.Start.In(in).Format("Mon 2 Jan 15:04") + ": " + strings.Join(said, ", ")
-			c.Slots = append(c.Slots, one)
+		if len(parts) > 0 {
+			current.Title = h.Start.In(in).Format("Mon 2 Jan 15:04") + ": " + strings.Join(parts, ", ")
+			c.Slots = append(c.Slots, current)
 		}
 	}
-	form := "15:04"
+	layout := "15:04"
 	if len(hours)*each > 48 {
-		form = "2 Jan"
+		layout = "2 Jan"
 	}
-	every := max(1, (len(hours)+mostLabels-1)/mostLabels)
+	every := max(1, (len(hours)+maxLabels-1)/maxLabels)
 	for i := 0; i < len(hours); i += every {
-		c.Labels = append(c.Labels, hours[i].Start.In(in).Format(form))
+		c.Labels = append(c.Labels, hours[i].Start.In(in).Format(layout))
 	}
 	return c
 }

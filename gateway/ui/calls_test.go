@@ -38,15 +38,15 @@ func TestBarsStayInside(t *testing.T) {
 					require.That(t, b.Width >= 1, "%d hours of %+v: %+v", n, h, b)
 					require.That(t, b.Height >= 1, "%d hours of %+v: %+v", n, h, b)
 					require.That(t, b.X+b.Width <= width, "%d hours of %+v: %+v", n, h, b)
-					require.That(t, b.Y+b.Height <= height-below, "%d hours of %+v: %+v", n, h, b)
+					require.That(t, b.Y+b.Height <= height-labelHeight, "%d hours of %+v: %+v", n, h, b)
 				}
 			}
 			if n > 0 && (drawn["allowed"] != (h.Allowed > 0) || drawn["denied"] != (h.Denied > 0) ||
 				drawn["failed"] != (h.Failed > 0) || drawn["asked"] != (h.Asked > 0)) {
 				t.Errorf("%d hours of %+v: %v", n, h, drawn)
 			}
-			assert.That(t, len(c.Labels) <= mostLabels, "%d hours: %d labels, %d bars", n, len(c.Labels), len(c.Slots))
-			assert.That(t, len(c.Slots) <= mostBars, "%d hours: %d labels, %d bars", n, len(c.Labels), len(c.Slots))
+			assert.That(t, len(c.Labels) <= maxLabels, "%d hours: %d labels, %d bars", n, len(c.Labels), len(c.Slots))
+			assert.That(t, len(c.Slots) <= maxBars, "%d hours: %d labels, %d bars", n, len(c.Labels), len(c.Slots))
 		}
 	}
 }

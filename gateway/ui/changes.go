@@ -459,7 +459,7 @@ func (p *Page) undo(r request) view {
 	case asked == nil:
 		return view{goTo: one, problem: forOwner(result.Error, form.What), status: http.StatusUnprocessableEntity}
 	}
-	question := p.drawnCard(consent.StoredQuestion{Vault: form.Vault, Command: "undo"}, asked.Lines)
+	question := p.cardWith(consent.StoredQuestion{Vault: form.Vault, Command: "undo"}, asked.Lines)
 	question.Intro = slices.DeleteFunc(
 		question.Intro,
 		func(row diffRow) bool { return strings.HasPrefix(row.Before, which+": ") },

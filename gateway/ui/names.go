@@ -16,10 +16,10 @@ type noteNames struct {
 	page *Page
 	logs audit.Logs
 
-	mu    sync.Mutex
-	built time.Time
-	took  time.Duration
-	paths map[string]map[noteKey]string // by vault
+	mu        sync.Mutex
+	builtAt   time.Time
+	buildTime time.Duration
+	paths     map[string]map[noteKey]string // by vault
 }
 
 const (
@@ -28,27 +28,27 @@ const (
 	// and at least namedEntries.
 	namedAge     = 7 * 24 * time.Hour
 	namedEntries = 1000
-	// namesAge is the minimum age of the names before an unknown digest causes a rebuild (a hidden or deleted note
-	// stays unknown). A rebuild that took long waits at least 20 times as long, to bound the load.
-	namesAge = 2 * time.Second
+	// minRebuildInterval is the minimum age of the names before an unknown digest causes a rebuild (a hidden or deleted
+	// note stays unknown). After a slow rebuild, the interval is 20 times its duration, to bound the load.
+	minRebuildInterval = 2 * time.Second
 )
 
-// of returns the path of a note that a call named, "" if it is none that may be seen.
-func (n *noteNames) of(c loggedCall) string {
+// pathOf returns the path of the note that a call named, or "" if it is unknown or hidden.
+func (n *noteNames) pathOf(c loggedCall) string {
 	if c.Note == 0 {
 		return ""
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	path, known := n.paths[c.Vault][c.Note]
-	if age := time.Since(n.built); !known && age > max(namesAge, 20*n.took) {
+	if age := time.Since(n.builtAt); !known && age > max(minRebuildInterval, 20*n.buildTime) {
 		n.build()
 		path = n.paths[c.Vault][c.Note]
 	}
 	return path
 }
 
-// matching returns the notes whose paths contain a text, in whatever case.
+// matching returns the notes whose paths contain a text, ignoring case.
 func (n *noteNames) matching(text string) map[noteKey]bool {
 	found := map[noteKey]bool{}
 	if text = strings.ToLower(text); text == "" {
@@ -56,7 +56,7 @@ func (n *noteNames) matching(text string) map[noteKey]bool {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if time.Since(n.built) > max(namesAge, 20*n.took) {
+	if time.Since(n.builtAt) > max(minRebuildInterval, 20*n.buildTime) {
 		n.build()
 	}
 	for _, paths := range n.paths {
@@ -69,7 +69,7 @@ func (n *noteNames) matching(text string) map[noteKey]bool {
 	return found
 }
 
-// build computes the names, with mu held. A vault that cannot be read has none.
+// build computes the names. A vault that cannot be read has none. The caller holds mu.
 func (n *noteNames) build() {
 	begun := time.Now()
 	n.paths = map[string]map[noteKey]string{}
@@ -79,16 +79,16 @@ func (n *noteNames) build() {
 			paths[noteKeyOf(n.logs.Digest(path))] = path
 			return len(paths) < maxNames
 		}
-		sees := n.page.Gateway.Visible(vault)
-		if kept, err := n.page.Gateway.Journal(vault); err == nil {
+		isVisible := n.page.Gateway.Visible(vault)
+		if log, err := n.page.Gateway.Journal(vault); err == nil {
 			read := 0
-			_, _ = kept.Each(
+			_, _ = log.Each(
 				context.Background(),
 				journal.Filter{},
 				func(e journal.Entry) bool { // unreadable entries are skipped
 					for _, s := range e.Steps {
 						for _, path := range []string{s.Path, s.Source()} {
-							if sees(path) {
+							if isVisible(path) {
 								add(path)
 							}
 						}
@@ -101,6 +101,6 @@ func (n *noteNames) build() {
 		_ = n.page.Gateway.EachVisible(vault, add)
 		n.paths[vault] = paths
 	}
-	n.built = time.Now()
-	n.took = time.Since(begun)
+	n.builtAt = time.Now()
+	n.buildTime = time.Since(begun)
 }

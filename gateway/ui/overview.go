@@ -84,7 +84,7 @@ func (p *Page) overview(r request) view {
 	data.Agents, refusals = p.agentsOn(today)
 	data.MoreRefused = max(0, len(refusals)-refusedOfDay)
 	for _, one := range refusals[:min(len(refusals), refusedOfDay)] {
-		data.Refused = append(data.Refused, refused{one, p.names.of(one.Last), p.why(one.Last).Sentence})
+		data.Refused = append(data.Refused, refused{one, p.names.pathOf(one.Last), p.why(one.Last).Sentence})
 	}
 	data.First = len(today) == 0 && len(data.Agents) == 0 &&
 		len(p.calls.Figures(callFilter{}, p.Now()).Agents) == 0
@@ -304,8 +304,8 @@ func (p *Page) backTo(r request) string {
 		return ""
 	}
 	where := from.EscapedPath()
-	below := where[:strings.LastIndexByte(where, '/')+1] // a route for everything below it ends with a slash
-	if p.routes[where].show == nil && (below == "" || p.routes[below].show == nil) {
+	labelHeight := where[:strings.LastIndexByte(where, '/')+1] // a route for everything below it ends with a slash
+	if p.routes[where].show == nil && (labelHeight == "" || p.routes[labelHeight].show == nil) {
 		return ""
 	}
 	query := from.Query()

@@ -13,23 +13,24 @@ import (
 )
 
 const (
-	// ownConnections is how many connections the page of a server for its own questions takes.
+	// ownConnections is the maximum number of connections to an OwnPage or a Pairing.
 	ownConnections = 16
-	// ownLinger is how long it is open after its last question, so that a browser can read what became of it.
+	// ownLinger is how long an OwnPage stays open after its last question, so that a browser can read the outcome.
 	ownLinger = 2 * time.Minute
-	ownLook   = time.Second // between two looks whether a question waits
+	// ownPollInterval is the time between two checks for pending questions.
+	ownPollInterval = time.Second
 )
 
-// OwnPage is the page of one server for the questions of its own session, on a loopback address. It is open while one
-// waits, and serves nothing else. It is safe for concurrent use.
+// OwnPage is the page of one server for the questions of its own session, on a loopback address. It is open while
+// a question waits, and serves nothing else. It is safe for concurrent use.
 type OwnPage struct {
 	state, session string
 	log            *slog.Logger
 	linger         time.Duration
 
 	mu      sync.Mutex
-	address string    // "" while it is closed
-	until   time.Time // it closes then, unless a question waits
+	address string    // "" while the page is closed
+	until   time.Time // when the page closes, unless a question waits
 	ended   chan struct{}
 }
 
@@ -38,8 +39,8 @@ func NewOwnPage(state, session string, log *slog.Logger) *OwnPage {
 	return &OwnPage{state: state, session: session, log: log, linger: ownLinger}
 }
 
-// Open opens the page, unless it is open, until ctx ends or no question of the session has waited for two minutes. It
-// returns its address, "" where it cannot be opened.
+// Open opens the page, unless it is already open, until ctx ends or no question of the session has waited for two
+// minutes. It returns the address of the page, or "" if it cannot be opened.
 func (o *OwnPage) Open(ctx context.Context) (address string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -58,22 +59,22 @@ func (o *OwnPage) Open(ctx context.Context) (address string) {
 	return o.address
 }
 
-// serve serves the page, and closes it.
+// serve serves the page until it closes.
 func (o *OwnPage) serve(ctx context.Context, l net.Listener) {
-	base, cut := context.WithCancel(context.WithoutCancel(ctx))
-	defer cut()
+	baseCtx, cancelBase := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancelBase()
 	defer close(o.ended)
 	guard := newGuard(time.Now, newLinkPages(o.state, o.session, o.session, time.Now, o.log), nil)
 	limited := httpguard.NewConnLimiter(l, httpguard.ConnLimit(ownConnections))
-	s := httpguard.NewServer(base, guard, slog.NewLogLogger(o.log.Handler(), slog.LevelDebug))
+	server := httpguard.NewServer(baseCtx, guard, slog.NewLogLogger(o.log.Handler(), slog.LevelDebug))
 	failed := make(chan error, 1)
-	go func() { failed <- s.Serve(limited) }()
-	look := time.NewTicker(ownLook)
-	defer look.Stop()
+	go func() { failed <- server.Serve(limited) }()
+	ticker := time.NewTicker(ownPollInterval)
+	defer ticker.Stop()
 	for {
 		select {
-		case <-look.C:
-			if !o.isOver() {
+		case <-ticker.C:
+			if !o.closeIfIdle() {
 				continue
 			}
 		case <-ctx.Done():
@@ -84,33 +85,34 @@ func (o *OwnPage) serve(ctx context.Context, l net.Listener) {
 		}
 		break
 	}
-	limited.CloseUnauthenticated() // browsers open connections ahead, which Shutdown would wait for
+	limited.CloseUnauthenticated() // browsers preconnect, and Shutdown would wait for these connections
 	grace, cancel := context.WithTimeout(context.Background(), stopGrace)
 	defer cancel()
-	_ = s.Shutdown(grace)
-	cut()
-	_ = s.Close()
+	_ = server.Shutdown(grace)
+	cancelBase()
+	_ = server.Close()
 	<-failed
 }
 
-// close has the next question open the page anew.
+// close marks the page as closed, so that the next question opens it again.
 func (o *OwnPage) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.address = ""
 }
 
-// isOver reports whether the page closes, because no question of the session waits. It has no address then.
-func (o *OwnPage) isOver() bool {
-	all, _, err := consent.OpenStore(consent.Folder(o.state), time.Now).List()
-	waits := false
-	for _, q := range all {
-		waits = waits || q.State == consent.Pending && ownerfiles.SessionOf(q.Session) == o.session
+// closeIfIdle closes the page if no question of the session waits and the linger time is over. It returns whether the
+// page is closed.
+func (o *OwnPage) closeIfIdle() bool {
+	questions, _, err := consent.OpenStore(consent.Folder(o.state), time.Now).List()
+	isWaiting := false
+	for _, q := range questions {
+		isWaiting = isWaiting || q.State == consent.Pending && ownerfiles.SessionOf(q.Session) == o.session
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now := time.Now()
-	if waits || err != nil {
+	if isWaiting || err != nil {
 		o.until = now.Add(o.linger)
 	}
 	if now.Before(o.until) {
@@ -120,7 +122,7 @@ func (o *OwnPage) isOver() bool {
 	return true
 }
 
-// Wait waits until the page is closed, if it was opened. The context of [OwnPage.Open] has ended.
+// Wait waits until the page is closed, if it was opened. Call it after the context of [OwnPage.Open] has ended.
 func (o *OwnPage) Wait() {
 	o.mu.Lock()
 	ended := o.ended

@@ -254,7 +254,7 @@ func (p *Page) advised(c loggedCall) reason {
 		return reason{Sentence: r.Sentence}
 	}
 	advice, err := p.Advise(Refusal{
-		Agent: c.Agent, Vault: c.Vault, Command: c.Command, Path: p.names.of(c), Code: c.Code, Rule: c.Rule,
+		Agent: c.Agent, Vault: c.Vault, Command: c.Command, Path: p.names.pathOf(c), Code: c.Code, Rule: c.Rule,
 		Needs: neededBy(c),
 	})
 	if err != nil {
@@ -303,13 +303,13 @@ func (p *Page) why(c loggedCall) (r reason) {
 		bySetting("It may not %s: the command %s is disabled.", does, c.Command)
 	case c.Code == policy.CodeAccess && c.Rule == policy.RulePrivate:
 		where := "The note"
-		if path := p.names.of(c); path != "" {
+		if path := p.names.pathOf(c); path != "" {
 			where = path
 		}
 		say("%s is marked as private: its properties or tags allow less. Change the note to allow more.", where)
 	case c.Code == policy.CodeAccess:
 		where := "this note"
-		if path := p.names.of(c); path != "" {
+		if path := p.names.pathOf(c); path != "" {
 			where = path
 		}
 		bySetting("The access rules of %s do not allow it on %s.", vault, where)

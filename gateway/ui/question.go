@@ -136,9 +136,9 @@ const (
 // show writes the page of a question, with a problem if there is one.
 func (q *linkPages) show(w http.ResponseWriter, r *http.Request, ref string, problem *failure.Error) {
 	data := questionPage{
-		CSS:     consent.LinkPath + pageStyle + "?" + assets()[pageStyle].mark,
+		CSS:     consent.LinkPath + pageStyle + "?" + assets()[pageStyle].hashPart,
 		Icon:    consent.LinkPath + pageIcon,
-		JS:      consent.LinkPath + pageReads + "?" + assets()[pageReads].mark,
+		JS:      consent.LinkPath + pageReads + "?" + assets()[pageReads].hashPart,
 		Path:    consent.LinkPath + ref,
 		Problem: problem,
 	}
@@ -189,7 +189,7 @@ func (q *linkPages) fill(data *questionPage, found consent.StoredQuestion, r *ht
 		part = slices.DeleteFunc(slices.Clone(lines), isOfNote)
 		part = part[:min(len(part), partRows)]
 	}
-	shown := p.drawnCard(found, part)
+	shown := p.cardWith(found, part)
 	shown.Act = actOf(found)
 	data.Card = &shown
 	if !data.Paired {

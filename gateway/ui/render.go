@@ -44,7 +44,7 @@ var views = sync.OnceValue(func() map[string]*template.Template {
 		"cell": func(column string) template.HTMLAttr {
 			return template.HTMLAttr(`role="cell" data-label="` + column + `"`)
 		}, // the name is of a template
-		"asset":  func(name string) string { return "assets/" + name + "?" + assets()[name].mark },
+		"asset":  func(name string) string { return "assets/" + name + "?" + assets()[name].hashPart },
 		"clock":  func(t time.Time) string { return t.Local().Format("15:04:05") },
 		"exact":  func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05 -07:00") },
 		"moment": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
@@ -219,7 +219,7 @@ func lasted(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }
 
-// took is how long a call took.
+// buildTime is how long a call took.
 func took(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%d ms", d.Milliseconds())

@@ -185,7 +185,7 @@ func (f frame) TakeAllBack(n reviewedNote) undoButton {
 }
 
 // lookedAt notes that the owner has looked at what the view showed, until the time of the form.
-func (p *Page) lookedAt(r request) view {
+func (p *Page) markReviewed(r request) view {
 	vault := r.PostForm.Get("vault")
 	v := view{goTo: "review?" + url.Values{"vault": {vault}}.Encode()}
 	at, err := time.Parse(time.RFC3339Nano, r.PostForm.Get("until"))

@@ -1,11 +1,11 @@
-// Package ui is the local page: what agents do, what waits for the user, and what can be
-// taken back. It reads what the subcommands read, and decides and undoes through the same
-// functions; it knows no other way to a vault.
+// Package ui is the local page: it shows what agents do, what waits for the user, and what can be
+// undone. It reads the same data as the subcommands, and decides and undoes through the same
+// functions; it has no other access to a vault.
 //
-// The page listens on a loopback address only. [guard] decides who may see it. Every view is HTML that is complete without JavaScript; the script refreshes parts of it when
-// something happens. Text of notes is in questions and differences only, cleaned as in the
-// terminal and escaped. Notes that are hidden are not in it, except that the owner sees
-// the access rules themselves.
+// The page listens only on a loopback address. [guard] decides who may see it. Every view is HTML
+// that is complete without JavaScript; the script refreshes parts of it when something happens.
+// Text of notes appears only in questions and differences, cleaned as in the terminal and escaped.
+// Hidden notes do not appear, except that the owner sees the access rules themselves.
 package ui
 
 import (
@@ -38,33 +38,33 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
-// Surface is how the audit log names calls and approvals by the page.
+// Surface is the name of calls and approvals of the page in the audit log.
 const Surface = "page"
 
-// atTerminal is the caller of what the owner does at a terminal.
+// atTerminal is the caller of calls that the owner makes at a terminal.
 const atTerminal = consent.Terminal
 
-// Config is what the page is made of. All of it is required but Version and Now.
+// Config configures the page. All fields except Version and Now are required.
 type Config struct {
 	Gateway *gateway.Gateway
 	State   string // the state folder
 	Session string // names this process in the audit log
 	Version string
 
-	// Settings returns the settings as they are now. Health checks the installation,
-	// which may take seconds.
+	// Settings returns the current settings. Health checks the installation, which may
+	// take seconds.
 	Settings func() (Settings, error)
 	Health   func(context.Context) []Finding
-	// Agents returns the agents that are defined or have a token, and Revoke takes all rights from one.
+	// Agents returns the agents that are defined or have a token. Revoke revokes all rights of one.
 	Agents func() ([]Agent, error)
 	Revoke func(agent string) error
-	// OfAgent returns a gateway with the rights of an agent, for what it would be allowed.
+	// OfAgent returns a gateway with the rights of an agent.
 	OfAgent func(agent string) (*gateway.Gateway, error)
-	// Advise returns how the settings file can be changed so that a call is allowed that was refused.
+	// Advise returns how to change the settings file so that a refused call is allowed.
 	Advise func(Refusal) (Advice, error)
 
-	Log *slog.Logger // takes messages for the user
-	// Now is the clock; nil is the system's.
+	Log *slog.Logger // receives messages for the user
+	// Now is the clock; nil means the system clock.
 	Now func() time.Time
 }
 
@@ -74,38 +74,38 @@ type Settings struct {
 	Rows []Setting
 }
 
-// Setting is one setting. Lines are what to write into the file for another value.
+// Setting is one setting. Lines are the lines to write into the file for another value.
 type Setting struct {
 	Name, Value, Default, Origin, About string
 	Lines                               []string
 }
 
-// Refusal is a call that was refused, as far as the audit log has it.
+// Refusal describes a refused call, as far as the audit log knows it.
 type Refusal struct {
-	Agent, Vault, Command, Path string // each "" where it is not known
+	Agent, Vault, Command, Path string // each "" if unknown
 	Code, Rule                  string
 	Needs                       access.Level // of the note at Path
 }
 
-// Advice is how the settings file can be changed so that a call is allowed. Without edits no change of the file
-// allows it.
+// Advice describes how to change the settings file so that a call is allowed. If there are no edits, no change of the
+// file allows it.
 type Advice struct {
-	File    string // the settings file, "" where there is none yet
-	Setting string // that refuses the call now, "" if the settings allow it
-	Origin  string // where that comes from
+	File    string // the settings file, "" if there is none yet
+	Setting string // the setting that refuses the call, "" if the settings allow it
+	Origin  string // the source of this setting
 	Edits   []Edit
 	Opens   []string // what the edits allow besides the call
-	Folder  string   // that a line of access is about, "" if it is about the note of the call alone
+	Folder  string   // the folder of an access rule in the edits, "" if the rule is about the note of the call only
 }
 
-// Edit is a change of one line. Was is the text that Text replaces, "" where Text is added below the line, which is
-// 0 for the beginning of the file. Where Text is "" the line is removed.
+// Edit is a change of one line. Text replaces Was. With Was "", Text is added below the line, or at the beginning of the
+// file for line 0. With Text "", the line is removed.
 type Edit struct {
 	Line             int
 	Table, Was, Text string
 }
 
-// Finding is what one check of the installation has found. Level is ok, warning or problem.
+// Finding is the result of one check of the installation. Level is ok, warning or problem.
 type Finding struct{ Check, Level, What, Why, Fix string }
 
 // Agent is an agent with its rights. State is active, paused, revoked, expired or undefined.
@@ -117,12 +117,12 @@ type Agent struct {
 }
 
 const (
-	maxConnections = 64 // a browser needs six
+	maxConnections = 64 // a browser opens up to six
 	maxStreams     = 24
 	stopGrace      = 2 * time.Second
 )
 
-// Page answers requests to the local page, of one process.
+// Page serves the local page of one process.
 type Page struct {
 	Config
 	guard   *guard
@@ -136,11 +136,11 @@ type Page struct {
 
 	mu       sync.Mutex
 	followed []*followed             // in the order in which they were asked
-	moves    uint64                  // what was noted of them: it rises with each question, answer and end
+	moves    uint64                  // number of changes of followed: it rises with each question, answer and end
 	counted  map[string]countedLines // by the ids of changes
 	ofAgents map[string]*gateway.Gateway
 
-	// working ends with the page, and with it what a view has begun and not waited for.
+	// working ends with the page, and stops the background work of its views.
 	working context.Context
 	stop    context.CancelFunc
 }
@@ -180,7 +180,7 @@ func New(c Config) *Page {
 		"approvals/take":      {act: p.takeProposal},
 		"approvals/decline":   {act: p.declineProposal},
 		"review":              {show: p.review},
-		"review/seen":         {act: p.lookedAt},
+		"review/seen":         {act: p.markReviewed},
 		"agents":              {show: p.agents},
 		"agents/end-grant":    {act: p.endGrant},
 		"agents/pause":        {act: func(r request) view { return p.agentAct(r, "pause") }},
@@ -197,7 +197,7 @@ func New(c Config) *Page {
 			p.health.begin()
 			return view{goTo: "health"}
 		}},
-		// It changes nothing: a looser policy needs a restart by the user.
+		// Read-only: to loosen the policy, the user must restart the program.
 		"settings": {show: func(request) view {
 			shown, err := p.inForce()
 			return view{template: "settings", title: "Settings", data: shown}.failed(err)
@@ -212,7 +212,7 @@ func New(c Config) *Page {
 // Open returns the path of a link that opens the page once.
 func (p *Page) Open() string { return p.guard.Open() }
 
-// readLog reads the audit log from its end, part after part, until the page ends.
+// readLog reads the audit log backwards from its end, part by part, until the page ends.
 func (p *Page) readLog() {
 	_, err := p.calls.Update()
 	for more := err == nil; more && err == nil; {
@@ -223,17 +223,17 @@ func (p *Page) readLog() {
 	}
 }
 
-// Serve answers requests on a listener until ctx ends, and then returns nil. The error is why
-// the listener failed.
+// Serve answers requests on a listener until ctx ends, and then returns nil. The only errors are
+// those of the listener.
 func (p *Page) Serve(ctx context.Context, l net.Listener) error {
-	base, cut := context.WithCancel(context.WithoutCancel(ctx))
-	defer cut()
+	baseCtx, cancelBase := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancelBase()
 	defer p.stop()
 	limited := httpguard.NewConnLimiter(l, httpguard.ConnLimit(maxConnections))
-	s := httpguard.NewServer(base, p.guard, slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug))
+	server := httpguard.NewServer(baseCtx, p.guard, slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug))
 	failed := make(chan error, 1)
-	go func() { failed <- s.Serve(limited) }()
-	go func() { // before the first view asks for it
+	go func() { failed <- server.Serve(limited) }()
+	go func() { // so that the first view need not wait for it
 		p.readLog()
 		p.names.mu.Lock()
 		p.names.build()
@@ -246,14 +246,14 @@ func (p *Page) Serve(ctx context.Context, l net.Listener) error {
 	}
 	p.stop()
 	p.streams.Close()
-	limited.CloseUnauthenticated() // browsers open connections ahead, which Shutdown would wait for
+	limited.CloseUnauthenticated() // browsers preconnect, and Shutdown would wait for these connections
 	grace, cancel := context.WithTimeout(context.Background(), stopGrace)
 	defer cancel()
-	_ = s.Shutdown(grace)
-	cut()
-	_ = s.Close()
+	_ = server.Shutdown(grace)
+	cancelBase()
+	_ = server.Close()
 	<-failed
-	// Wait for the running check, so that no program that it has started outlives the page.
+	// Wait for the running check, so that no program that it started outlives the page.
 	h := p.health
 	h.mu.Lock()
 	done := h.done
@@ -267,30 +267,30 @@ func (p *Page) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// request is a request that may see the page.
+// request is an authenticated request.
 type request struct {
 	*http.Request
 	visit
 
-	rest    string // of the path, after that of the route
-	seen    uint64 // the version of what the view shows, see events
-	pending int    // questions
+	rest    string // of the path, after the route
+	seen    uint64 // version of the content of the view, see events
+	pending int    // number of pending questions
 }
 
 // view is the answer to a request: a page, or a redirect. A form is always answered with a redirect
 // (post/redirect/get), so that a browser that goes back does not send it again.
 type view struct {
-	template string // its file, without the end
+	template string // name of its file, without the extension
 	title    string
 	data     any
-	status   int            // 0 is 200
-	problem  *failure.Error // told at the top
-	note     string         // about the change that was made
-	goTo     string         // a path of the page, which then shows the rest of this view
+	status   int            // HTTP status; 0 means 200
+	problem  *failure.Error // shown at the top
+	note     string         // message about the change that was made
+	goTo     string         // path to redirect to, whose view also shows the problem and note of this one
 }
 
-// route is what answers a path. show is for GET and HEAD, act for POST; one of them may be
-// nil. A path that ends with a slash is for everything below it.
+// route has the handlers of a path: show for GET and HEAD, act for POST; one of them may be nil.
+// A path that ends with a slash matches everything below it.
 type route struct{ show, act func(request) view }
 
 // answer answers an authenticated request.
@@ -301,6 +301,7 @@ func (p *Page) answer(w http.ResponseWriter, r *http.Request, v visit) {
 	}
 }
 
+// show answers a request with a file, the stream of events, a view or a redirect.
 func (p *Page) show(w http.ResponseWriter, r *http.Request, v visit) {
 	switch name, isAsset := strings.CutPrefix(v.Path, "assets/"); {
 	case isAsset && r.Method != http.MethodPost:
@@ -310,17 +311,17 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, v visit) {
 		p.events.serve(w, r)
 		return
 	}
-	found, known := p.routes[v.Path]
+	handlers, known := p.routes[v.Path]
 	rest := ""
 	if i := strings.LastIndexByte(v.Path, '/'); !known && i >= 0 {
-		found = p.routes[v.Path[:i+1]]
+		handlers = p.routes[v.Path[:i+1]]
 		rest = v.Path[i+1:]
 	}
-	handle := found.show
+	handle := handlers.show
 	if r.Method == http.MethodPost {
-		handle = found.act
+		handle = handlers.act
 	}
-	seen, pending := p.events.check() // before the view is made: it may show more, and never less
+	seen, pending := p.events.check() // before the view is made, which may show newer content but never older
 	req := request{r, v, rest, seen, pending}
 	if handle == nil {
 		p.write(w, req, view{template: "missing", title: "Not found", status: http.StatusNotFound})
@@ -335,7 +336,7 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, v visit) {
 		return
 	}
 	answer := handle(req)
-	httpguard.LimitWrite(w) // a change may have taken long
+	httpguard.LimitWrite(w) // restart the limit: a change may have taken long
 	if r.Method == http.MethodPost {
 		w.Header().Set("Location", v.Base+p.answers.keep(answer))
 		w.WriteHeader(http.StatusSeeOther)
@@ -347,12 +348,12 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, v visit) {
 	p.write(w, req, answer)
 }
 
-// readInParts is data of a view that may be too long for one: the query of a request names the part that is shown.
+// readInParts is data that may be too long for one view: the query of a request selects the part that is shown.
 type readInParts interface {
 	inPart(query url.Values) (data any)
 }
 
-// failed is a view with an error, if there is one, at its top.
+// failed returns the view with an error at its top, or unchanged if err is nil.
 func (v view) failed(err error) view {
 	if err == nil {
 		return v
@@ -362,8 +363,8 @@ func (v view) failed(err error) view {
 	return v
 }
 
-// problemOf is an error as the owner of the vault sees it: unlike a client they may know
-// the paths of the state folder.
+// problemOf returns an error for display to the owner: unlike clients, they may see the paths of
+// the state folder.
 func problemOf(err error) *failure.Error {
 	var coded failure.CodedError
 	if errors.As(err, &coded) {
@@ -374,11 +375,11 @@ func problemOf(err error) *failure.Error {
 
 const (
 	answerField = "answer"
-	maxAnswers  = 32 // the oldest goes first; a page of one is a plan, or a question before an undo
+	maxAnswers  = 32 // the oldest is dropped first
 )
 
-// answers are the answers to forms, until the view after the redirect shows them. A note or a
-// problem is shown once; a page can be loaded again.
+// answers keeps the answers to forms until the view after the redirect shows them. A note or
+// problem is shown once; a whole page, such as a plan, can be loaded again.
 type answers struct {
 	mu   sync.Mutex
 	list []keptAnswer
@@ -389,23 +390,23 @@ type keptAnswer struct {
 	view
 }
 
-// keep returns the path that shows an answer.
+// keep stores an answer and returns the path that shows it.
 func (a *answers) keep(v view) (path string) {
 	if v.template == "" && v.note == "" && v.problem == nil {
 		return v.goTo
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	one := keptAnswer{rand.Text(), v}
-	a.list = append(a.list[max(0, len(a.list)+1-maxAnswers):], one)
-	sign := "?"
-	if strings.Contains(v.goTo, sign) {
-		sign = "&"
+	kept := keptAnswer{rand.Text(), v}
+	a.list = append(a.list[max(0, len(a.list)+1-maxAnswers):], kept)
+	separator := "?"
+	if strings.Contains(v.goTo, separator) {
+		separator = "&"
 	}
-	return v.goTo + sign + url.Values{answerField: {one.id}}.Encode()
+	return v.goTo + separator + url.Values{answerField: {kept.id}}.Encode()
 }
 
-// take returns the answer that a request is for, the zero view if there is none.
+// take returns the answer that a request asks for, or the zero view. A note or problem is then forgotten.
 func (a *answers) take(r *http.Request) view {
 	id := r.URL.Query().Get(answerField)
 	if id == "" || r.Method != http.MethodGet {
@@ -414,12 +415,12 @@ func (a *answers) take(r *http.Request) view {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for i := range a.list {
-		if one := &a.list[i]; one.id == id {
-			kept := one.view
-			if kept.template == "" {
-				one.view = view{}
+		if answer := &a.list[i]; answer.id == id {
+			stored := answer.view
+			if stored.template == "" {
+				answer.view = view{}
 			}
-			return kept
+			return stored
 		}
 	}
 	return view{}
@@ -434,34 +435,34 @@ func Stylesheet() []byte {
 	return text
 }
 
-// ReadScript returns the script that has what approves a question wait until it was read, for the other pages of the
-// program. It is about the element with the attributes data-question and data-part.
+// ReadScript returns the script that disables the approval of a question until it was read, for the other pages of the
+// program. It works on the element with the attributes data-question and data-part.
 func ReadScript() []byte {
 	text, _ := assetFiles.ReadFile("assets/" + pageReads) // it is embedded
 	return text
 }
 
-// assetTypes are the types of the files of the page: browsers do not guess them.
+// assetTypes are the content types of the files of the page: browsers must not guess them.
 var assetTypes = map[string]string{
 	".css": "text/css; charset=utf-8",
 	".js":  "text/javascript; charset=utf-8",
 	".svg": "image/svg+xml",
 }
 
-// asset is a file of the page. Its address has a part of its hash, so that a browser keeps it.
+// asset is a file of the page. Its address contains a part of its hash, so that browsers can cache it.
 type asset struct {
-	content, packed []byte // packed is by gzip
-	mark            string
+	content, compressed []byte // compressed is by gzip
+	hashPart            string
 }
 
-// assets are the files of the page by their names.
+// assets returns the files of the page by name.
 var assets = sync.OnceValue(func() map[string]asset {
 	all := map[string]asset{}
-	entries, _ := assetFiles.ReadDir("assets") // it is in the program
+	entries, _ := assetFiles.ReadDir("assets") // it is embedded
 	for _, entry := range entries {
 		content, _ := assetFiles.ReadFile("assets/" + entry.Name())
 		var packed bytes.Buffer
-		w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is one
+		w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is valid
 		_, _ = w.Write(content)                                    // to memory
 		_ = w.Close()
 		sum := sha256.Sum256(content)
@@ -470,8 +471,8 @@ var assets = sync.OnceValue(func() map[string]asset {
 	return all
 })
 
-// serveAsset answers with a file of the page. Views are never compressed: they have tokens together
-// with text of others, whose lengths would tell of them.
+// serveAsset answers with a file of the page. Views are never compressed: they contain tokens together
+// with text of others, so that the compressed length could reveal a token.
 func serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	file, known := assets()[name]
 	if !known {
@@ -480,13 +481,13 @@ func serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	}
 	w.Header().Set("Content-Type", assetTypes[path.Ext(name)])
 	w.Header().Set("Vary", "Accept-Encoding")
-	if r.URL.RawQuery == file.mark {
+	if r.URL.RawQuery == file.hashPart {
 		w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
 	}
 	content := file.content
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		w.Header().Set("Content-Encoding", "gzip")
-		content = file.packed
+		content = file.compressed
 	}
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(content)
