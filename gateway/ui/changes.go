@@ -27,12 +27,12 @@ import (
 const (
 	changesOfPage = 50      // changes in one part of the view
 	maxShownSteps = 20      // files of a change in the view
-	maxSideBytes  = 8 << 20 // of a text that is compared
-	maxCounted    = 4096    // changes whose lines were counted
-	maxLater      = 100     // changes of the same notes that are undone with one
+	maxSideBytes  = 8 << 20 // size of a text that is compared
+	maxCounted    = 4096    // changes whose line counts are remembered
+	maxLater      = 100     // later changes of the same note that are offered for one undo
 )
 
-// changesData is what the view of changes shows.
+// changesData is the data of the view of changes.
 type changesData struct {
 	Vaults                     []string
 	Vault, Caller, Batch, Note string
@@ -50,20 +50,20 @@ type changeRow struct {
 	More        int    // further files
 	Who         string // the agent or client, "" if unknown
 	Own         bool   // the owner made it, on the page or at a terminal
-	// Lines says whether Added and Removed are known: a text may be kept no more.
+	// Lines is set if Added and Removed are known: the journal may no longer have a text.
 	Lines          bool
 	Added, Removed int
-	// Toggle is what to undo so that the change is taken back, or done again after it was: the
-	// change itself, or the latest undo of it. It is "" for an undo, which is listed with what it
-	// undid. InEffect says that the change is not taken back.
+	// Toggle is the id of the journal entry to undo in order to undo the change, or to redo it if
+	// it was undone: the change itself, or the latest undo of it. It is "" for an undo, which is
+	// listed with the change that it undid. InEffect is set if the change is not undone.
 	Toggle   string
 	InEffect bool
-	// Together is how many changes have the same toggle, this one with them: what was undone together is done again
-	// together, and undone again.
+	// Together is the number of changes with the same toggle, including this one: changes that were undone together are
+	// redone and undone together.
 	Together int
 }
 
-// Others says with how many other changes the toggle moves this one, "" for none.
+// Others tells with how many other changes this one is toggled, or returns "" for none.
 func (c changeRow) Others() string {
 	if c.Together < 2 {
 		return ""
@@ -71,40 +71,40 @@ func (c changeRow) Others() string {
 	return " with " + sanitize.Counted(c.Together-1, "other")
 }
 
-// rowOf returns a change as it is listed, with its lines.
-func (p *Page) rowOf(ctx context.Context, kept *journal.Journal, vault string, e journal.Entry) changeRow {
-	row := p.stateOf(ctx, kept, vault, e, map[string]toggle{})
-	p.countLines(ctx, kept, &row)
+// rowOf returns the row of a change with its line counts.
+func (p *Page) rowOf(ctx context.Context, log *journal.Journal, vault string, e journal.Entry) changeRow {
+	row := p.stateOf(ctx, log, vault, e, map[string]toggle{})
+	p.countLines(ctx, log, &row)
 	return row
 }
 
-// toggle is what to undo for another state of a change, see [changeRow].
+// toggle has the state of a change and the id of the journal entry whose undo reverses it, see [changeRow].
 type toggle struct {
 	id       string
 	inEffect bool
-	together int // changes that it moves to that state, at least one
+	together int // number of changes that it toggles, at least one
 }
 
-// together counts the changes that are undone or done again with an entry: those that it took back, or itself.
-func together(ctx context.Context, kept *journal.Journal, e journal.Entry) (changes int) {
+// together counts the changes that undoing an entry undoes or redoes: the entry itself, or those that it undid.
+func together(ctx context.Context, log *journal.Journal, e journal.Entry) (changes int) {
 	if e.Undoes == "" {
 		return 1
 	}
 	for _, id := range e.TakesBack() {
-		taken, err := kept.Entry(ctx, id)
-		if err != nil { // it is kept no more
+		entry, err := log.Entry(ctx, id)
+		if err != nil { // no longer in the journal
 			changes++
 			continue
 		}
-		changes += together(ctx, kept, taken)
+		changes += together(ctx, log, entry)
 	}
 	return changes
 }
 
-// stateOf returns a change as it is listed, without its lines. known are the states that undos have led to, by
-// their ids: those of one undo are looked up once.
+// stateOf returns the row of a change without its line counts. known caches the toggles of undone changes by the id of
+// the undo, so that each undo is looked up once.
 func (p *Page) stateOf(
-	ctx context.Context, kept *journal.Journal, vault string, e journal.Entry, known map[string]toggle,
+	ctx context.Context, log *journal.Journal, vault string, e journal.Entry, known map[string]toggle,
 ) changeRow {
 	row := changeRow{
 		Entry: e, Vault: vault, Who: cmp.Or(ownerfiles.AgentOf(e.Caller), e.Client),
@@ -124,7 +124,7 @@ func (p *Page) stateOf(
 	}
 	found, isKnown := known[e.UndoneBy]
 	if !isKnown {
-		found = lastToggle(ctx, kept, e)
+		found = lastToggle(ctx, log, e)
 		known[e.UndoneBy] = found
 	}
 	row.Toggle = found.id
@@ -133,34 +133,34 @@ func (p *Page) stateOf(
 	return row
 }
 
-// lastToggle follows the undos of a change that was undone, and the undos of these, to the last one.
-func lastToggle(ctx context.Context, kept *journal.Journal, e journal.Entry) toggle {
-	at := toggle{e.ID, true, 1}
+// lastToggle follows the undo of an undone change, the undo of this undo, and so on, to the last one.
+func lastToggle(ctx context.Context, log *journal.Journal, e journal.Entry) toggle {
+	result := toggle{e.ID, true, 1}
 	last := e
 	for last.State == journal.Undone {
-		at.inEffect = !at.inEffect
-		next, err := kept.Entry(ctx, last.UndoneBy)
+		result.inEffect = !result.inEffect
+		next, err := log.Entry(ctx, last.UndoneBy)
 		if err != nil {
-			at.id = ""
+			result.id = ""
 			break
 		}
-		at.id = next.ID
+		result.id = next.ID
 		last = next
 	}
-	at.together = together(ctx, kept, last)
-	return at
+	result.together = together(ctx, log, last)
+	return result
 }
 
-// countLines adds the lines of a change, as far as its texts are known.
-func (p *Page) countLines(ctx context.Context, kept *journal.Journal, row *changeRow) {
+// countLines sets the line counts of a row, if the texts of the change are known.
+func (p *Page) countLines(ctx context.Context, log *journal.Journal, row *changeRow) {
 	p.mu.Lock()
 	counted, known := p.counted[row.ID]
 	p.mu.Unlock()
 	if !known {
 		counted.ok = true
 		for _, s := range row.Steps {
-			before, after, ok := p.textsOf(ctx, kept, row.Vault, s)
-			c := difference.Of(before.ForProgram(), after.ForProgram()) // only counted
+			before, after, ok := p.textsOf(ctx, log, row.Vault, s)
+			c := difference.Of(before.ForProgram(), after.ForProgram()) // only the counts are used
 			counted.added = counted.added + c.Added
 			counted.removed = counted.removed + c.Removed
 			counted.ok = counted.ok && ok && !c.Binary
@@ -168,7 +168,7 @@ func (p *Page) countLines(ctx context.Context, kept *journal.Journal, row *chang
 				break
 			}
 		}
-		if counted.ok { // a text that is not kept may be that of a note which is changed back
+		if counted.ok { // otherwise a missing text may reappear when the note is changed back
 			p.mu.Lock()
 			if len(p.counted) > maxCounted {
 				clear(p.counted)
@@ -182,20 +182,20 @@ func (p *Page) countLines(ctx context.Context, kept *journal.Journal, row *chang
 	row.Lines = counted.ok
 }
 
-// countedLines are the lines of a change.
+// countedLines are the line counts of a change. ok is false if they are unknown.
 type countedLines struct {
 	added, removed int
 	ok             bool
 }
 
-// wants reports whether a change is by those whose changes the view shows.
+// wants reports whether a change was made by those whose changes the view shows.
 func (d changesData) wants(row changeRow) bool {
 	isOfAgent := d.Who == "" || row.Who == d.Who && !row.Own
 	isOfOwner := d.Own == "" || row.Own
 	return isOfAgent && isOfOwner
 }
 
-// changes shows the journal of a vault. Changes of notes that are hidden are not in it.
+// changes shows the journal of a vault, without changes of hidden notes.
 func (p *Page) changes(r request) view {
 	values := r.URL.Query()
 	data := changesData{
@@ -217,7 +217,7 @@ func (p *Page) changes(r request) view {
 		}
 	}
 	show := func(err error) view { return view{template: "changes", title: "Changes", data: data}.failed(err) }
-	kept, err := p.Gateway.Journal(data.Vault)
+	log, err := p.Gateway.Journal(data.Vault)
 	if err != nil {
 		return show(err)
 	}
@@ -225,23 +225,23 @@ func (p *Page) changes(r request) view {
 	if _, err := journal.ParseID(before); err != nil {
 		before = ""
 	}
-	sees := p.Gateway.Visible(data.Vault)
+	isVisible := p.Gateway.Visible(data.Vault)
 	filter := journal.Filter{OlderThan: before, Caller: data.Caller, Batch: data.Batch, Path: data.Note}
 	if day, err := time.ParseInLocation(time.DateOnly, data.Day, time.Local); err == nil {
 		filter.Since, filter.Until = day, midnight(day.AddDate(0, 0, 1))
 	}
 	isMore := false
 	known := map[string]toggle{}
-	damage, err := kept.Each(r.Context(), filter, func(e journal.Entry) bool {
-		if !e.SeenBy(sees) {
+	damage, err := log.Each(r.Context(), filter, func(e journal.Entry) bool {
+		if !e.SeenBy(isVisible) {
 			return true
 		}
-		row := p.stateOf(r.Context(), kept, data.Vault, e, known)
+		row := p.stateOf(r.Context(), log, data.Vault, e, known)
 		if !data.wants(row) {
 			return true
 		}
 		if isMore = len(data.Rows) == changesOfPage; !isMore {
-			p.countLines(r.Context(), kept, &row)
+			p.countLines(r.Context(), log, &row)
 			data.Rows = append(data.Rows, row)
 		}
 		return !isMore
@@ -265,15 +265,15 @@ func (p *Page) changes(r request) view {
 	return show(nil)
 }
 
-// changeData is one change with its differences.
+// changeData is the data of the view of one change with its differences.
 type changeData struct {
 	changeRow
 	Files   []shownFile
 	Further int // files that are not shown
-	// Later are the changes of the same notes that came after it and are in effect, the newest first.
+	// Later are the later changes of the same notes that are in effect, newest first.
 	Later    []changeRow
-	Rendered bool // the notes are shown as they read, and not their lines
-	// Question is what to confirm before the change is undone, nil for nothing. Undo is the
+	Rendered bool // the notes are shown rendered instead of as lines
+	// Question is the question to confirm before the change is undone, nil for none. Undo is the
 	// form that confirms it.
 	Question *card
 	Undo     undoForm
@@ -284,12 +284,12 @@ type shownFile struct {
 	fileBlock
 	Step    journal.Step
 	Unknown string       // why the texts are not shown
-	Opens   template.URL // the note in Obsidian, "" for none
-	// Before and After are the texts as they read, "" for none.
+	Opens   template.URL // address that opens the note in Obsidian, "" for none
+	// Before and After are the rendered texts, "" for none.
 	Before, After template.HTML
 }
 
-// oneChange shows a change with the texts before and after it.
+// oneChange shows a change with the difference of its texts.
 func (p *Page) oneChange(r request) view {
 	vault := r.URL.Query().Get("vault")
 	id := r.rest
@@ -304,62 +304,63 @@ func (p *Page) oneChange(r request) view {
 	return view{template: "change", title: title, data: data}
 }
 
+// changeOf returns the data of the change with an id. A change of a hidden note is reported as unknown.
 func (p *Page) changeOf(ctx context.Context, vault, id string, rendered bool) (changeData, error) {
-	kept, err := p.Gateway.Journal(vault)
+	log, err := p.Gateway.Journal(vault)
 	if err != nil {
 		return changeData{}, err
 	}
-	e, err := kept.Entry(ctx, id)
-	sees := p.Gateway.Visible(vault)
-	if err == nil && !e.SeenBy(sees) {
+	e, err := log.Entry(ctx, id)
+	isVisible := p.Gateway.Visible(vault)
+	if err == nil && !e.SeenBy(isVisible) {
 		err = &journal.Unknown{What: id}
 	}
 	if err != nil {
 		return changeData{}, failure.New(failure.CodeNotFound, "the list of changes has those that are kept", "%v", err)
 	}
 	data := changeData{
-		changeRow: p.rowOf(ctx, kept, vault, e),
+		changeRow: p.rowOf(ctx, log, vault, e),
 		Further:   max(0, len(e.Steps)-maxShownSteps),
 		Rendered:  rendered,
 	}
 	for _, s := range e.Steps[:min(len(e.Steps), maxShownSteps)] {
-		f := shownFile{Step: s, fileBlock: fileBlock{Path: s.Path, From: s.From}}
+		file := shownFile{Step: s, fileBlock: fileBlock{Path: s.Path, From: s.From}}
 		if name, isNote := strings.CutSuffix(s.Path, ".md"); isNote && s.After.Exists {
-			f.Opens = obsidianURL(vault, name)
+			file.Opens = obsidianURL(vault, name)
 		}
-		before, after, ok := p.textsOf(ctx, kept, vault, s)
+		before, after, ok := p.textsOf(ctx, log, vault, s)
 		shownBefore := p.Gateway.Judged(vault, before)
 		shownAfter := p.Gateway.Judged(vault, after)
 		c := difference.Of(shownBefore.Bytes(), shownAfter.Bytes())
 		switch {
 		case !ok:
-			f.Unknown = "One of the texts is too long to be shown, is kept no more, or was changed outside of vaultwicket since."
+			file.Unknown = "One of the texts is too long to be shown, is kept no more, or was changed outside of vaultwicket since."
 		case c.Binary:
-			f.Unknown = "The file is not a text."
+			file.Unknown = "The file is not a text."
 		default:
 			planned := consent.PlannedFile{Path: s.Path, From: s.From, Before: "before", After: "after"}
 			if _, _, files := blocksOf(consent.Changes([]consent.PlannedFile{planned}, []difference.Change{c}, consent.Rest{})); len(
 				files,
 			) == 1 {
-				f.Rows = files[0].Rows
-				f.Added = c.Added
-				f.Removed = c.Removed
+				file.Rows = files[0].Rows
+				file.Added = c.Added
+				file.Removed = c.Removed
 			}
 			if rendered {
-				f.Before, f.After = rendering(shownBefore), rendering(shownAfter)
+				file.Before, file.After = rendering(shownBefore), rendering(shownAfter)
 			}
 		}
-		data.Files = append(data.Files, f)
+		data.Files = append(data.Files, file)
 		if data.Toggle == "" || !data.InEffect || len(data.Later) > 0 {
 			continue
 		}
-		later, _, _ := kept.Entries(
+		later, _, _ := log.Entries(
 			ctx,
 			journal.Filter{Path: s.Path, Limit: maxLater, Since: e.Time},
-		) // without them the undo says what conflicts
+		) // after an error, the undo itself reports conflicts
 		for _, other := range later {
-			row := p.rowOf(ctx, kept, vault, other)
-			isLater := other.ID > e.ID && other.SeenBy(sees)
+			row := p.rowOf(ctx, log, vault, other)
+			isLater := other.ID > e.ID && other.SeenBy(isVisible)
 			canBeUndone := row.InEffect && row.Toggle != ""
 			if isLater && canBeUndone {
 				data.Later = append(data.Later, row)
@@ -369,7 +370,7 @@ func (p *Page) changeOf(ctx context.Context, vault, id string, rendered bool) (c
 	return data, nil
 }
 
-// All returns the ids of a change and of the later ones of its notes, for one undo.
+// All returns the toggles of a change and of the later ones of its notes, for one undo.
 func (d changeData) All() []string {
 	ids := []string{d.Toggle}
 	for _, row := range d.Later {
@@ -378,18 +379,18 @@ func (d changeData) All() []string {
 	return ids
 }
 
-// textsOf returns the texts of a file before and after a step. The journal has the second one only
-// if another change followed; otherwise it is the note itself, if that still has its hash.
+// textsOf returns the texts of a file before and after a step. The journal has the second text only
+// if another change followed; otherwise it is read from the note, if that still has the same hash.
 func (p *Page) textsOf(
 	ctx context.Context,
-	kept *journal.Journal,
+	log *journal.Journal,
 	vault string,
 	s journal.Step,
 ) (before, after judge.Unjudged, ok bool) {
 	if s.Before.Size > maxSideBytes || s.After.Size > maxSideBytes {
 		return judge.Unjudged{}, judge.Unjudged{}, false
 	}
-	return kept.Texts(ctx, s, func(hash string) (judge.Unjudged, bool) {
+	return log.Texts(ctx, s, func(hash string) (judge.Unjudged, bool) {
 		if text, ok := p.Gateway.NoteWithHash(vault, s.Path, hash); ok {
 			return text, true
 		}
@@ -397,35 +398,34 @@ func (p *Page) textsOf(
 	})
 }
 
-// obsidianURL is an address that opens a note in the app. Only what is percent-encoded is in it.
+// obsidianURL returns an address that opens a note in the app. Its parameters are percent-encoded.
 func obsidianURL(vault, note string) template.URL {
 	encoded := func(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
 	return template.URL("obsidian://open?vault=" + encoded(vault) + "&file=" + encoded(note))
 }
 
-// undoForm is a form that undoes changes: those with some ids, a batch, a session, or those that Who made on the
-// day of the change with the id, up to that one. From is the view that it leads back to, "" for that of the change.
-// Confirm is the digest of the question that it confirms, "" for none.
+// undoForm is a form that undoes changes: those with certain ids, a batch, a session, or those that Who made on the
+// day of the change with the ID, up to that change. From is the view to return to, "" for that of the change. Confirm is
+// the digest of the question that it confirms, "" for none.
 type undoForm struct{ Vault, ID, What, Who, Own, Confirm, From string }
 
-// undo undoes changes with the command undo, as the terminal does. To undo an undo does the change
-// again. If that requires approval, the question is shown first, and the form confirms that question
-// by its digest.
+// undo undoes changes with the command undo, as the terminal does. Undoing an undo redoes the change.
+// If approval is required, the question is shown first, and a second form confirms it by its digest.
 func (p *Page) undo(r request) view {
-	sent := r.PostForm.Get
+	field := r.PostForm.Get
 	form := undoForm{
-		Vault: sent("vault"), ID: sent("id"), What: sent("what"), Who: sent("who"), Own: sent("own"),
-		Confirm: sent("confirm"), From: sent("from"),
+		Vault: field("vault"), ID: field("id"), What: field("what"), Who: field("who"), Own: field("own"),
+		Confirm: field("confirm"), From: field("from"),
 	}
-	ctx := context.WithoutCancel(r.Context()) // a window that is closed does not cut a change off
-	which, ids, err := p.named(ctx, form)
+	ctx := context.WithoutCancel(r.Context()) // closing the window must not interrupt a change
+	parameter, ids, err := p.undoArguments(ctx, form)
 	list := view{goTo: "changes?" + url.Values{"vault": {form.Vault}}.Encode()}
 	if err != nil {
 		return list.failed(err)
 	}
 	var asked *consent.Question
 	result := p.Gateway.Do(ctx, gateway.Request{
-		Command: "undo", Words: []string{which + "=" + strings.Join(ids, ",")}, Vault: form.Vault,
+		Command: "undo", Words: []string{parameter + "=" + strings.Join(ids, ",")}, Vault: form.Vault,
 		Caller: Surface, Client: Surface, Surface: Surface, Owner: true,
 		Ask: func(_ context.Context, q consent.Question) consent.Reply {
 			if digest, err := hex.DecodeString(strings.TrimSpace(form.Confirm)); err == nil &&
@@ -433,7 +433,7 @@ func (p *Page) undo(r request) view {
 				return consent.Yes // the form confirms exactly this question
 			}
 			asked = &q
-			return consent.Void // not a denial: the user is shown it now
+			return consent.Void // not a denial: the question is shown to the user next
 		},
 	})
 	data, err := p.changeOf(ctx, form.Vault, ids[0], false)
@@ -446,12 +446,12 @@ func (p *Page) undo(r request) view {
 		if form.From != "" {
 			one = p.backTo(r)
 		}
-		done := p.counting(ctx, form.Vault, undoneOf(result.Stdout))
-		does := "undone"
+		done := p.withCount(ctx, form.Vault, undoneOf(result.Stdout))
+		outcome := "undone"
 		if form.What == "redo" || form.What == redoDay {
-			does = "done again"
+			outcome = "done again"
 		}
-		note := done.note(does)
+		note := done.note(outcome)
 		if form.isOfDay() {
 			note += p.leftNote(ctx, form, len(done.skipped)+len(done.unkept))
 		}
@@ -462,48 +462,48 @@ func (p *Page) undo(r request) view {
 	question := p.cardWith(consent.StoredQuestion{Vault: form.Vault, Command: "undo"}, asked.Lines)
 	question.Intro = slices.DeleteFunc(
 		question.Intro,
-		func(row diffRow) bool { return strings.HasPrefix(row.Before, which+": ") },
-	) // the view is about it
+		func(row diffRow) bool { return strings.HasPrefix(row.Before, parameter+": ") },
+	) // the view itself names the change
 	form.Confirm = hex.EncodeToString(asked.Digest[:])
 	data.Question = &question
 	data.Undo = form
 	return view{template: "change", title: undoTitle(form.What, len(ids)), data: data, goTo: one}
 }
 
-// forOwner is an error of an undo with a hint for the one who reads the page, and not for an agent.
+// forOwner returns an error of an undo with a hint for the reader of the page instead of an agent.
 func forOwner(cause *failure.Error, what string) *failure.Error {
 	if cause == nil || cause.Code != failure.CodeConflict {
 		return cause
 	}
-	told := *cause
-	told.Hint = "undo the later changes too, which are listed here, or change the note yourself in Obsidian"
+	adapted := *cause
+	adapted.Hint = "undo the later changes too, which are listed here, or change the note yourself in Obsidian"
 	if what == "redo" || what == redoDay {
-		told.Message = strings.ReplaceAll(told.Message, "Nothing was undone", "Nothing was done again")
-		told.Hint = "what was undone together is done again together: put the note back in Obsidian as the undo left it"
+		adapted.Message = strings.ReplaceAll(adapted.Message, "Nothing was undone", "Nothing was done again")
+		adapted.Hint = "what was undone together is done again together: put the note back in Obsidian as the undo left it"
 	}
-	return &told
+	return &adapted
 }
 
-// counting returns what an undo did with the changes counted: one that takes back an undo does all again that it undid.
-func (p *Page) counting(ctx context.Context, vault string, done undone) undone {
-	kept, err := p.Gateway.Journal(vault)
+// withCount returns the result of an undo with the number of changes: undoing an undo redoes all changes that it undid.
+func (p *Page) withCount(ctx context.Context, vault string, done undone) undone {
+	log, err := p.Gateway.Journal(vault)
 	if err != nil {
 		return done
 	}
 	done.changes = 0
 	for _, id := range done.ids {
-		e, err := kept.Entry(ctx, id)
-		if err != nil { // it is told as one
+		e, err := log.Entry(ctx, id)
+		if err != nil { // counts as one
 			done.changes++
 			continue
 		}
-		done.changes += together(ctx, kept, e)
+		done.changes += together(ctx, log, e)
 	}
 	return done
 }
 
-// named returns the parameter of the command undo for a form, and its values.
-func (p *Page) named(ctx context.Context, form undoForm) (parameter string, ids []string, err error) {
+// undoArguments returns the parameter of the command undo for a form, and its values.
+func (p *Page) undoArguments(ctx context.Context, form undoForm) (parameter string, ids []string, err error) {
 	switch {
 	case form.What == "batch" || form.What == "session":
 		return form.What, []string{form.ID}, nil
@@ -522,7 +522,7 @@ func (p *Page) named(ctx context.Context, form undoForm) (parameter string, ids 
 	return "id", ids[:min(len(ids), maxUndone)], err
 }
 
-// undoTitle asks about an undo of some changes.
+// undoTitle returns the title of the question about an undo.
 func undoTitle(what string, changes int) string {
 	switch {
 	case what == "batch":
@@ -539,16 +539,15 @@ func undoTitle(what string, changes int) string {
 	return "Undo this?"
 }
 
-// undone is what the command undo did: how many changes it took back, and the notes of those that it left, because they
-// were changed since or because their texts are no longer kept.
+// undone is the result of the command undo.
 type undone struct {
-	ids     []string // of the entries of the journal
-	changes int
-	skipped []string
-	unkept  []string
+	ids     []string // of the undone entries of the journal
+	changes int      // number of undone changes
+	skipped []string // notes that were changed since
+	unkept  []string // notes whose texts are no longer in the journal
 }
 
-// undoneOf reads the answer of the command undo: a line for each change.
+// undoneOf parses the output of the command undo, which has a line for each change.
 func undoneOf(answer string) (done undone) {
 	for line := range strings.Lines(answer) {
 		before, change, _ := strings.Cut(strings.TrimSpace(line), ": ")
@@ -565,36 +564,36 @@ func undoneOf(answer string) (done undone) {
 	return done
 }
 
-// maxSkipped is how many notes the note about an undo names.
+// maxSkipped is the maximum number of notes that the message about an undo names.
 const maxSkipped = 10
 
-// note says what became of changes, "undone" or "done again", and which were left as they are.
-func (u undone) note(does string) string {
-	note := upperFirst(does) + "."
+// note returns the message about an undo. outcome is "undone" or "done again".
+func (u undone) note(outcome string) string {
+	note := upperFirst(outcome) + "."
 	if u.changes > 1 {
-		note = fmt.Sprintf("%d changes %s.", u.changes, does)
+		note = fmt.Sprintf("%d changes %s.", u.changes, outcome)
 	}
-	note += leftOut(u.skipped, does, "changed since")
-	return note + leftOut(u.unkept, does, "their texts are no longer kept")
+	note += leftOut(u.skipped, outcome, "changed since")
+	return note + leftOut(u.unkept, outcome, "their texts are no longer kept")
 }
 
-// leftOut says of which notes changes were left as they are, "" for none.
-func leftOut(of []string, does, why string) string {
-	if len(of) == 0 {
+// leftOut returns a sentence about the notes whose changes were skipped, or "" for none.
+func leftOut(skipped []string, outcome, why string) string {
+	if len(skipped) == 0 {
 		return ""
 	}
 	count := ""
-	if len(of) > 1 {
-		count = fmt.Sprintf("%d changes ", len(of))
+	if len(skipped) > 1 {
+		count = fmt.Sprintf("%d changes ", len(skipped))
 	}
-	notes := slices.Compact(slices.Sorted(slices.Values(of)))
+	notes := slices.Compact(slices.Sorted(slices.Values(skipped)))
 	further := ""
 	if n := len(notes) - maxSkipped; n > 0 {
 		notes = notes[:maxSkipped]
 		further = fmt.Sprintf(" and %d more", n)
 	}
-	return " " + upperFirst(count+"not "+does) + ", because " + why + ": " + strings.Join(notes, ", ") + further + "."
+	return " " + upperFirst(count+"not "+outcome) + ", because " + why + ": " + strings.Join(notes, ", ") + further + "."
 }
 
-// upperFirst is a text with a capital at its beginning.
+// upperFirst returns a text with its first letter capitalized. The letter must be ASCII.
 func upperFirst(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -7,28 +7,28 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 )
 
-// fileBlock is what changes in one file, as a question or a change has it. With an Act it is what one of several
-// operations does, and its rows are what is said of it.
+// fileBlock shows what changes in one file, in a question or change. If Act is set, it instead describes one of several
+// operations, and its rows are the remarks about it.
 type fileBlock struct {
 	Act              string
 	Verb, From, Path string
 	Rows             []diffRow
-	Added, Removed   int    // lines, also those that are not among the rows
-	Size             int64  // of a file that is deleted, in bytes
-	Hash             string // of it, "" where it is not known
+	Added, Removed   int    // number of lines, including those that are not among the rows
+	Size             int64  // of a deleted file, in bytes
+	Hash             string // of a deleted file, "" if unknown
 }
 
-// diffRow is a line of a question: of a text before or after, or of this program. Of a changed line,
-// Marked is what differs from the one in its place.
+// diffRow is a line of a question: of a text before or after, or of this program. In a changed line,
+// Marked is the part that differs from its counterpart.
 type diffRow struct {
 	Kind                  string // added, removed, same, quoted or gap; "" for words of this program
 	Before, Marked, After string
-	More                  bool // it goes on a line of which a part is left out
-	NoEnd                 bool // the text ends with it, without a newline
-	Old, New              int  // the numbers of the line before and after, 0 for none
+	More                  bool // it continues a line of which a part is left out
+	NoEnd                 bool // the text ends with this line, without a newline
+	Old, New              int  // the line numbers before and after, 0 for none
 }
 
-// Sign is what is drawn before a row.
+// Sign returns the sign before a row.
 func (r diffRow) Sign() string {
 	switch r.Kind {
 	case "added":
@@ -39,26 +39,27 @@ func (r diffRow) Sign() string {
 	return ""
 }
 
-// kinds are the classes of the kinds of lines that are not of this program.
+// kinds maps the kinds of lines of notes and values to the kinds of rows.
 var kinds = map[consent.LineKind]string{
 	consent.Quoted: "quoted", consent.Same: "same", consent.Removed: "removed", consent.Added: "added",
 }
 
 const (
-	// shownRows is how many rows of a file are seen before it is opened; a change begins with its
+	// shownRows is how many rows of a file are visible before the rest is unfolded. They show the first
 	// changed lines and a few around them.
 	shownRows = 24
 )
 
-// Bytes is the size of a file that is deleted.
+// Bytes returns the size of a deleted file.
 func (b fileBlock) Bytes() int { return int(b.Size) }
 
-// Head returns the rows that are always seen, and Rest those that are folded.
+// Head returns the rows that are always visible.
 func (b fileBlock) Head() []diffRow { return b.Rows[:b.fold()] }
 
 // Rest returns the rows that are folded.
 func (b fileBlock) Rest() []diffRow { return b.Rows[b.fold():] }
 
+// fold returns the number of rows that are always visible. It does not fold a few rows at the end.
 func (b fileBlock) fold() int {
 	if len(b.Rows) <= shownRows*3/2 {
 		return len(b.Rows)
@@ -66,7 +67,7 @@ func (b fileBlock) fold() int {
 	return shownRows
 }
 
-// blocksOf returns the first line of a question, what it says before the first file, and the files.
+// blocksOf splits the lines of a question into its first line, the rows before the first file, and the files.
 func blocksOf(lines []consent.Line) (act string, intro []diffRow, files []fileBlock) {
 	for i, l := range lines {
 		switch {
@@ -110,7 +111,7 @@ func blocksOf(lines []consent.Line) (act string, intro []diffRow, files []fileBl
 	return act, intro, files
 }
 
-// mark marks the words with a part of the text, unless that is all of it.
+// mark marks the part of the text from from to to, extended to whole words, unless that is the whole text.
 func (r *diffRow) mark(from, to int) {
 	text := r.Before
 	inWord := func(at int) bool { // between two letters or digits
@@ -119,8 +120,8 @@ func (r *diffRow) mark(from, to int) {
 		}
 		before, _ := utf8.DecodeLastRuneInString(text[:at])
 		after, _ := utf8.DecodeRuneInString(text[at:])
-		is := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
-		return is(before) && is(after) || !utf8.RuneStart(text[at])
+		isWordRune := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
+		return isWordRune(before) && isWordRune(after) || !utf8.RuneStart(text[at])
 	}
 	for inWord(from) {
 		from--

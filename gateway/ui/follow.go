@@ -11,22 +11,23 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
-// followed is a question that the page has seen waiting or answered. It is followed to its end, which the folder of
-// questions does not have: a file goes when its approval is used, withdrawn by the agent or has expired.
+// followed is a question that the page has seen, pending or answered. The page follows it to its outcome, because the
+// file of the question is removed when its approval is used, withdrawn by the agent or expired.
 type followed struct {
-	card           // without what would change; the question as it was in the folder at last
-	gone time.Time // since when it is not there, zero while it is
-	end  *ending   // once nothing more comes
+	card           // without the change; the last known state of the question
+	gone time.Time // when its file was found missing, zero while it exists
+	end  *ending   // the final outcome, nil before that
 }
 
 const (
-	// endShown is how long the end of a question is on the page.
+	// endShown is how long the outcome of a question stays on the page.
 	endShown = 10 * time.Minute
-	// maxFollowed is how many questions are followed: more than the folder has.
+	// maxFollowed is the maximum number of followed questions: more than the folder can have.
 	maxFollowed = 512
 )
 
-// follow notes what is in the folder of questions, with mu held. It counts in p.moves what the views have to tell.
+// follow updates the followed questions from those in the folder. It counts the changes that views must show in p.moves.
+// The caller holds mu.
 func (p *Page) follow(stored []consent.StoredQuestion) {
 	now := p.Now()
 	for _, q := range stored {
@@ -51,44 +52,43 @@ func (p *Page) follow(stored []consent.StoredQuestion) {
 		}
 	}
 	p.followed = slices.DeleteFunc(p.followed, func(f *followed) bool {
-		isTold := f.State == consent.Denied || f.State == consent.Withdrawn // for as long as it was in the folder
+		isTold := f.State == consent.Denied || f.State == consent.Withdrawn // it was shown while its file existed
 		return !f.gone.IsZero() && (isTold || now.Sub(f.gone) >= endShown)
 	})
 	p.followed = p.followed[max(0, len(p.followed)-maxFollowed):]
 }
 
-// followsStored reports whether a question that is followed is in the folder.
+// followsStored reports whether the file of any followed question exists.
 func (p *Page) followsStored() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.ContainsFunc(p.followed, func(f *followed) bool { return f.gone.IsZero() })
 }
 
-// ending is what became of a question that does not wait for the owner. State is approved while its call has not
-// come, and running before that has ended; then done, failed, void (the call was refused), denied, withdrawn (by the
-// owner), recalled (by the agent), replaced (by one about the changed notes), left (by a session that has ended),
-// unanswered or unused (both have expired).
+// ending is the outcome of a question that no longer waits for the owner. State is approved until its call comes, and
+// running until that ends; then done, failed or void (the call was refused). Otherwise it is denied, withdrawn (by the
+// owner), recalled (by the agent), replaced (by a question about the changed notes), left (by a session that has ended),
+// or unanswered or unused (both expired).
 type ending struct {
 	State string
 	Text  string
-	// Call is the first one that came with the answer and says the most, nil for none; Calls are how many came.
+	// Call is the most telling of the calls that used the answer, nil for none; Calls is their number.
 	Call  *loggedCall
 	Calls int
 }
 
-// IsDone reports whether all was done that was approved.
+// IsDone reports whether everything that was approved was done.
 func (e ending) IsDone() bool { return e.State == "done" }
 
 // IsOpen reports whether the approval can be withdrawn.
 func (e ending) IsOpen() bool { return e.State == "approved" }
 
-// places are where the owner answers, in the words of the page.
+// places describes where the owner answered, by [consent.Answer.By].
 var places = map[string]string{
 	Surface: "here", consent.Terminal: "in a terminal", consent.RemotePage: "with a passkey", "": "in the client",
 }
 
-// endingOf returns what became of a question, with mu held.
-// hasLeft reports whether a session cannot call again.
+// endingOf returns the outcome of a question. hasLeft reports whether a session cannot call again. The caller holds mu.
 func (p *Page) endingOf(f *followed, hasLeft func(session string) bool) ending {
 	if f.end != nil {
 		return *f.end
@@ -125,28 +125,28 @@ func (p *Page) endingOf(f *followed, hasLeft func(session string) bool) ending {
 	return ending{State: "recalled", Text: "Withdrawn by the agent."}
 }
 
-// isReplaced reports whether the agent asked again about the same call, on other notes.
+// isReplaced reports whether the agent asked again about the same call on changed notes.
 func (p *Page) isReplaced(f *followed) bool {
 	return slices.ContainsFunc(p.followed, func(other *followed) bool {
-		isSame := f.Call != consent.CallDigest{} && other.Call == f.Call
-		isOfCaller := other.Vault == f.Vault && other.Session == f.Session
+		isSameCall := f.Call != consent.CallDigest{} && other.Call == f.Call
+		isSameCaller := other.Vault == f.Vault && other.Session == f.Session
 		isNewer := other.Digest != f.Digest && other.Made.After(f.Made)
-		return isSame && isOfCaller && isNewer
+		return isSameCall && isSameCaller && isNewer
 	})
 }
 
-// endingOfCalls returns what became of the calls that came with an answer: one, or the operations of a batch.
+// endingOfCalls returns the outcome of the calls that used an answer: one call, or the operations of a batch.
 func endingOfCalls(calls []loggedCall) ending {
 	counts := map[string]int{}
-	first := map[string]*loggedCall{} // of each outcome
+	firstWith := map[string]*loggedCall{} // by outcome
 	for i, call := range calls {
 		outcome := call.Outcome()
 		if !call.Ended {
 			outcome = "running"
 		}
 		counts[outcome]++
-		if first[outcome] == nil {
-			first[outcome] = &calls[i]
+		if firstWith[outcome] == nil {
+			firstWith[outcome] = &calls[i]
 		}
 	}
 	n := len(calls)
@@ -155,24 +155,24 @@ func endingOfCalls(calls []loggedCall) ending {
 	switch {
 	case counts["running"] > 0:
 		end.State = "running"
-		end.Call = first["running"]
+		end.Call = firstWith["running"]
 		end.Text = "The call has come, and has not ended."
 	case done == n && n > 1:
 		end.State = "done"
-		end.Call = first["allowed"]
+		end.Call = firstWith["allowed"]
 		end.Text = "Done, all " + sanitize.Counted(n, "operation")
 	case done == n:
 		end.State = "done"
-		end.Call = first["allowed"]
+		end.Call = firstWith["allowed"]
 		end.Text = "Done"
 	case counts["denied"] == n:
-		end.State, end.Call = "void", first["denied"]
+		end.State, end.Call = "void", firstWith["denied"]
 		end.Text = "Void: the call that came with the approval was refused (" + sanitize.Line(end.Call.Code) + ")"
 	case n == 1:
 		end.State, end.Call = "failed", &calls[0]
 		end.Text = "The call failed (" + sanitize.Line(cmp.Or(end.Call.Code, end.Call.Outcome())) + ")"
 	default:
-		end.State, end.Call = "failed", cmp.Or(first["failed"], first["denied"], first["skipped"], &calls[0])
+		end.State, end.Call = "failed", cmp.Or(firstWith["failed"], firstWith["denied"], firstWith["skipped"], &calls[0])
 		end.Text = fmt.Sprintf("Failed: %d of %s done", done, sanitize.Counted(n, "operation"))
 		if end.Call.Code != "" {
 			end.Text += " (" + sanitize.Line(end.Call.Code) + ")"
@@ -181,17 +181,17 @@ func endingOfCalls(calls []loggedCall) ending {
 	return end
 }
 
-// answered is a question that does not wait any more, with what became of it.
+// answered is a question that no longer waits, with its outcome.
 type answered struct {
 	card
 	End ending
 }
 
-// answered returns the questions that do not wait for the owner, in the order in which they were asked.
+// answered returns the questions that no longer wait for the owner, in the order in which they were asked.
 func (p *Page) answered() (all []answered) {
-	_, _ = p.calls.Update() // a call that is known can be shown without it
-	servers, unknown := ownerfiles.Servers(ownerfiles.ServersFolder(p.State))
-	hasLeft := func(session string) bool { return unknown == nil && hasEnded(session, servers) }
+	_, _ = p.calls.Update() // known calls can be shown even after an error
+	servers, serversErr := ownerfiles.Servers(ownerfiles.ServersFolder(p.State))
+	hasLeft := func(session string) bool { return serversErr == nil && hasEnded(session, servers) }
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, f := range p.followed {

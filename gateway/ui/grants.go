@@ -16,11 +16,11 @@ import (
 // shownGrant is a grant in the card of an agent.
 type shownGrant struct {
 	consent.Grant
-	Says string // what it allows
-	Left string // what is left of it
+	Says string // what it allows, as a sentence
+	Left string // what is left of its counts
 }
 
-// grantsOf returns the grants that are in force, by the names of their agents; those of servers are with "".
+// grantsOf returns the grants in force by the names of their agents. Those of servers are under "".
 func (p *Page) grantsOf() (byAgent map[string][]shownGrant, err error) {
 	list, _, err := consent.OpenGrants(p.State, p.Now).List()
 	byAgent = map[string][]shownGrant{}
@@ -54,11 +54,11 @@ type endingForm struct {
 // Ending returns a grant with the form that ends it.
 func (f frame) Ending(g shownGrant) endingForm { return endingForm{g, f.Base, f.visit.Token("agents")} }
 
-// endGrant ends the grant of the form.
+// endGrant ends the grant that the form names.
 func (p *Page) endGrant(r request) view {
 	v := view{goTo: "agents"}
 	ended, err := consent.OpenGrants(p.State, p.Now).End(r.PostForm.Get("grant"))
-	if _, unknown := errors.AsType[*consent.UnknownGrant](err); unknown {
+	if _, isUnknown := errors.AsType[*consent.UnknownGrant](err); isUnknown {
 		return v.failed(failure.New(failure.CodeNotFound, "the view of agents lists them", "no such grant"))
 	}
 	if err != nil {
@@ -69,7 +69,7 @@ func (p *Page) endGrant(r request) view {
 	return v
 }
 
-// offered returns the terms of the grant that a question offers, nil where it offers none.
+// offered returns the terms of the grant that a question offers, or nil.
 func offered(q consent.StoredQuestion) *consent.GrantTerms {
 	var terms consent.GrantTerms
 	if q.Offer == "" || json.Unmarshal([]byte(q.Offer), &terms) != nil || terms.Check() != nil {
@@ -78,10 +78,10 @@ func offered(q consent.StoredQuestion) *consent.GrantTerms {
 	return &terms
 }
 
-// offerForm is a form that approves a question, and allows calls of its kind.
+// offerForm is a form that approves a question, and also gives the grant that it offers.
 type offerForm struct{ Base, Token, Code, Says string }
 
-// Offer returns the form for the grant that a question offers, nil where it offers none.
+// Offer returns the form for the grant that a question offers, or nil. A large question is not approved by it.
 func (f frame) Offer(c card) *offerForm {
 	terms := offered(c.StoredQuestion)
 	if terms == nil || c.Only != "" || c.Typed != "" {
@@ -92,7 +92,7 @@ func (f frame) Offer(c card) *offerForm {
 	return &offerForm{f.Base, f.visit.Token("approvals"), c.Code, says}
 }
 
-// allow approves the question with the code of the form, and gives the grant that it offers.
+// allow approves the question whose code is in the form, and gives the grant that it offers.
 func (p *Page) allow(r request) view {
 	v := view{goTo: "approvals"}
 	code := r.PostForm.Get("code")

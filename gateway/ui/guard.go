@@ -23,20 +23,20 @@ const (
 	bodyLimit = 256 << 10
 	readLimit = 15 * time.Second
 
-	openName   = "open/"       // followed by a code
-	cookieName = "vaultwicket" // the path of the cookie is of one process
+	openName   = "open/"       // precedes the code in a link
+	cookieName = "vaultwicket" // the path of the cookie belongs to one process
 )
 
 // visit is an authenticated request.
 type visit struct {
 	session *session
-	// Base is the path that all paths of the page begin with; it ends with a slash.
+	// Base is the prefix of all paths of the page; it ends with a slash.
 	Base string
 	// Path is the rest of the path of the request.
 	Path string
 }
 
-// Page returns the part of the page that the request is for: the first segment of its path.
+// Page returns the part of the page to which the request belongs: the first segment of its path.
 func (v visit) Page() string {
 	page, _, _ := strings.Cut(v.Path, "/")
 	return page
@@ -53,13 +53,14 @@ func (v visit) Token(page string) string {
 // tokenField is the name of the form field with the token.
 const tokenField = "token"
 
-// guard is the handler that authenticates requests for the page. It does not know what a request
-// does, so no route can forget a check.
+// guard is the handler that authenticates requests for the page. It does not depend on what a
+// request does, so no route can forget a check.
 //
-// A link with a one-time code trades for a cookie. Every other request needs the cookie, and every
-// change also the token of the page whose form sent it (CSRF). All paths are below a random one:
-// browsers send cookies to all ports of a host, and the path keeps this one from other local
-// servers. Without the cookie all paths have the same answer. It is safe for concurrent use.
+// A link with a one-time code is exchanged for a cookie. Every other request needs the cookie, and
+// every change also the token of the page whose form sent it (against CSRF). All paths are below a
+// random one: browsers send cookies to all ports of a host, and the random path keeps this cookie
+// from other local servers. Without the cookie all paths give the same answer. It is safe for
+// concurrent use.
 type guard struct {
 	base     string
 	hosts    httpguard.Hosts
@@ -68,8 +69,8 @@ type guard struct {
 	next     func(http.ResponseWriter, *http.Request, visit)
 }
 
-// newGuard returns a guard that calls next for authenticated requests, and links for those of single questions. The
-// Host header must have localhost or a loopback address.
+// newGuard returns a guard that calls next for authenticated requests, and links for requests of single questions. The
+// Host header must contain localhost or a loopback address.
 func newGuard(
 	now func() time.Time,
 	links *linkPages,
@@ -102,15 +103,15 @@ func (g *guard) Open() string {
 	return g.base + openName + code
 }
 
-// ServeHTTP passes a request on or says why not. The checks that need least of the request come
-// first: the Host header, against DNS rebinding, then origin, cookie and token.
+// ServeHTTP passes a request on, or answers why not. The checks that need the least of the request
+// come first: the Host header (against DNS rebinding), then origin, cookie and token.
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	httpguard.LimitRead(w, readLimit)
 	httpguard.LimitWrite(w)
 	for name, value := range protections {
 		w.Header().Set(name, value)
 	}
-	changes := r.Method == http.MethodPost
+	isChange := r.Method == http.MethodPost
 	switch {
 	case !httpguard.IsPath(r):
 		refuse(w, http.StatusBadRequest, "The request target must be a path.")
@@ -118,7 +119,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !g.hosts.Allow(r.Host):
 		refuse(w, http.StatusForbidden, "The Host header is not allowed.")
 		return
-	case r.Method != http.MethodGet && r.Method != http.MethodHead && !changes:
+	case r.Method != http.MethodGet && r.Method != http.MethodHead && !isChange:
 		w.Header().Set("Allow", "GET, HEAD, POST")
 		refuse(w, http.StatusMethodNotAllowed, "Allowed methods: GET, HEAD, POST.")
 		return
@@ -127,8 +128,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.links.serve(w, r, ref)
 		return
 	}
-	path, inside := strings.CutPrefix(r.URL.EscapedPath(), g.base)
-	if code, found := strings.CutPrefix(path, openName); inside && found && !changes {
+	path, isBelowBase := strings.CutPrefix(r.URL.EscapedPath(), g.base)
+	if code, found := strings.CutPrefix(path, openName); isBelowBase && found && !isChange {
 		g.trade(w, r, code)
 		return
 	}
@@ -136,8 +137,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusForbidden, "Requests from other pages are not allowed.")
 		return
 	}
-	s := g.sessions.of(r)
-	if !inside || s == nil {
+	s := g.sessions.find(r)
+	if !isBelowBase || s == nil {
 		refuse(
 			w,
 			http.StatusForbidden,
@@ -147,7 +148,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	httpguard.MarkAuthenticated(r.Context())
 	v := visit{session: s, Base: g.base, Path: path}
-	if changes { // they come from a form of the page that they are about
+	if isChange { // it must come from a form of the page that it changes
 		if _, ok := readForm(w, r); !ok {
 			return
 		}
@@ -161,7 +162,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next(w, r, v)
 }
 
-// readForm reads the form of a request. ok is false if it is none, and the request has its answer.
+// readForm reads the form of a request. If there is no valid form, it answers the request, and ok is false.
 func readForm(w http.ResponseWriter, r *http.Request) (form url.Values, ok bool) {
 	r.Body = http.MaxBytesReader(w, r.Body, bodyLimit)
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
@@ -176,27 +177,27 @@ func readForm(w http.ResponseWriter, r *http.Request) (form url.Values, ok bool)
 	return r.PostForm, true
 }
 
-// isForeign reports whether a page of another site, or of another port of this machine,
-// sends a request, or shows the answer inside of itself.
+// isForeign reports whether a request comes from a page of another site, or of another port of
+// this machine, or would be displayed inside another page.
 func isForeign(r *http.Request) bool {
 	site, sent := fetchSite(r.Header)
 	isTyped := site == "none" && r.Method != http.MethodPost // in the address bar, or a bookmark
-	isOfOtherSite := sent && site != "same-origin" && !isTyped
-	if isOfOtherSite || isEmbedded(r.Header) {
+	isFromOtherSite := sent && site != "same-origin" && !isTyped
+	if isFromOtherSite || isEmbedded(r.Header) {
 		return true
 	}
 	origins, sent := r.Header["Origin"]
-	own := len(origins) == 1 && origins[0] == "http://"+r.Host
+	isOwn := len(origins) == 1 && origins[0] == "http://"+r.Host
 	if r.Method != http.MethodPost {
-		return sent && !own
+		return sent && !isOwn
 	}
-	// A form of a page that sends no referrer has the origin "null". So have forms of
-	// pages that hide theirs; browsers say which of the two it is, and no page can.
+	// A form of a page that sends no referrer has the origin "null", like a form of a page
+	// that hides its origin. Browsers tell the two apart in a header that no page can set.
 	isOwnWithoutReferrer := len(origins) == 1 && origins[0] == "null" && site == "same-origin"
-	return !own && !isOwnWithoutReferrer
+	return !isOwn && !isOwnWithoutReferrer
 }
 
-// fetchSite returns what the browser says of the page that sends a request.
+// fetchSite returns what the browser reports about the site that sends a request.
 func fetchSite(h http.Header) (site string, sent bool) {
 	values := h["Sec-Fetch-Site"]
 	if len(values) > 1 {
@@ -205,7 +206,7 @@ func fetchSite(h http.Header) (site string, sent bool) {
 	return strings.Join(values, ""), len(values) == 1
 }
 
-// isEmbedded reports whether the answer would be shown inside of another page.
+// isEmbedded reports whether the answer would be displayed inside another page.
 func isEmbedded(h http.Header) bool {
 	switch h.Get("Sec-Fetch-Dest") {
 	case "iframe", "frame", "embed", "object", "fencedframe":
@@ -214,8 +215,8 @@ func isEmbedded(h http.Header) bool {
 	return false
 }
 
-// contentPolicy lets the page load its own files and nothing else: no inline code, no frames, no
-// other machine.
+// contentPolicy lets the page load only its own files: no inline code, no frames, nothing from
+// other machines.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // protections are headers of every answer.
@@ -230,7 +231,7 @@ var protections = map[string]string{
 	"Permissions-Policy":           "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
 }
 
-// trade sets the cookie for a request with the code. The answer is a page that loads the first
+// trade exchanges the code of a link for the cookie. The answer is a page that loads the first
 // view by itself: after a redirect from a link in another program, browsers would not send a
 // SameSite=Strict cookie.
 func (g *guard) trade(w http.ResponseWriter, r *http.Request, code string) {
@@ -242,8 +243,8 @@ func (g *guard) trade(w http.ResponseWriter, r *http.Request, code string) {
 	cookie := g.sessions.redeem(code, r.Host)
 	switch site, _ := fetchSite(r.Header); {
 	case cookie != "":
-		// Without a domain the cookie is of this host alone, without an age of this run of
-		// the browser. It is not marked as secure: there is no TLS on a loopback address.
+		// Without a domain, the cookie is limited to this host; without an age, to this run of
+		// the browser. It is not marked as secure, because loopback has no TLS.
 		http.SetCookie(
 			w,
 			&http.Cookie{
@@ -257,11 +258,11 @@ func (g *guard) trade(w http.ResponseWriter, r *http.Request, code string) {
 		if err := g.links.pair(w); err != nil {
 			g.links.log.Warn("this browser cannot be paired: " + err.Error())
 		}
-	case g.sessions.of(r) != nil: // a browser that has traded it before
+	case g.sessions.find(r) != nil: // the browser already has a cookie
 		w.Header().Set("Location", g.base)
 		w.WriteHeader(http.StatusSeeOther)
 		return
-	case site != "cross-site": // such a browser keeps its cookie back here, and sends it from a page of ours
+	case site != "cross-site": // from another site, browsers withhold a cookie, and send it from our page
 		refuse(
 			w,
 			http.StatusForbidden,
@@ -272,42 +273,42 @@ func (g *guard) trade(w http.ResponseWriter, r *http.Request, code string) {
 	writeBare(w, http.StatusOK, barePage{Title: "Signed in", Text: "This browser shows the page of vaultwicket.", GoTo: g.base})
 }
 
-// barePage is a page without a view.
+// barePage is a page with only a title and a text.
 type barePage struct {
 	Title, Text string
-	GoTo        string // where the browser goes on, "" for nowhere
+	GoTo        string // path to which the browser goes on, "" for none
 }
 
-// Files is the path that the files of the page begin with.
+// Files returns the prefix of the paths of the files of the page.
 func (barePage) Files() string { return consent.LinkPath }
 
-// Refresh is the attribute with which a browser goes on by itself. The path is of the page, and has no sign of HTML.
+// Refresh returns the attribute that makes a browser go on by itself. The path is ours and needs no escaping.
 func (b barePage) Refresh() template.HTMLAttr {
 	return template.HTMLAttr(`content="0; url=` + b.GoTo + `"`)
 }
 
-// Paused keeps the gate closed.
+// Paused returns false, for the layout: the icon is that of a running gate.
 func (barePage) Paused() bool { return false }
 
-// refuse answers with a page that says why, without a link.
+// refuse answers with a page that gives the reason, without a link.
 func refuse(w http.ResponseWriter, status int, text string) {
 	writeBare(w, status, barePage{Title: http.StatusText(status), Text: text})
 }
 
-// writeBare answers with a page without a view.
+// writeBare answers with a bare page.
 func writeBare(w http.ResponseWriter, status int, page barePage) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_ = views()["bare"].ExecuteTemplate(w, "bare", page) // a client that is gone reads no error
+	_ = views()["bare"].ExecuteTemplate(w, "bare", page) // fails only if the client is gone
 }
 
 // LinkLife is how long a link can be opened.
 const LinkLife = 15 * time.Minute
 
-// maxSessions is the maximum number of browsers. One more ends the oldest session.
+// maxSessions is the maximum number of browsers with a session. One more ends the oldest session.
 const maxSessions = 16
 
-// sessions are the browsers that have a cookie, and the code for the next one.
+// sessions keeps the sessions of the browsers, and the code for the next one.
 type sessions struct {
 	now func() time.Time
 
@@ -321,14 +322,14 @@ type sessions struct {
 // time needs equal lengths.
 type digest [sha256.Size]byte
 
-// session is one browser. Its cookie is good under the host at which the link was opened.
+// session is the session of one browser. Its cookie is valid for the host at which the link was opened.
 type session struct {
 	cookie digest
 	host   string
 	key    [sha256.Size]byte // of its tokens
 }
 
-// redeem trades a code for a cookie, once. It returns "" for a wrong code.
+// redeem exchanges a code for the cookie of a new session, once. It returns "" for a wrong code.
 func (s *sessions) redeem(code, host string) (cookie string) {
 	given := digest(sha256.Sum256([]byte(code)))
 	s.mu.Lock()
@@ -338,26 +339,26 @@ func (s *sessions) redeem(code, host string) (cookie string) {
 	}
 	s.code = digest{}
 	cookie = random()
-	made := &session{cookie: sha256.Sum256([]byte(cookie)), host: host, key: sha256.Sum256([]byte(random()))}
-	s.all = append(s.all[max(0, len(s.all)+1-maxSessions):], made)
+	newSession := &session{cookie: sha256.Sum256([]byte(cookie)), host: host, key: sha256.Sum256([]byte(random()))}
+	s.all = append(s.all[max(0, len(s.all)+1-maxSessions):], newSession)
 	return cookie
 }
 
-// of returns the session of a request, nil if it has none.
-func (s *sessions) of(r *http.Request) *session {
-	cookies := r.CookiesNamed(cookieName) // servers on other ports of this host can set some, too
+// find returns the session of a request, or nil.
+func (s *sessions) find(r *http.Request) *session {
+	cookies := r.CookiesNamed(cookieName) // servers on other ports of this host can set this cookie, too
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, cookie := range cookies[:min(len(cookies), maxCookies)] {
 		given := digest(sha256.Sum256([]byte(cookie.Value)))
-		for _, one := range s.all {
-			if subtle.ConstantTimeCompare(given[:], one.cookie[:]) == 1 && one.host == r.Host {
-				return one
+		for _, candidate := range s.all {
+			if subtle.ConstantTimeCompare(given[:], candidate.cookie[:]) == 1 && candidate.host == r.Host {
+				return candidate
 			}
 		}
 	}
 	return nil
 }
 
-// maxCookies of the name are looked at in a request.
+// maxCookies is the maximum number of cookies of one name that are checked in a request.
 const maxCookies = 16

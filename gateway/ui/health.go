@@ -13,7 +13,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 )
 
-// healthData is what the view of health shows.
+// healthData is the data of the view of health.
 type healthData struct {
 	Findings        []Finding
 	Problems, Warns int
@@ -21,11 +21,11 @@ type healthData struct {
 	Folders         []folderSize
 	State           string
 	Go              string
-	At              time.Time // of the check, zero before the first
+	At              time.Time // time of the check, zero before the first
 	Running         bool
 }
 
-// Worst returns what the problems are.
+// Worst returns what the checks found of level problem.
 func (d healthData) Worst() (what []string) {
 	for _, f := range d.Findings {
 		if f.Level == "problem" {
@@ -35,14 +35,14 @@ func (d healthData) Worst() (what []string) {
 	return what
 }
 
-// checkedLog is a part of the audit log with what its verification has found.
+// checkedLog is a part of the audit log with the result of its verification.
 type checkedLog struct {
 	About  string
 	Report audit.Report
 	Err    string
 }
 
-// folderSize is how much is in a folder of the state folder.
+// folderSize is the size of a folder in the state folder.
 type folderSize struct {
 	Name, Size string
 	Files      int
@@ -59,13 +59,13 @@ type health struct {
 
 const (
 	healthLimit = time.Minute
-	// healthWait is how long a view waits for a check that it has begun. Most end in less.
+	// healthWait is how long a view waits for a check that it started. Most checks end earlier.
 	healthWait = 1500 * time.Millisecond
-	// healthFresh is how old a check may be without another one.
+	// healthFresh is the maximum age of a check before the view starts another one.
 	healthFresh = 10 * time.Minute
 )
 
-// begin starts a check unless one is running. done is closed at its end.
+// begin starts a check. done is closed when it ends; it is nil if a check was already running.
 func (h *health) begin() (done chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -80,7 +80,7 @@ func (h *health) begin() (done chan struct{}) {
 		ctx, cancel := context.WithTimeout(h.page.working, healthLimit)
 		defer cancel()
 		var data healthData
-		if panicked := panics.Try(func() { data = h.page.checked(ctx) }); panicked != nil { // the server goes on
+		if panicked := panics.Try(func() { data = h.page.checkHealth(ctx) }); panicked != nil { // the server must go on
 			h.page.Log.Error("a check of the page panicked", "stack", string(panicked.Stack))
 		}
 		h.mu.Lock()
@@ -90,19 +90,20 @@ func (h *health) begin() (done chan struct{}) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.version++
-		e.send(e.now("health"))
+		e.send(e.current("health"))
 	}()
 	return done
 }
 
+// latest returns the result of the latest check.
 func (h *health) latest() healthData {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.data
 }
 
-// checked runs all checks.
-func (p *Page) checked(ctx context.Context) healthData {
+// checkHealth runs all checks.
+func (p *Page) checkHealth(ctx context.Context) healthData {
 	data := healthData{State: p.State, Go: runtime.Version(), At: p.Now(), Findings: p.Health(ctx)}
 	for _, f := range data.Findings {
 		switch f.Level {
@@ -126,13 +127,13 @@ func (p *Page) checked(ctx context.Context) healthData {
 		data.Logs = append(data.Logs, log)
 	}
 	// The sizes of the folders in the state folder.
-	var list []folderSize
+	var folders []folderSize
 	for _, name := range []string{"audit", "audit-calls", "approvals", "journal", "servers"} {
 		files := 0
 		bytes := int64(0)
 		_ = filepath.WalkDir(filepath.Join(p.State, name), func(_ string, entry fs.DirEntry, err error) error {
 			if err != nil || !entry.Type().IsRegular() {
-				return nil // what cannot be read has no size
+				return nil // unreadable entries are not counted
 			}
 			if info, err := entry.Info(); err == nil {
 				files, bytes = files+1, bytes+info.Size()
@@ -140,14 +141,14 @@ func (p *Page) checked(ctx context.Context) healthData {
 			return nil
 		})
 		if files > 0 {
-			list = append(list, folderSize{name, size(bytes), files})
+			folders = append(folders, folderSize{name, size(bytes), files})
 		}
 	}
-	data.Folders = list
+	data.Folders = folders
 	return data
 }
 
-// healthView shows the latest check, and begins one if that is old.
+// healthView shows the latest check, and starts one if that is old.
 func (p *Page) healthView(r request) view {
 	data := p.health.latest()
 	if !data.Running && p.Now().Sub(data.At) > healthFresh {
