@@ -91,7 +91,7 @@ func (c *CallLog) Figures(f callFilter, now time.Time) (figures callFigures) {
 		refused:  map[[5]string]*refusedCount{},
 	}
 	oldest := now
-	for r := range c.wanted(f) {
+	for r := range c.matching(f) {
 		t.add(r.loggedCall)
 		oldest = r.Time
 	}

@@ -262,7 +262,7 @@ func (p *Page) oneCall(r request) view {
 	data := callData{callRow{loggedCall: call, Path: p.names.pathOf(call)}, lines, nil}
 	wasRefused := call.Decision == "deny" || call.Outcome() == "denied"
 	if call.Kind == "" && wasRefused || call.Kind == audit.KindLimited {
-		why := p.advised(call)
+		why := p.reasonWithAdvice(call)
 		data.Why = &why
 	}
 	return view{template: "call", title: "Call", data: data}

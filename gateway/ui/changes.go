@@ -510,7 +510,7 @@ func (p *Page) undoArguments(ctx context.Context, form undoForm) (parameter stri
 	case !form.isOfDay():
 		return "id", strings.Split(form.ID, ","), nil
 	}
-	c, err := p.ofDay(ctx, form)
+	c, err := p.changesOfDay(ctx, form)
 	rows := c.undone()
 	if form.What == undoDay {
 		rows = c.inEffect()

@@ -14,45 +14,45 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
-// loggedCall is one call, or a line of the log that is about none.
+// loggedCall is a call, or a line of the log about no call.
 type loggedCall struct {
-	// ID is that of the call in the audit log, or names the line of the log.
+	// ID is the id of the call in the audit log, or identifies the line.
 	ID string
-	// Number tells calls apart while the program runs.
+	// Number identifies the call while the program runs.
 	Number uint64
 	Time   time.Time
-	// Kind is "" for a call, and that of the line for any other.
+	// Kind is "" for a call, and the kind of the line otherwise.
 	Kind                                                             string
 	Session, Agent, Client, Surface, Vault, Command, Effect, Backend string
-	// Decision is allow, deny, ask, reply, plan or skip, of an approval approve, deny or withdraw; Ended is false
-	// while a call waits for the user or runs. Declined says that the user declined it, or the same one before.
+	// Decision is allow, deny, ask, reply, plan or skip for a call, and approve, deny or withdraw for an approval. Ended
+	// is false while a call waits for the user or runs. Declined is set if the user declined it, or the same call before.
 	Decision, Rule, Code, Change, By string
-	Question                         string // the id of the one that the user was asked about the call
+	Question                         string // id of the question to the user about the call
 	Ended, Approved, Declined        bool
 	Exit                             int
 	Duration                         time.Duration
-	Count                            int // of calls in one row, 0 for one
+	Count                            int // number of calls that the line stands for, 0 for one
 	// Note is the digest of the path of the note that the call names, 0 for none.
 	Note noteKey
 }
 
-// noteKey is the keyed digest of the path of a note, as a number. The log has no other name for one.
+// noteKey is the keyed digest of the path of a note, as a number. The log does not name notes otherwise.
 type noteKey uint64
 
-// noteKeyOf returns the number of a digest as it is in the log, 0 for none.
+// noteKeyOf returns the number of a digest in the log, 0 for "" or an invalid digest.
 func noteKeyOf(digest string) noteKey {
-	number, _ := strconv.ParseUint(digest, 16, 64) // a text that is no digest is none
+	number, _ := strconv.ParseUint(digest, 16, 64)
 	return noteKey(number)
 }
 
-// kindApproval is the kind of the line in which the owner has decided about a call.
+// kindApproval is the kind of a line that records a decision of the owner about a call.
 const kindApproval = "approval"
 
-// Asker is the agent that called, or what its client calls itself; "" if neither is known. Of what the owner
-// decided it is the one that asked.
+// Asker returns the agent that called, or the name that its client gives itself; "" if neither is known. For a decision
+// of the owner, it is the one that asked.
 func (c loggedCall) Asker() string { return cmp.Or(c.Agent, c.Client) }
 
-// Who is who called, as [loggedCall.Asker], or where the owner decided.
+// Who returns who called, see [loggedCall.Asker], or where the owner decided.
 func (c loggedCall) Who() string {
 	if c.Kind == kindApproval {
 		return c.By
@@ -60,24 +60,24 @@ func (c loggedCall) Who() string {
 	return c.Asker()
 }
 
-// Own reports whether the owner of the notes called or decided, and no agent: on the page, at a
-// terminal, or by a completion or a check, which name no surface.
+// Own reports whether the owner of the notes, and not an agent, called or decided: on the page, at
+// a terminal, or with a completion or check, which name no surface.
 func (c loggedCall) Own() bool {
-	isOfOwner := c.Surface == "page" || c.Surface == "terminal"
+	isByOwner := c.Surface == "page" || c.Surface == "terminal"
 	isUnnamed := c.Surface == "" && c.Kind == ""
-	return isOfOwner || isUnnamed || c.Kind == kindApproval
+	return isByOwner || isUnnamed || c.Kind == kindApproval
 }
 
-// readEffect is the effect of a call that changes nothing, as the log names it.
+// readEffect is the name in the log of the effect of a call that changes nothing.
 const readEffect = "read"
 
-// reads reports whether it is a call that names a note and changes nothing.
+// reads reports whether the call names a note and changes nothing.
 func (c loggedCall) reads() bool {
-	isOfNote := c.Note != 0 && c.Change == ""
-	return isOfNote && (c.Effect == "" || c.Effect == readEffect)
+	namesUnchangedNote := c.Note != 0 && c.Change == ""
+	return namesUnchangedNote && (c.Effect == "" || c.Effect == readEffect)
 }
 
-// Calls is how many calls it represents, 0 for a line that is about none.
+// Calls returns how many calls it stands for, 0 for a line about no call.
 func (c loggedCall) Calls() int {
 	if c.Kind != "" && c.Kind != audit.KindLimited {
 		return 0
@@ -85,12 +85,12 @@ func (c loggedCall) Calls() int {
 	return max(1, c.Count)
 }
 
-// decided are the outcomes of what the owner decided.
-var decided = map[string]string{"approve": "approved", "deny": "declined", "withdraw": "withdrawn"}
+// decisionOutcomes are the outcomes of decisions of the owner.
+var decisionOutcomes = map[string]string{"approve": "approved", "deny": "declined", "withdraw": "withdrawn"}
 
-// Outcome is what became of a call, in one word: allowed, denied, failed, asked, planned or skipped, of what the
-// owner decided approved, declined or withdrawn, and noted of any other line. A call that waits for the user was
-// asked, one that they declined was denied; so was one that was let through, and refused for what the note says.
+// Outcome returns the outcome of a call in one word: allowed, denied, failed, asked, planned or skipped. For a decision
+// of the owner it is approved, declined or withdrawn, and for any other line noted. A call that waits for the user is
+// asked. A call that the user declined is denied, and so is one that was started but refused because of its note.
 func (c loggedCall) Outcome() string {
 	isUnconfirmed := c.Decision == "deny" && c.Code == policy.CodeUnconfirmed
 	endedWith := ""
@@ -101,7 +101,7 @@ func (c loggedCall) Outcome() string {
 	isPending := c.Decision == "ask" || isUnconfirmed && !c.Declined
 	switch {
 	case c.Kind == kindApproval:
-		return cmp.Or(decided[c.Decision], "noted")
+		return cmp.Or(decisionOutcomes[c.Decision], "noted")
 	case c.Kind == "" && isPending:
 		return "asked"
 	case c.Kind == audit.KindLimited:
@@ -120,21 +120,21 @@ func (c loggedCall) Outcome() string {
 	return "allowed"
 }
 
-// callFilter says which calls are wanted. A field that is "" wants all.
+// callFilter selects calls. A zero field matches all calls.
 type callFilter struct {
-	Since, Until            time.Time // not before, before; zero for no bound
+	Since, Until            time.Time // from Since on, and before Until
 	Who                     string    // see [loggedCall.Who]
 	Vault, Command, Outcome string
 	Session                 string
-	Text                    string           // appears in a name, in whatever case
-	Notes                   map[noteKey]bool // those whose names have the text
+	Text                    string           // contained in a name, ignoring case
+	Notes                   map[noteKey]bool // the notes whose names contain Text
 	Changes                 bool             // only calls that changed something
 }
 
-// wanted yields the calls that a filter wants, in the order of time, the newest first.
-func (c *CallLog) wanted(f callFilter) iter.Seq[*row] {
+// matching yields the calls that match a filter by time, newest first.
+func (c *CallLog) matching(f callFilter) iter.Seq[*row] {
 	text := strings.ToLower(f.Text)
-	is := func(r *row) bool {
+	matches := func(r *row) bool {
 		isTooLate := !f.Until.IsZero() && !r.Time.Before(f.Until)
 		isUnchanging := r.Change == ""
 		if isTooLate || f.Changes && isUnchanging {
@@ -151,37 +151,37 @@ func (c *CallLog) wanted(f callFilter) iter.Seq[*row] {
 	}
 	return func(yield func(*row) bool) {
 		for r := range c.backward() {
-			if r.Time.Before(f.Since) || is(r) && !yield(r) {
+			if r.Time.Before(f.Since) || matches(r) && !yield(r) {
 				return
 			}
 		}
 	}
 }
 
-// callPage is a part of the calls that a filter wants.
+// callPage is a part of the calls that match a filter.
 type callPage struct {
-	Calls []loggedCall // the newest first
-	Total int          // how many the filter wants in all, with the lines about no call
-	Made  int          // how many calls these are: a line can count several
-	Own   int          // of them by the owner, who is not in the figures
-	Other int          // lines about no call: what the owner decided, and the log's own
-	Older uint64       // what [CallLog.Page] takes for the next page, 0 for none
-	// Dropped says that there are older calls, which are not kept; Partial, that older ones are still to be read.
+	Calls []loggedCall // newest first
+	Total int          // number of all matching lines, including those about no call
+	Made  int          // number of calls in these: a line may stand for several
+	Own   int          // calls of the owner, which the figures do not count
+	Other int          // lines about no call: decisions of the owner, and lines of the log itself
+	Older uint64       // argument of [CallLog.Page] for the next part, 0 for none
+	// Dropped is set if there are older calls that are not kept, and Partial if older calls have not been read yet.
 	Dropped, Partial bool
 }
 
-// Page returns at most limit calls that a filter wants, in the order of time, the newest first,
-// after the call with the number before; 0 begins with the newest.
+// Page returns at most limit calls that match a filter by time, newest first, after the call with
+// the number before; 0 begins with the newest.
 func (c *CallLog) Page(f callFilter, before uint64, limit int) (p callPage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p.Dropped = c.skipped
 	p.Partial = c.partial
-	var at time.Time // when the call before was; all are newer than one that is not kept
+	var at time.Time // of the call before; zero if it is not kept, so that all calls are newer
 	if i := before - c.first; before > 0 && i < uint64(len(c.rows)) {
 		at = c.rows[i].Time
 	}
-	for r := range c.wanted(f) {
+	for r := range c.matching(f) {
 		calls := r.Calls()
 		p.Total++
 		p.Made += calls
@@ -203,8 +203,8 @@ func (c *CallLog) Page(f callFilter, before uint64, limit int) (p callPage) {
 	return p
 }
 
-// Answered returns the calls that came with the answer to a question, given with its id: the oldest first, those that
-// ended after a time. A call that only asked, or that the user declined, is none of them.
+// Answered returns the calls that used the answer to the question with an id and ended after a time, oldest first. It
+// leaves out calls that only asked, or that the user declined.
 func (c *CallLog) Answered(question string, after time.Time) (calls []loggedCall) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -222,11 +222,11 @@ func (c *CallLog) Answered(question string, after time.Time) (calls []loggedCall
 	return calls
 }
 
-// longestCall is more than a call takes that waits for the user.
+// longestCall is more than the longest duration of a call that waits for the user.
 const longestCall = 10 * time.Minute
 
-// One returns a call with the lines of the log about it, the oldest first. Lines that are
-// no longer kept are missing.
+// One returns the call with an id and its lines in the log, oldest first. Lines that are no
+// longer in the log are missing.
 func (c *CallLog) One(id string) (call loggedCall, lines []audit.Line, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -247,17 +247,17 @@ func (c *CallLog) One(id string) (call loggedCall, lines []audit.Line, ok bool) 
 	return call, nil, false
 }
 
-// Latest returns the newest call that a filter wants.
+// Latest returns the newest call that matches a filter.
 func (c *CallLog) Latest(f callFilter) (call loggedCall, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for r := range c.wanted(f) {
+	for r := range c.matching(f) {
 		return r.loggedCall, true
 	}
 	return call, false
 }
 
-// Last returns the call that was read last, and false if there is none.
+// Last returns the call that was read last. ok is false if there is none.
 func (c *CallLog) Last() (call loggedCall, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -267,8 +267,7 @@ func (c *CallLog) Last() (call loggedCall, ok bool) {
 	return c.rows[len(c.rows)-1].loggedCall, true
 }
 
-// Names returns who called, and the vaults and commands of the calls, sorted, for the choices of
-// a filter.
+// Names returns the callers, vaults and commands of the calls, sorted, as choices for filters.
 func (c *CallLog) Names() (who, vaults, commands []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -289,5 +288,5 @@ func (c *CallLog) Names() (who, vaults, commands []string) {
 	return lists[0], lists[1], lists[2]
 }
 
-// maxChoices bounds the choices of a filter: clients choose their names.
+// maxChoices is the maximum number of choices of a filter, because clients choose their names.
 const maxChoices = 200

@@ -16,16 +16,16 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
-// overviewData is what the first view shows: today.
+// overviewData is the data of the first view, about today.
 type overviewData struct {
 	Sentence string
-	// Cards are questions that wait, of which the first are seen at once.
+	// Cards are the pending questions that are visible at once, and CardsRest those that are folded.
 	Cards, CardsRest []card
 	Waiting          int
 	Changed          []listed
-	// Refused and Agents are seen at once, and the others when they are asked for.
+	// Refused and Agents are visible at once, and the rests are folded.
 	Refused, RefusedRest []refused
-	// MoreRefused are the kinds of refusals that are not shown.
+	// MoreRefused is the number of kinds of refusals that are not shown.
 	MoreRefused        int
 	Agents, AgentsRest []dayOf
 	Servers            []shownServer
@@ -34,43 +34,43 @@ type overviewData struct {
 	Vault              string
 }
 
-// refused are calls of one agent that were refused for one reason.
+// refused counts calls of one agent that were refused for the same reason.
 type refused struct {
 	refusedCount
 	Path, Why string
 }
 
-// dayOf is what an agent did: since midnight, and by the hour in the last 24.
+// dayOf has the figures of an agent since midnight, and its chart of the last 24 hours.
 type dayOf struct {
 	agentFigures
-	Changed int // notes
+	Changed int // number of changed notes
 	Strip   chart
 }
 
-// shownServer is a running server with what the audit log says of it.
+// shownServer is a running server with figures from the audit log.
 type shownServer struct {
 	ownerfiles.Server
 	Who    string // of its latest call, "" before the first
 	Up     string
-	Minute int // calls in the last minute
+	Minute int // number of calls in the last minute
 }
 
-// The maximum of what the first view shows of agents and kinds of refusals, whose names clients choose.
+// Limits of the lists in the first view. Clients choose the names of agents and kinds of refusals.
 const (
 	agentsOfDay  = 50
 	refusedOfDay = 20
-	agentsSeen   = 10 // the others are folded
+	agentsSeen   = 10 // the rest is folded
 	refusedSeen  = 5
 	cardsSeen    = 5
 )
 
-// folded divides a list into the part that is seen and the rest.
-func folded[T any](list []T, seen int) (shown, rest []T) {
-	seen = min(seen, len(list))
-	return list[:seen], list[seen:]
+// folded splits a list into the visible part and the rest.
+func folded[T any](list []T, count int) (shown, rest []T) {
+	count = min(count, len(list))
+	return list[:count], list[count:]
 }
 
-// overview tells what happened today, what waits, and what can be taken back.
+// overview shows what happened today, what waits, and what can be undone.
 func (p *Page) overview(r request) view {
 	v := view{template: "overview", title: "Overview"}
 	_, err := p.calls.Update()
@@ -83,8 +83,8 @@ func (p *Page) overview(r request) view {
 	var refusals []refusedCount
 	data.Agents, refusals = p.agentsOn(today)
 	data.MoreRefused = max(0, len(refusals)-refusedOfDay)
-	for _, one := range refusals[:min(len(refusals), refusedOfDay)] {
-		data.Refused = append(data.Refused, refused{one, p.names.pathOf(one.Last), p.why(one.Last).Sentence})
+	for _, refusal := range refusals[:min(len(refusals), refusedOfDay)] {
+		data.Refused = append(data.Refused, refused{refusal, p.names.pathOf(refusal.Last), p.why(refusal.Last).Sentence})
 	}
 	data.First = len(today) == 0 && len(data.Agents) == 0 &&
 		len(p.calls.Figures(callFilter{}, p.Now()).Agents) == 0
@@ -96,7 +96,7 @@ func (p *Page) overview(r request) view {
 	data.Refused, data.RefusedRest = folded(data.Refused, refusedSeen)
 	servers, serversErr := ownerfiles.Servers(ownerfiles.ServersFolder(p.State))
 	for _, s := range servers {
-		shown := shownServer{Server: s, Up: lasted(max(0, p.Now().Sub(s.Since)))}
+		shown := shownServer{Server: s, Up: duration(max(0, p.Now().Sub(s.Since)))}
 		shown.Minute = p.calls.Page(callFilter{Session: s.Session, Since: p.Now().Add(-time.Minute)}, 0, 0).Made
 		if last, ok := p.calls.Latest(callFilter{Session: s.Session}); ok {
 			shown.Who = last.Who()
@@ -109,7 +109,7 @@ func (p *Page) overview(r request) view {
 	return v.failed(cmp.Or(err, questionsErr, serversErr, changesErr, reviewErr))
 }
 
-// sentence tells of a day.
+// sentence describes the day of agents, and how many questions wait.
 func sentence(agents []dayOf, waiting int) string {
 	const most = 4
 	var parts []string
@@ -118,30 +118,30 @@ func sentence(agents []dayOf, waiting int) string {
 			parts = append(parts, sanitize.Counted(len(agents)-most, "more agent")+" called")
 			break
 		}
-		var did []string
+		var acts []string
 		if a.Read > 0 {
-			did = append(did, "read "+sanitize.Counted(a.Read, "note"))
+			acts = append(acts, "read "+sanitize.Counted(a.Read, "note"))
 		}
 		switch {
 		case a.Changed > 0 && a.Read > 0:
-			did = append(did, fmt.Sprintf("changed %d", a.Changed))
+			acts = append(acts, fmt.Sprintf("changed %d", a.Changed))
 		case a.Changed > 0:
-			did = append(did, "changed "+sanitize.Counted(a.Changed, "note"))
+			acts = append(acts, "changed "+sanitize.Counted(a.Changed, "note"))
 		}
-		if len(did) == 0 && a.Calls > a.Denied {
-			did = append(did, "made "+sanitize.Counted(a.Calls-a.Denied, "call"))
+		if len(acts) == 0 && a.Calls > a.Denied {
+			acts = append(acts, "made "+sanitize.Counted(a.Calls-a.Denied, "call"))
 		}
 		switch {
 		case a.Denied == 1:
-			did = append(did, "was refused once")
+			acts = append(acts, "was refused once")
 		case a.Denied > 1:
-			did = append(did, "was refused "+sanitize.Counted(a.Denied, "time"))
+			acts = append(acts, "was refused "+sanitize.Counted(a.Denied, "time"))
 		}
-		switch n := len(did); {
+		switch n := len(acts); {
 		case n == 1:
-			parts = append(parts, nameOf(a.Name)+" "+did[0])
+			parts = append(parts, nameOf(a.Name)+" "+acts[0])
 		case n > 1:
-			parts = append(parts, nameOf(a.Name)+" "+strings.Join(did[:n-1], ", ")+" and "+did[n-1])
+			parts = append(parts, nameOf(a.Name)+" "+strings.Join(acts[:n-1], ", ")+" and "+acts[n-1])
 		}
 	}
 	if len(parts) == 0 {
@@ -157,17 +157,17 @@ func sentence(agents []dayOf, waiting int) string {
 	return strings.Join(parts, "; ") + "."
 }
 
-// midnight is when the day of a time began, in the zone of the machine.
+// midnight returns the start of the day of a time, in local time.
 func midnight(t time.Time) time.Time {
 	t = t.Local()
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location())
 }
 
-// agentsData is what the view of agents shows.
+// agentsData is the data of the view of agents.
 type agentsData struct {
 	Agents []shownAgent
 	Known  bool         // agents are defined
-	Grants []shownGrant // of servers, and of agents that are not listed
+	Grants []shownGrant // grants of servers, and of agents that are not listed
 }
 
 // shownAgent is an agent that is defined or has called.
@@ -182,7 +182,7 @@ type shownAgent struct {
 	ToReview []toReview
 }
 
-// agents shows who may call, and what each did today.
+// agents shows the agents that may call, and what each did today.
 func (p *Page) agents(r request) view {
 	_, err := p.calls.Update()
 	today, changesErr := p.changedOn(r.Context(), p.Now())
@@ -192,37 +192,37 @@ func (p *Page) agents(r request) view {
 	given, grantsErr := p.grantsOf()
 	_, toReview, reviewErr := p.unreviewed(r.Context())
 	show := func(a Agent, isDefined bool) {
-		one := shownAgent{Agent: a, Defined: isDefined, Day: dayOf{agentFigures: agentFigures{Name: a.Name}}}
+		shown := shownAgent{Agent: a, Defined: isDefined, Day: dayOf{agentFigures: agentFigures{Name: a.Name}}}
 		if isDefined {
-			one.Rights = "May do nothing"
+			shown.Rights = "May do nothing"
 			isEnded := a.State == "revoked" || a.State == "expired"
 			if a.Tier != "" && a.Tier != "none" && !isEnded {
-				one.Rights = "May call the commands of tier " + a.Tier + " and may not change notes"
+				shown.Rights = "May call the commands of tier " + a.Tier + " and may not change notes"
 				if a.Mutations {
-					one.Rights = "May call the commands of tier " + a.Tier + " and change notes"
+					shown.Rights = "May call the commands of tier " + a.Tier + " and change notes"
 				}
 				if a.Expires != nil {
-					one.Rights += ", until " + a.Expires.Local().Format(time.DateOnly)
+					shown.Rights += ", until " + a.Expires.Local().Format(time.DateOnly)
 				}
 			}
 		}
 		if i := slices.IndexFunc(days, func(d dayOf) bool { return d.Name == a.Name }); i >= 0 {
-			one.Day = days[i]
+			shown.Day = days[i]
 		} else {
-			one.Day.Last, _ = p.calls.Latest(callFilter{Who: a.Name})
+			shown.Day.Last, _ = p.calls.Latest(callFilter{Who: a.Name})
 		}
-		if one.Clients = one.Day.Last.Client; one.Clients == a.Name {
-			one.Clients = ""
+		if shown.Clients = shown.Day.Last.Client; shown.Clients == a.Name {
+			shown.Clients = ""
 		}
 		for _, c := range today {
 			if c.Who == a.Name && !c.Own {
-				one.Changed = append(one.Changed, c)
+				shown.Changed = append(shown.Changed, c)
 			}
 		}
-		one.ToReview = toReview[a.Name]
-		one.Grants = given[a.Name]
+		shown.ToReview = toReview[a.Name]
+		shown.Grants = given[a.Name]
 		delete(given, a.Name)
-		data.Agents = append(data.Agents, one)
+		data.Agents = append(data.Agents, shown)
 	}
 	for _, a := range defined {
 		show(a, true)
@@ -239,11 +239,11 @@ func (p *Page) agents(r request) view {
 	return view{template: "agents", title: "Agents", data: data}.failed(cmp.Or(err, changesErr, agentsErr, grantsErr, reviewErr))
 }
 
-// agentAct pauses or resumes an agent, or takes all rights from it.
+// agentAct pauses, resumes or revokes the agent of the form.
 func (p *Page) agentAct(r request, what string) view {
 	name := r.PostForm.Get("agent")
 	v := view{goTo: "agents"}
-	known, _ := p.Agents() // one that is not known cannot be named
+	known, _ := p.Agents() // after an error, no agent is accepted
 	if !slices.ContainsFunc(known, func(a Agent) bool { return a.Name == name }) {
 		return v.failed(failure.New(failure.CodeNotFound, "the view of agents lists them", "no such agent"))
 	}
@@ -266,7 +266,7 @@ func (p *Page) agentAct(r request, what string) view {
 	return v
 }
 
-// pause has every server deny every call.
+// pause makes all servers deny all calls.
 func (p *Page) pause(r request) view {
 	v := view{goTo: p.backTo(r)}
 	if !ownerfiles.EnsureFolder(p.State) {
@@ -286,7 +286,7 @@ func (p *Page) pause(r request) view {
 	return v
 }
 
-// resume ends a pause of every server.
+// resume ends a pause of all servers.
 func (p *Page) resume(r request) view {
 	v := view{goTo: p.backTo(r)}
 	ownerfiles.EnsureFolder(p.State)
@@ -296,8 +296,8 @@ func (p *Page) resume(r request) view {
 	return v
 }
 
-// backTo returns the view that a form was sent from, which is in every view, with its query. It is ""
-// for the first view, and for what is none.
+// backTo returns the path and query of the view from which a form was sent; every view has that form.
+// It is "" for the first view, and for an invalid path.
 func (p *Page) backTo(r request) string {
 	from, err := url.Parse(r.PostForm.Get("from"))
 	if err != nil || from.IsAbs() || from.Host != "" {
@@ -316,7 +316,7 @@ func (p *Page) backTo(r request) string {
 	return where
 }
 
-// inForce returns the settings. Their origins have the name of the file and not its path.
+// inForce returns the settings. Their origins have the name of the settings file instead of its path.
 func (p *Page) inForce() (shown Settings, err error) {
 	shown, err = p.Settings()
 	for i := range shown.Rows {

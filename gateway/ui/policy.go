@@ -15,30 +15,30 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// policyData is what the view of the policy shows.
+// policyData is the data of the view of the policy.
 type policyData struct {
 	Vaults []string
 	Vault  string
 	View   gateway.VaultView
 	Tiers  []tierOfMatrix
-	Counts map[string]int // commands: enabled, approval, disabled
+	Counts map[string]int // number of commands by state, see commandOfMatrix
 	Texts  []textDay
 }
 
-// tierOfMatrix are the commands of a tier.
+// tierOfMatrix has the commands of a tier.
 type tierOfMatrix struct {
 	Tier     string
 	Commands []commandOfMatrix
 	Enabled  int
 }
 
-// commandOfMatrix is a command with what applies to it. State is enabled, approval or disabled.
+// commandOfMatrix is a command and its policy. State is enabled, approval or disabled.
 type commandOfMatrix struct {
 	gateway.ExplainedCommand
 	State string
 }
 
-// vaultOf returns the vault of a request, the default one if it names none.
+// vaultOf returns the vault that a request names, or the default one.
 func (p *Page) vaultOf(r request) string {
 	if vault := r.FormValue("vault"); vault != "" {
 		return vault
@@ -46,7 +46,7 @@ func (p *Page) vaultOf(r request) string {
 	return p.Gateway.VaultName()
 }
 
-// policy shows every command with what applies to it in a vault, and which rule says so.
+// policy shows the policy of a vault for every command, with the deciding rule.
 func (p *Page) policy(r request) view {
 	v := view{template: "policy", title: "Policy"}
 	_, logErr := p.calls.Update()
@@ -61,23 +61,23 @@ func (p *Page) policy(r request) view {
 		v.data = data
 		return v.failed(err)
 	}
-	for _, one := range p.Gateway.Policies() {
-		if one.Vault == data.Vault {
-			data.View = one
+	for _, vaultView := range p.Gateway.Policies() {
+		if vaultView.Vault == data.Vault {
+			data.View = vaultView
 		}
 	}
-	var confirm any // nil if it is not known: then every call may require approval
+	var confirm any // nil if unknown: then every call may require approval
 	for _, s := range data.View.Settings {
 		if s.Name == "confirm" {
 			confirm = s.Value
 		}
 	}
-	for _, l := range list { // in the order of tiers
-		c := commandOfMatrix{l.Explained(), "disabled"}
+	for _, listed := range list { // ordered by tier
+		c := commandOfMatrix{listed.Explained(), "disabled"}
 		switch {
-		case l.Enabled() && mayRequireApproval(confirm, l.Effect):
+		case listed.Enabled() && mayRequireApproval(confirm, listed.Effect):
 			c.State = "approval"
-		case l.Enabled():
+		case listed.Enabled():
 			c.State = "enabled"
 		}
 		data.Counts[c.State]++
@@ -95,16 +95,17 @@ func (p *Page) policy(r request) view {
 	return v.failed(logErr)
 }
 
-// tryData is what the view of a preview shows.
+// tryData is the data of the view that previews a command.
 type tryData struct {
 	Vaults, Commands, Agents []string
-	Vault, Command, Agent    string // of Agent "" for the owner
+	Vault, Command, Agent    string // Agent is "" for the owner
 	Params                   string
 	Plan                     *gateway.DryRun
 }
 
 const tryTitle = "Try a command"
 
+// tryDataOf returns the data of a preview that a request describes.
 func (p *Page) tryDataOf(r request) tryData {
 	data := tryData{
 		Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r),
@@ -113,7 +114,7 @@ func (p *Page) tryDataOf(r request) tryData {
 	for _, c := range p.Gateway.Listing() {
 		data.Commands = append(data.Commands, c.Name)
 	}
-	defined, _ := p.Agents() // what cannot be read is no choice
+	defined, _ := p.Agents() // after an error, no agent can be chosen
 	for _, a := range defined {
 		if a.State != "undefined" {
 			data.Agents = append(data.Agents, a.Name)
@@ -122,10 +123,10 @@ func (p *Page) tryDataOf(r request) tryData {
 	return data
 }
 
-// maxParams bounds the lines of a form: no command takes half as many.
+// maxParams is the maximum number of parameters in a form: more than twice as many as any command has.
 const maxParams = 64
 
-// try shows what a command would do. Nothing is changed.
+// try shows what a command would do. It changes nothing.
 func (p *Page) try(r request) view {
 	data := p.tryDataOf(r)
 	v := view{template: "try", title: tryTitle, data: data, goTo: "policy/try"}
@@ -146,11 +147,11 @@ func (p *Page) try(r request) view {
 			),
 		)
 	}
-	as, err := p.gatewayOf(data)
+	g, err := p.gatewayOf(data)
 	if err != nil {
 		return v.failed(err)
 	}
-	plan := as.DryRun(r.Context(), gateway.Request{
+	plan := g.DryRun(r.Context(), gateway.Request{
 		Command: data.Command, Words: words, Vault: data.Vault,
 		Caller: Surface, Client: Surface, Surface: Surface, Owner: data.Agent == "",
 	})
@@ -159,7 +160,7 @@ func (p *Page) try(r request) view {
 	return v
 }
 
-// gatewayOf returns the gateway of the one who would call.
+// gatewayOf returns a gateway with the rights of the chosen caller.
 func (p *Page) gatewayOf(data tryData) (*gateway.Gateway, error) {
 	if data.Agent == "" {
 		return p.Gateway, nil
@@ -172,14 +173,14 @@ func (p *Page) gatewayOf(data tryData) (*gateway.Gateway, error) {
 	if known := p.ofAgents[data.Agent]; known != nil {
 		return known, nil
 	}
-	made, err := p.OfAgent(data.Agent)
+	g, err := p.OfAgent(data.Agent)
 	if err == nil {
-		p.ofAgents[data.Agent] = made
+		p.ofAgents[data.Agent] = g
 	}
-	return made, err
+	return g, err
 }
 
-// accessData is what the view of the access tree shows.
+// accessData is the data of the view of the access tree.
 type accessData struct {
 	Vaults      []string
 	Vault, Path string
@@ -187,13 +188,13 @@ type accessData struct {
 	Self        gateway.NoteAccess
 	Below       []gateway.NoteAccess
 	More        bool
-	Hidden      bool // the folder itself, so nothing below it is listed
+	Hidden      bool // the folder itself is hidden, so nothing below it is listed
 }
 
-// parent is a folder above the one that is shown.
+// parent is a folder above the displayed one.
 type parent struct{ Name, Path string }
 
-// access shows what can be done with a note or folder and with the folders in it.
+// access shows the access to a note or folder, and to the folders in it.
 func (p *Page) access(r request) view {
 	data := accessData{
 		Vaults: p.Gateway.VaultNames(),
@@ -212,7 +213,7 @@ func (p *Page) access(r request) view {
 	}
 	if err == nil && !data.Hidden {
 		data.Below, data.More, err = p.Gateway.AccessBelow(data.Vault, data.Path)
-		if err != nil && data.Self.Path != "" { // it is a note, or does not exist: what applies is known all the same
+		if err != nil && data.Self.Path != "" { // not a folder: its own access is known nevertheless
 			err = nil
 		}
 	}
@@ -224,15 +225,15 @@ func (p *Page) access(r request) view {
 	return v
 }
 
-// reason is why a call was refused, for the owner of the vault, and how to allow it.
+// reason is the reason for a refusal, for the owner of the vault, and how to allow the call.
 type reason struct {
 	Sentence string
-	// IsSetting says that settings decide; Advice is then how to change them.
+	// IsSetting is set if settings decide; Advice is then how to change them.
 	IsSetting bool
 	Advice    Advice
 }
 
-// Lines returns the lines that the advice writes, each after the header of its table.
+// Lines returns the lines that the advice adds or changes, each after the header of its table.
 func (r reason) Lines() (lines []string) {
 	table := ""
 	for _, edit := range r.Advice.Edits {
@@ -240,15 +241,15 @@ func (r reason) Lines() (lines []string) {
 			table = edit.Table
 			lines = append(lines, table)
 		}
-		if edit.Text != "" { // it is not removed
+		if edit.Text != "" { // not a removal
 			lines = append(lines, edit.Text)
 		}
 	}
 	return lines
 }
 
-// advised returns why a call was refused, with how to allow it.
-func (p *Page) advised(c loggedCall) reason {
+// reasonWithAdvice returns why a call was refused, and how to allow it.
+func (p *Page) reasonWithAdvice(c loggedCall) reason {
 	r := p.why(c)
 	if !r.IsSetting || p.Advise == nil {
 		return reason{Sentence: r.Sentence}
@@ -269,7 +270,7 @@ func (p *Page) advised(c loggedCall) reason {
 	return r
 }
 
-// neededBy is the access to its note that a call needs.
+// neededBy returns the access to its note that a call needs.
 func neededBy(c loggedCall) access.Level {
 	switch c.Effect {
 	case tiers.Reads.String():
@@ -284,8 +285,9 @@ func neededBy(c loggedCall) access.Level {
 func (p *Page) why(c loggedCall) (r reason) {
 	vault := cmp.Or(c.Vault, "the vault")
 	does := wants(c.Command)
+	// bySetting sets a reason that depends on settings, byCall any other.
 	bySetting := func(format string, args ...any) { r = reason{fmt.Sprintf(format, args...), true, Advice{}} }
-	say := func(format string, args ...any) { r = reason{Sentence: fmt.Sprintf(format, args...)} }
+	byCall := func(format string, args ...any) { r = reason{Sentence: fmt.Sprintf(format, args...)} }
 	switch {
 	case c.Code == policy.CodeTierClosed:
 		tier := ""
@@ -306,7 +308,7 @@ func (p *Page) why(c loggedCall) (r reason) {
 		if path := p.names.pathOf(c); path != "" {
 			where = path
 		}
-		say("%s is marked as private: its properties or tags allow less. Change the note to allow more.", where)
+		byCall("%s is marked as private: its properties or tags allow less. Change the note to allow more.", where)
 	case c.Code == policy.CodeAccess:
 		where := "this note"
 		if path := p.names.pathOf(c); path != "" {
@@ -314,37 +316,37 @@ func (p *Page) why(c loggedCall) (r reason) {
 		}
 		bySetting("The access rules of %s do not allow it on %s.", vault, where)
 	case c.Code == policy.CodeRestricted:
-		say("%s runs code in Obsidian or administers it. No setting allows that.", c.Command)
+		byCall("%s runs code in Obsidian or administers it. No setting allows that.", c.Command)
 	case c.Code == policy.CodeTargetRequired:
-		say("%s named no note, and would have been about the one that is open in the app.", c.Command)
+		byCall("%s named no note, and would have been about the one that is open in the app.", c.Command)
 	case c.Code == policy.CodeUnconfirmed && c.Declined:
-		say("You declined it. The same call is not asked about again for ten minutes.")
+		byCall("You declined it. The same call is not asked about again for ten minutes.")
 	case c.Code == policy.CodeUnconfirmed && c.Rule == policy.RuleRemoteLinks:
 		bySetting("It needs your approval because it adds an address with text of a note, and it was not given.")
 	case c.Code == policy.CodeUnconfirmed && c.Rule == policy.RuleSuspicious:
 		bySetting("It needs your approval after a text that looked like instructions, and it was not given.")
 	case c.Code == policy.CodeScope:
-		say("The client signed in without the right to do this. It has to sign in again with more.")
+		byCall("The client signed in without the right to do this. It has to sign in again with more.")
 	case c.Code == failure.CodeSecret:
 		bySetting("A secret was found, and nothing was passed on.")
 	case c.Code == policy.CodeUnconfirmed:
-		say("It needs your approval, which was not given.")
+		byCall("It needs your approval, which was not given.")
 	case c.Code == failure.CodePaused:
-		say("Agents were paused.")
+		byCall("Agents were paused.")
 	case c.Code == failure.CodeRateLimited:
-		say("It called more often than the limit allows.")
+		byCall("It called more often than the limit allows.")
 	case c.Code == policy.CodeAgent:
-		say("The agent has no right to call: it is not defined, has expired or was revoked.")
+		byCall("The agent has no right to call: it is not defined, has expired or was revoked.")
 	case c.Code == policy.CodeVersion:
-		say("%s needs a newer Obsidian.", c.Command)
+		byCall("%s needs a newer Obsidian.", c.Command)
 	default:
-		say("The call was not a valid one (%s).", c.Code)
+		byCall("The call was not a valid one (%s).", c.Code)
 	}
 	return r
 }
 
-// mayRequireApproval reports whether calls with an effect can require approval by a value of the setting confirm, which is
-// nil if it is not known.
+// mayRequireApproval reports whether calls with an effect may require approval under a value of the setting confirm,
+// which is nil if unknown.
 func mayRequireApproval(confirm any, effect tiers.Effect) bool {
 	switch confirm {
 	case nil:

@@ -21,102 +21,105 @@ type proposalCard struct {
 	Act, Who, Left string
 }
 
-// proposalsWaiting returns the proposals that wait, the oldest first.
+// proposalsWaiting returns the waiting proposals, oldest first.
 func (p *Page) proposalsWaiting() (cards []proposalCard) {
 	list, _, err := consent.OpenProposals(p.State, p.Now).List()
 	if err != nil {
-		return nil // the view of one says why
+		return nil // the view of a proposal reports the error
 	}
-	for _, one := range list {
-		if one.State == consent.ProposalOpen {
-			cards = append(cards, p.proposalCardOf(one))
+	for _, proposal := range list {
+		if proposal.State == consent.ProposalOpen {
+			cards = append(cards, p.proposalCardOf(proposal))
 		}
 	}
 	return cards
 }
 
-func (p *Page) proposalCardOf(one consent.Proposal) proposalCard {
-	act, _, _ := strings.Cut(one.Text, "\n")
-	return proposalCard{one, act, gateway.WhoProposes(one), countdown(one.Expires.Sub(p.Now()))}
+// proposalCardOf returns the card of a proposal.
+func (p *Page) proposalCardOf(proposal consent.Proposal) proposalCard {
+	act, _, _ := strings.Cut(proposal.Text, "\n")
+	return proposalCard{proposal, act, gateway.WhoProposes(proposal), countdown(proposal.Expires.Sub(p.Now()))}
 }
 
-// pickedOperation is an operation with the box that takes it.
+// pickedOperation is an operation with the checkbox that accepts it.
 type pickedOperation struct {
 	consent.ProposalOperation
 	Place  int
-	Needed []string // the names of those that it needs
+	Needed []string // names of the operations that it needs
 	Picked bool
 }
 
-// proposalData is what the view of a proposal shows: as it was made, or what would be taken, planned anew.
+// proposalData is the data of the view of a proposal: as it was made, or a draft of the accepted operations, planned
+// again.
 type proposalData struct {
 	proposalCard
 	Picks   []pickedOperation
-	Changed []string // files that are not as they were
+	Changed []string // files that have changed since the proposal was made
 	Intro   []diffRow
 	Files   []fileBlock
-	// One that is too long for a view is read in parts. What would be taken is taken where its end is shown.
+	// lines are read in parts if they are too long for one view. The last part has the button that accepts a draft.
 	lines       []consent.Line
 	Part, Parts int          // from 1
 	Next, Prev  template.URL // the queries of other parts, "" for none
-	// Of what would be taken: the operations, what binds it, the words to type, and what is said to the agent.
+	// For a draft: its operations and digest, the words to type, and the message to the agent.
 	Chosen, Digest, Typed, Says string
-	Declined                    int // operations, with it
+	Declined                    int // number of operations that the draft leaves out
 	IsWhole                     bool
-	// Ended is what became of a proposal that does not wait.
+	// Ended is the outcome of a proposal that no longer waits.
 	Ended string
 }
 
-// oneProposal shows a proposal as it was made, with a box for each operation.
+// oneProposal shows a proposal as it was made, with a checkbox for each operation.
 func (p *Page) oneProposal(r request) view {
-	one, err := p.proposalWith(r.rest)
+	proposal, err := p.proposalWith(r.rest)
 	if err != nil {
 		return view{goTo: "approvals", template: "missing", title: "Not found"}.failed(err)
 	}
-	data := p.proposalDataOf(one)
-	if g, err := p.gatewayOfAgent(one); err == nil {
-		if one.State == consent.ProposalMaking {
-			g.RecoverProposals([]consent.Proposal{one})
-			if again, err := p.proposalWith(one.ID); err == nil {
-				data = p.proposalDataOf(again)
+	data := p.proposalDataOf(proposal)
+	if g, err := p.gatewayOfAgent(proposal); err == nil {
+		if proposal.State == consent.ProposalMaking {
+			g.RecoverProposals([]consent.Proposal{proposal})
+			if current, err := p.proposalWith(proposal.ID); err == nil {
+				data = p.proposalDataOf(current)
 			}
 		}
 		if data.Ended == "" {
-			data.Changed, _ = g.ChangedUnder(one) // where that is not known, taking it says why
+			data.Changed, _ = g.ChangedUnder(proposal) // after an error, accepting it reports why
 		}
 	}
-	lines, err := gateway.ProposalLines(consent.OpenProposals(p.State, p.Now), one)
+	lines, err := gateway.ProposalLines(consent.OpenProposals(p.State, p.Now), proposal)
 	data.lines = lines
 	return view{template: "proposal", title: "Proposal", data: data.inPart(r.URL.Query())}.failed(err)
 }
 
-func (p *Page) proposalDataOf(one consent.Proposal) proposalData {
-	data := proposalData{proposalCard: p.proposalCardOf(one)}
-	for i, o := range one.Operations {
+// proposalDataOf returns the data of a proposal without its lines.
+func (p *Page) proposalDataOf(proposal consent.Proposal) proposalData {
+	data := proposalData{proposalCard: p.proposalCardOf(proposal)}
+	for i, o := range proposal.Operations {
 		pick := pickedOperation{ProposalOperation: o, Place: i, Picked: true}
 		for _, need := range o.Needs {
-			pick.Needed = append(pick.Needed, one.Operations[need].ClientID)
+			pick.Needed = append(pick.Needed, proposal.Operations[need].ClientID)
 		}
 		data.Picks = append(data.Picks, pick)
 	}
-	if one.State != consent.ProposalOpen {
-		taken, left := one.Names()
-		data.Ended = fmt.Sprintf("%s: %s", one.State, sanitize.Counted(len(taken), "operation"))
-		if one.State == consent.ProposalTaken && len(left) > 0 {
+	if proposal.State != consent.ProposalOpen {
+		taken, left := proposal.Names()
+		data.Ended = fmt.Sprintf("%s: %s", proposal.State, sanitize.Counted(len(taken), "operation"))
+		if proposal.State == consent.ProposalTaken && len(left) > 0 {
 			data.Ended += ", and declined " + sanitize.Counted(len(left), "operation")
 		}
-		if one.State != consent.ProposalTaken {
-			data.Ended = string(one.State)
+		if proposal.State != consent.ProposalTaken {
+			data.Ended = string(proposal.State)
 		}
 	}
 	return data
 }
 
-// inPart returns the data with the part of its lines that a query names, or the first.
+// inPart returns the data with the part of its lines that a query selects, or the first.
 func (d proposalData) inPart(query url.Values) any {
 	parts := partsOf(d.lines)
 	d.Parts = len(parts)
-	at, _ := strconv.Atoi(query.Get("part")) // anything else is the first
+	at, _ := strconv.Atoi(query.Get("part")) // without a number, the first part
 	d.Part = min(max(at, 1), d.Parts)
 	linkTo := func(part int) template.URL {
 		other := url.Values{"part": {strconv.Itoa(part)}}
@@ -141,7 +144,9 @@ func (p *Page) proposalWith(typed string) (consent.Proposal, error) {
 	if err != nil {
 		return consent.Proposal{}, failure.New(failure.CodeState, "it must be a folder that only you can access", "%v", err)
 	}
-	i := slices.IndexFunc(list, func(one consent.Proposal) bool { return one.ID == typed || consent.SameCode(typed, one.Code) })
+	i := slices.IndexFunc(list, func(proposal consent.Proposal) bool {
+		return proposal.ID == typed || consent.SameCode(typed, proposal.Code)
+	})
 	if i < 0 {
 		return consent.Proposal{}, failure.New(
 			failure.CodeNotFound, "it has expired, or its agent has withdrawn it", "no such proposal",
@@ -151,62 +156,62 @@ func (p *Page) proposalWith(typed string) (consent.Proposal, error) {
 }
 
 // gatewayOfAgent returns a gateway with the rights of the agent of a proposal.
-func (p *Page) gatewayOfAgent(one consent.Proposal) (*gateway.Gateway, error) {
-	if one.Agent() == "" {
+func (p *Page) gatewayOfAgent(proposal consent.Proposal) (*gateway.Gateway, error) {
+	if proposal.Agent() == "" {
 		return p.Gateway, nil
 	}
-	return p.gatewayOf(tryData{Agent: one.Agent(), Agents: []string{one.Agent()}})
+	return p.gatewayOf(tryData{Agent: proposal.Agent(), Agents: []string{proposal.Agent()}})
 }
 
-// pickedIn returns the operations that are ticked in a form.
-func pickedIn(r request) (places []int) {
+// pickedIn returns the indexes of the operations that are ticked in a form.
+func pickedIn(r request) (indexes []int) {
 	for _, text := range r.PostForm["pick"] {
 		if i, err := strconv.Atoi(text); err == nil {
-			places = append(places, i)
+			indexes = append(indexes, i)
 		}
 	}
-	return places
+	return indexes
 }
 
-// proposalOfForm returns the proposal that a form is about, with a gateway that has the rights of its agent. An error comes
-// with the view that shows it.
-func (p *Page) proposalOfForm(r request) (one consent.Proposal, g *gateway.Gateway, v view, err error) {
+// proposalOfForm returns the proposal that a form names, a gateway with the rights of its agent, and the view to answer
+// with. After an error, the view shows it.
+func (p *Page) proposalOfForm(r request) (proposal consent.Proposal, g *gateway.Gateway, v view, err error) {
 	code := r.PostForm.Get("code")
-	if one, err = p.proposalWith(code); err != nil {
-		return one, nil, view{goTo: "approvals"}.failed(err), err
+	if proposal, err = p.proposalWith(code); err != nil {
+		return proposal, nil, view{goTo: "approvals"}.failed(err), err
 	}
 	v = view{goTo: "approvals/proposal/" + code}
-	if g, err = p.gatewayOfAgent(one); err != nil {
-		return one, nil, v.failed(err), err
+	if g, err = p.gatewayOfAgent(proposal); err != nil {
+		return proposal, nil, v.failed(err), err
 	}
-	return one, g, v, nil
+	return proposal, g, v, nil
 }
 
-// draftProposal plans what is ticked on the notes as they are, and shows it with the button that takes it.
+// draftProposal plans the ticked operations on the current notes, and shows them with the button that accepts them.
 func (p *Page) draftProposal(r request) view {
-	one, g, v, err := p.proposalOfForm(r)
+	proposal, g, v, err := p.proposalOfForm(r)
 	if err != nil {
 		return v
 	}
-	drawn, err := g.DraftProposal(r.Context(), one, pickedIn(r), Surface)
+	draft, err := g.DraftProposal(r.Context(), proposal, pickedIn(r), Surface)
 	if err != nil {
 		return v.failed(err)
 	}
-	data := p.proposalDataOf(one)
-	data.Changed = drawn.Changed
-	data.lines = drawn.Lines
-	data.Digest = drawn.Digest
-	data.Typed = drawn.Typed
+	data := p.proposalDataOf(proposal)
+	data.Changed = draft.Changed
+	data.lines = draft.Lines
+	data.Digest = draft.Digest
+	data.Typed = draft.Typed
 	data.Says = consent.ProposalSentence(r.PostForm.Get("says"))
 	var chosen []string
 	for i := range data.Picks {
-		data.Picks[i].Picked = slices.Contains(drawn.Chosen, i)
+		data.Picks[i].Picked = slices.Contains(draft.Chosen, i)
 		if data.Picks[i].Picked {
 			chosen = append(chosen, strconv.Itoa(i))
 		}
 	}
 	data.Chosen = strings.Join(chosen, ",")
-	data.Declined = len(one.Operations) - len(chosen)
+	data.Declined = len(proposal.Operations) - len(chosen)
 	data.IsWhole = data.Declined == 0
 	v.template = "proposal"
 	v.title = "Proposal"
@@ -214,13 +219,13 @@ func (p *Page) draftProposal(r request) view {
 	return v
 }
 
-// takeProposal carries out what was shown.
+// takeProposal carries out the draft that was shown.
 func (p *Page) takeProposal(r request) view {
-	one, g, v, err := p.proposalOfForm(r)
+	proposal, g, v, err := p.proposalOfForm(r)
 	if err != nil {
 		return v
 	}
-	shown := gateway.ProposalDraft{Proposal: one, Digest: r.PostForm.Get("digest")}
+	shown := gateway.ProposalDraft{Proposal: proposal, Digest: r.PostForm.Get("digest")}
 	for text := range strings.SplitSeq(r.PostForm.Get("chosen"), ",") {
 		i, err := strconv.Atoi(text)
 		if err != nil {
@@ -236,18 +241,18 @@ func (p *Page) takeProposal(r request) view {
 	}
 	v.goTo = "approvals"
 	v.note = fmt.Sprintf("Done: %d of %s. The view of changes takes it back.",
-		len(shown.Chosen), sanitize.Counted(len(one.Operations), "operation"))
+		len(shown.Chosen), sanitize.Counted(len(proposal.Operations), "operation"))
 	return v
 }
 
-// declineProposal declines all of a proposal.
+// declineProposal declines a whole proposal.
 func (p *Page) declineProposal(r request) view {
 	v := view{goTo: "approvals"}
-	one, err := p.proposalWith(r.PostForm.Get("code"))
+	proposal, err := p.proposalWith(r.PostForm.Get("code"))
 	if err != nil {
 		return v.failed(err)
 	}
-	declined, err := consent.OpenProposals(p.State, p.Now).Decline(one.ID, Surface, r.PostForm.Get("says"))
+	declined, err := consent.OpenProposals(p.State, p.Now).Decline(proposal.ID, Surface, r.PostForm.Get("says"))
 	if answered, ok := errors.AsType[*consent.AnsweredProposal](err); ok {
 		return v.failed(failure.New(failure.CodeConflict, "it was decided here or in a terminal", "%v", answered))
 	}

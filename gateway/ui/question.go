@@ -20,11 +20,11 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// linkPages answers requests for single questions, see [consent.LinkPath]. Whoever has the link sees what is asked,
-// and no text of a note. A browser that the owner has paired sees all of it, and decides.
+// linkPages answers requests for single questions, see [consent.LinkPath]. Anyone with the link sees what is asked, but
+// no text of a note. A browser that the owner has paired sees the whole question, and can answer it.
 type linkPages struct {
-	state, session string // the state folder, and the process in the audit log
-	// only is the session whose questions are served, "" for all.
+	state, session string // the state folder, and the name of this process in the audit log
+	// only limits the questions to those of one session, "" for all.
 	only   string
 	now    func() time.Time
 	log    *slog.Logger
@@ -32,13 +32,13 @@ type linkPages struct {
 	key    [sha256.Size]byte // of the tokens of forms
 
 	mu      sync.Mutex
-	decided []decidedQuestion // here, the oldest first
+	decided []decidedQuestion // decided here, oldest first
 }
 
-// decidedQuestion is what became of a question that the store may not have any more.
+// decidedQuestion is the outcome of a question that the store may no longer have.
 type decidedQuestion struct{ ref, act, said string }
 
-// maxDecided questions are remembered. One more forgets the oldest.
+// maxDecided is the maximum number of outcomes that are remembered.
 const maxDecided = 64
 
 func newLinkPages(state, session, only string, now func() time.Time, log *slog.Logger) *linkPages {
@@ -53,10 +53,11 @@ func newLinkPages(state, session, only string, now func() time.Time, log *slog.L
 	}
 }
 
-// ownerCookie is sent to the paths of questions alone, on every port of this host: each server has a port of its own.
+// ownerCookie identifies a paired browser. Browsers send it only to the paths of questions, but on every port of this
+// host, because each server has its own port.
 const ownerCookie = "vaultwicket-owner"
 
-// pair pairs the browser that gets an answer. The errors are those of the state folder.
+// pair pairs the browser to which the answer is sent. The errors are those of the state folder.
 func (q *linkPages) pair(w http.ResponseWriter) error {
 	secret, err := q.paired.Pair()
 	if err != nil {
@@ -73,19 +74,19 @@ func (q *linkPages) pair(w http.ResponseWriter) error {
 	return nil
 }
 
-// ownerOf returns the digest of the cookie of a paired browser that sends a request. ok is false for any other.
+// ownerOf returns the digest of the cookie of the paired browser that sent a request. ok is false for another browser.
 func (q *linkPages) ownerOf(r *http.Request) (cookie digest, ok bool) {
 	var secrets []string
-	for _, sent := range r.CookiesNamed(ownerCookie) { // other programs on this machine can set some, too
+	for _, sent := range r.CookiesNamed(ownerCookie) { // other programs on this machine can set this cookie, too
 		secrets = append(secrets, sent.Value)
 	}
 	found, ok := q.paired.Find(secrets[:min(len(secrets), maxCookies)]...)
 	return digest(found), ok
 }
 
-// questionPage is what the page of a question shows.
+// questionPage is the data of the page of a question.
 type questionPage struct {
-	Card         *card // nil where there is nothing to decide
+	Card         *card // nil if there is nothing to decide
 	Act, Said    string
 	Problem      *failure.Error
 	Paired       bool
@@ -94,15 +95,15 @@ type questionPage struct {
 	CSS, Icon    string
 	JS           string
 	Path         string
-	Approve      string // the tokens of the forms, "" for a form that is not shown
-	Deny         string
+	Approve      string // token of the form that approves, "" for no form
+	Deny         string // token of the form that denies or withdraws, "" for no form
 	Withdrawable bool
 }
 
-// Paused keeps the gate of the page closed.
+// Paused returns false, for the layout: the icon is that of a running gate.
 func (questionPage) Paused() bool { return false }
 
-// serve answers a request for the page of a question, or a file of it. The guard has checked its Host header and
+// serve answers a request for the page of a question, or a file of it. The guard has already checked the Host header and
 // method.
 func (q *linkPages) serve(w http.ResponseWriter, r *http.Request, ref string) {
 	if isEmbedded(r.Header) {
@@ -119,21 +120,21 @@ func (q *linkPages) serve(w http.ResponseWriter, r *http.Request, ref string) {
 	}
 	_, isPaired := q.ownerOf(r)
 	if site, _ := fetchSite(r.Header); site == "cross-site" && !isPaired {
-		// After a link of another page browsers keep strict cookies back. They send them when this page loads it again.
+		// Browsers withhold strict cookies from links on other sites. They send them when our page loads the question.
 		writeBare(w, http.StatusOK, barePage{Title: "vaultwicket", Text: "The question is on this page.", GoTo: consent.LinkPath + ref})
 		return
 	}
 	q.show(w, r, ref, nil)
 }
 
-// The files of the page of a question. They are no names of questions.
+// The files of the page of a question. No question has such a reference.
 const (
 	pageStyle = "page.css"
 	pageIcon  = "icon.svg"
 	pageReads = "read.js"
 )
 
-// show writes the page of a question, with a problem if there is one.
+// show answers with the page of a question, with a problem unless that is nil.
 func (q *linkPages) show(w http.ResponseWriter, r *http.Request, ref string, problem *failure.Error) {
 	data := questionPage{
 		CSS:     consent.LinkPath + pageStyle + "?" + assets()[pageStyle].hashPart,
@@ -177,12 +178,12 @@ func (q *linkPages) show(w http.ResponseWriter, r *http.Request, ref string, pro
 	}
 }
 
-// fill adds a question that waits. A browser that is not paired gets no text of a note, and no code.
+// fill adds a pending question to the data. A browser that is not paired gets no text of a note, and no code.
 func (q *linkPages) fill(data *questionPage, found consent.StoredQuestion, r *http.Request, cookie digest) {
 	p := &Page{Config: Config{State: q.state, Now: q.now}}
-	lines, whole := p.linesOf(found)
+	lines, isWhole := p.linesOf(found)
 	parts := partsOf(lines)
-	at, _ := strconv.Atoi(r.URL.Query().Get("part")) // anything else is the first
+	at, _ := strconv.Atoi(r.URL.Query().Get("part")) // without a number, the first part
 	at = min(max(at, 1), len(parts))
 	part := parts[at-1]
 	if !data.Paired {
@@ -202,12 +203,12 @@ func (q *linkPages) fill(data *questionPage, found consent.StoredQuestion, r *ht
 		data.Next = at + 1
 	}
 	data.Deny = q.token(cookie, found.Ref, denying)
-	if whole && at == len(parts) && found.Only == "" { // where the end of it is shown
+	if isWhole && at == len(parts) && found.Only == "" { // only the last part has the form that approves
 		data.Approve = q.token(cookie, found.Ref, approving)
 	}
 }
 
-// isOfNote reports whether a line has text of a note, or a value that a client has sent.
+// isOfNote reports whether a line contains text of a note, or a value that a client sent.
 func isOfNote(l consent.Line) bool {
 	switch l.Kind {
 	case consent.Words, consent.Act, consent.File:
@@ -216,34 +217,34 @@ func isOfNote(l consent.Line) bool {
 	return true
 }
 
-// find returns the question that a link leads to, also one that has its answer.
+// find returns the question to which a link leads, answered or not.
 func (q *linkPages) find(ref string) (found consent.StoredQuestion, ok bool) {
-	all, _, _ := consent.OpenStore(consent.Folder(q.state), q.now).List() // what cannot be read cannot be answered
-	for _, one := range all {
-		isServed := q.only == "" || ownerfiles.SessionOf(one.Session) == q.only
-		if isServed && ref != "" && one.Ref == ref {
-			return one, true
+	questions, _, _ := consent.OpenStore(consent.Folder(q.state), q.now).List() // unreadable questions cannot be answered
+	for _, question := range questions {
+		isServed := q.only == "" || ownerfiles.SessionOf(question.Session) == q.only
+		if isServed && ref != "" && question.Ref == ref {
+			return question, true
 		}
 	}
 	return consent.StoredQuestion{}, false
 }
 
-// What a form of the page does.
+// The actions of the forms of the page.
 const (
 	approving   = "approve"
 	denying     = "deny"
 	withdrawing = "withdraw"
 )
 
-// token returns what a form sends back. It is good for one browser, one question and what the form does.
-func (q *linkPages) token(cookie digest, ref, does string) string {
+// token returns the token that a form must send back. It is valid for one browser, one question and one action.
+func (q *linkPages) token(cookie digest, ref, action string) string {
 	mac := hmac.New(sha256.New, q.key[:])
 	_, _ = mac.Write(cookie[:]) // never fails
-	_, _ = mac.Write([]byte(ref + " " + does))
+	_, _ = mac.Write([]byte(ref + " " + action))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// decide answers a question by a form of its page.
+// decide answers a question with a form of its page.
 func (q *linkPages) decide(w http.ResponseWriter, r *http.Request, ref string) {
 	cookie, isPaired := q.ownerOf(r)
 	switch {
@@ -258,10 +259,10 @@ func (q *linkPages) decide(w http.ResponseWriter, r *http.Request, ref string) {
 	if !ok {
 		return
 	}
-	does := form.Get("does")
-	given := form[tokenField]
-	isMine := len(given) == 1 && hmac.Equal([]byte(given[0]), []byte(q.token(cookie, ref, does)))
-	if !isMine {
+	action := form.Get("does")
+	tokens := form[tokenField]
+	isAuthentic := len(tokens) == 1 && hmac.Equal([]byte(tokens[0]), []byte(q.token(cookie, ref, action)))
+	if !isAuthentic {
 		refuse(w, http.StatusForbidden, "The form is not of this browser and question. Load the page again.")
 		return
 	}
@@ -270,7 +271,7 @@ func (q *linkPages) decide(w http.ResponseWriter, r *http.Request, ref string) {
 		q.show(w, r, ref, nil)
 		return
 	}
-	isApproval := does == approving
+	isApproval := action == approving
 	answered, err := consent.Decide(q.state, consent.Answer{
 		Code:    found.Code,
 		Approve: isApproval,
@@ -278,9 +279,9 @@ func (q *linkPages) decide(w http.ResponseWriter, r *http.Request, ref string) {
 		Session: q.session,
 		Typed:   form.Get("typed"),
 	})
-	var unused *consent.Answered
+	var alreadyAnswered *consent.Answered
 	switch {
-	case errors.As(err, &unused): // the page says what its answer is
+	case errors.As(err, &alreadyAnswered): // the page shows its answer
 	case err != nil:
 		q.show(w, r, ref, problemOf(failure.New(failure.CodeBadRequest, "", "%v", err)))
 		return
@@ -293,7 +294,7 @@ func (q *linkPages) decide(w http.ResponseWriter, r *http.Request, ref string) {
 
 const notPaired = `This browser is not paired. Open the link that "vaultwicket ui" prints in it, once.`
 
-// remember notes what became of a question, for when its answer is used.
+// remember keeps the outcome of a question for display after the answer is used.
 func (q *linkPages) remember(answered consent.StoredQuestion) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -306,7 +307,7 @@ func (q *linkPages) remember(answered consent.StoredQuestion) {
 	q.decided = append(q.decided, decidedQuestion{answered.Ref, actOf(answered), said})
 }
 
-// remembered returns what was decided here about a question that the store does not have any more, "" for nothing.
+// remembered returns the outcome of a question that was decided here and is no longer in the store, or "".
 func (q *linkPages) remembered(ref string) (act, said string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -318,7 +319,7 @@ func (q *linkPages) remembered(ref string) (act, said string) {
 	return "", ""
 }
 
-// saidOf says what the answer of a question is.
+// saidOf describes the answer to a question, "" for none.
 func saidOf(state consent.State) string {
 	switch state {
 	case consent.Approved:

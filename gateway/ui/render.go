@@ -30,8 +30,8 @@ import (
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-// views are the templates by their names, each with the layout around it. They are parsed
-// for the first page: every start of the program would take 2 ms longer.
+// views returns the templates by name, each with the layout around it. They are parsed for the
+// first page: otherwise every start of the program would take 2 ms longer.
 var views = sync.OnceValue(func() map[string]*template.Template {
 	layout := template.Must(template.New("layout.html").Funcs(template.FuncMap{
 		"line": sanitize.Line, "took": took, "join": strings.Join, "value": settingValue, "name": nameOf, "dot": dotOf, "count": sanitize.Counted[int],
@@ -43,7 +43,7 @@ var views = sync.OnceValue(func() map[string]*template.Template {
 		"list":    func(names ...string) []string { return names },
 		"cell": func(column string) template.HTMLAttr {
 			return template.HTMLAttr(`role="cell" data-label="` + column + `"`)
-		}, // the name is of a template
+		}, // safe: the name comes from a template
 		"asset":  func(name string) string { return "assets/" + name + "?" + assets()[name].hashPart },
 		"clock":  func(t time.Time) string { return t.Local().Format("15:04:05") },
 		"exact":  func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05 -07:00") },
@@ -51,7 +51,7 @@ var views = sync.OnceValue(func() map[string]*template.Template {
 		"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	}).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html"))
 	all := map[string]*template.Template{}
-	entries, _ := templateFiles.ReadDir("templates") // it is in the program
+	entries, _ := templateFiles.ReadDir("templates") // it is embedded
 	for _, entry := range entries {
 		name := strings.TrimSuffix(entry.Name(), ".html")
 		if name != "layout" && name != "parts" {
@@ -61,33 +61,33 @@ var views = sync.OnceValue(func() map[string]*template.Template {
 	return all
 })
 
-// frame is what the layout shows around a view.
+// frame is the data of the layout around a view.
 type frame struct {
 	visit
 	Active, Title, Version string
-	Token, PauseToken      string // of the forms of the view, and of the one that pauses
+	Token, PauseToken      string // for the forms of the view, and for the one that pauses
 	From                   string // the view with its query, for forms that lead back
 	Paused                 *time.Time
 	Pending                int
-	Health                 healthData // of the latest check
-	Seen                   uint64     // see events
+	Health                 healthData // result of the latest check
+	Seen                   uint64     // version of the content, see events
 	Now                    time.Time
 	Problem                *failure.Error
 	Note                   string
-	Refresh                bool // load again after some seconds, for browsers without script
+	Refresh                bool // reload after some seconds, for browsers without scripts
 	Data                   any
 }
 
-// framed is a row for a template, with what is around it.
+// framed is a row for a template, with the frame of its view.
 type framed struct {
 	Frame frame
 	Row   any
 }
 
-// Moment is a time as the templates show it: how long ago, and exactly.
+// Moment is a time that templates show both relative to now and exactly.
 type Moment struct{ Time, Now time.Time }
 
-// Ago says how long before now the time is, in words. The script says the same, see page.js.
+// Ago returns how long ago the time was, in words. The script does the same, see page.js.
 func (m Moment) Ago() string {
 	switch d := m.Now.Sub(m.Time); {
 	case d < 5*time.Second:
@@ -106,23 +106,23 @@ func (m Moment) Ago() string {
 // At returns a time for the template "time".
 func (f frame) At(t time.Time) Moment { return Moment{t, f.Now} }
 
-// undoButton is a form that undoes changes. About says which, for those who only hear the label.
+// undoButton is a form that undoes changes. About names them for users of screen readers.
 type undoButton struct {
 	undoForm
 	Base, Token, Name, Class, Label, About string
 }
 
-// Which returns what undoes changes of a vault with an id, and leads back to this view.
+// Which returns the form data that undoes changes of a vault with an id, and leads back to this view.
 func (f frame) Which(vault, what, id string) undoForm {
 	return undoForm{Vault: vault, ID: id, What: what, From: f.From}
 }
 
-// Form returns the form that a view is about, with the name of its button.
+// Form returns the main undo form of a view, with the name and label of its button.
 func (f frame) Form(u undoForm, name, label string) undoButton {
 	return undoButton{u, f.Base, f.visit.Token("changes"), name, "yes", label, ""}
 }
 
-// Undo returns the form in a list that undoes changes of a vault with some ids.
+// Undo returns the form in a list that undoes the changes of a vault with these ids.
 func (f frame) Undo(vault, what, label, about string, ids []string) undoButton {
 	u := f.Form(f.Which(vault, what, strings.Join(ids, ",")), "", label)
 	u.Class = "small"
@@ -130,7 +130,7 @@ func (f frame) Undo(vault, what, label, about string, ids []string) undoButton {
 	return u
 }
 
-// Day returns the form that undoes the changes of an agent on a day, or does them again.
+// Day returns the form that undoes or redoes the changes of an agent on a day.
 func (f frame) Day(c changedBy, what, label, about string) undoButton {
 	u := f.Undo(c.Vault, what, label, about, []string{c.Newest()})
 	u.Who = c.Who
@@ -140,7 +140,7 @@ func (f frame) Day(c changedBy, what, label, about string) undoButton {
 	return u
 }
 
-// Toggle returns the form that undoes a change, or does it again.
+// Toggle returns the form that undoes or redoes a change.
 func (f frame) Toggle(c changeRow) undoButton {
 	what := "redo"
 	label := "Redo"
@@ -154,7 +154,7 @@ func (f frame) Toggle(c changeRow) undoButton {
 // questionForm is a form that answers a question.
 type questionForm struct{ Base, Token, Code, Act, Typed string }
 
-// Answers returns the forms that answer a question.
+// Answers returns the data of the forms that answer a question.
 func (f frame) Answers(c card) questionForm {
 	act := c.Act
 	if act == "" {
@@ -163,24 +163,24 @@ func (f frame) Answers(c card) questionForm {
 	return questionForm{f.Base, f.visit.Token("approvals"), c.Code, act, c.Typed}
 }
 
-// answeredCard is a question that does not wait any more, with what the form that withdraws its approval needs.
+// answeredCard is a question that no longer waits, with the data of the form that withdraws its approval.
 type answeredCard struct {
 	answered
 	Base, Token string
 }
 
-// Followed returns what the card of a question shows that does not wait any more.
+// Followed returns the data of the card of a question that no longer waits.
 func (f frame) Followed(a answered) answeredCard {
 	return answeredCard{a, f.Base, f.visit.Token("approvals")}
 }
 
-// Blocks returns the lines of a question by files.
+// Blocks returns a card with the lines of a question, grouped by file.
 func (frame) Blocks(lines []consent.Line) (c card) {
 	c.Act, c.Intro, c.Files = blocksOf(lines)
 	return c
 }
 
-// write writes the answer to a request.
+// write answers a request with a view in the layout.
 func (p *Page) write(w http.ResponseWriter, r request, v view) {
 	f := frame{
 		visit: r.visit, Active: r.Page(), Title: v.title, Version: p.Version, Token: r.Token(r.Page()), PauseToken: r.Token("pause"), From: r.Path + "?" + r.URL.RawQuery, Health: p.health.latest(),
@@ -206,8 +206,8 @@ func (p *Page) write(w http.ResponseWriter, r request, v view) {
 	}
 }
 
-// lasted says how long something takes or has taken, in one or two units.
-func lasted(d time.Duration) string {
+// duration formats a duration in one or two units.
+func duration(d time.Duration) string {
 	switch {
 	case d < time.Minute:
 		return fmt.Sprintf("%d s", int(d.Seconds()))
@@ -219,7 +219,7 @@ func lasted(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }
 
-// buildTime is how long a call took.
+// took formats the duration of a call.
 func took(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%d ms", d.Milliseconds())
@@ -227,7 +227,7 @@ func took(d time.Duration) string {
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
-// size is a number of bytes.
+// size formats a number of bytes.
 func size(bytes int64) string {
 	switch {
 	case bytes < 1000:
@@ -238,7 +238,7 @@ func size(bytes int64) string {
 	return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
 }
 
-// settingValue is the value of a setting: a text, a boolean or a list of names.
+// settingValue formats the value of a setting: a text, a boolean or a list of names.
 func settingValue(value any) string {
 	if names, ok := value.([]string); ok {
 		value = strings.Join(names, ", ")
@@ -246,20 +246,20 @@ func settingValue(value any) string {
 	return cmp.Or(sanitize.Line(fmt.Sprint(value)), "none")
 }
 
-// countdown is how long something can still be done.
+// countdown formats a remaining time, such as 9:59.
 func countdown(d time.Duration) string {
 	d = max(0, d)
 	if d >= time.Hour {
-		return lasted(d)
+		return duration(d)
 	}
 	return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// nameOf is an agent or a client as it is shown.
+// nameOf returns the name of an agent or client for display.
 func nameOf(who string) string { return cmp.Or(sanitize.Line(who), "An unnamed client") }
 
-// dotOf is the class of the colour of an agent. Colours are given in the order in which agents are
-// first shown, so that few agents have different ones.
+// dotOf returns the CSS classes for the colour of an agent. Colours are assigned in the order in which
+// agents are first shown, so that a few agents have different ones.
 func dotOf(who string) string {
 	dots.mu.Lock()
 	defer dots.mu.Unlock()
@@ -278,14 +278,14 @@ var dots = struct {
 	given map[string]int
 }{given: map[string]int{}}
 
-// ofBatch is what an agent does with a batch, which is no command of the table.
-var ofBatch = allowlist.Verb{Wants: "run several calls", Did: "ran several calls", Before: "on"}
+// batchVerb describes a batch, which is not a command of the table.
+var batchVerb = allowlist.Verb{Wants: "run several calls", Did: "ran several calls", Before: "on"}
 
-// verbOf returns what a command does, for people. One that can never be enabled, or that is unknown,
-// is named as it is.
+// verbOf returns the verb for a command. A command without a verb, such as an unknown one, is named
+// instead.
 func verbOf(command string) allowlist.Verb {
 	if command == telemetry.BatchCommand {
-		return ofBatch
+		return batchVerb
 	}
 	verb, known := allowlist.VerbOf(command)
 	if !known {
@@ -298,24 +298,25 @@ func verbOf(command string) allowlist.Verb {
 	return verb
 }
 
-// wants says what an agent wants to do with a command.
+// wants returns what a command would do, such as "delete".
 func wants(command string) string { return verbOf(command).Wants }
 
-// wantsOn is wants in front of a note, "" for none.
+// wantsOn returns wants for use before the name of a note, which may be "".
 func wantsOn(command, note string) string {
 	verb := verbOf(command)
 	return beforeNote(verb.Wants, verb.Before, note)
 }
 
-// did says what an agent has done with a command.
+// did returns what a command did, such as "deleted".
 func did(command string) string { return verbOf(command).Did }
 
-// didOn is did in front of a note, "" for none.
+// didOn returns did for use before the name of a note, which may be "".
 func didOn(command, note string) string {
 	verb := verbOf(command)
 	return beforeNote(verb.Did, verb.Before, note)
 }
 
+// beforeNote adds the preposition before to a verb if a note follows.
 func beforeNote(does, before, note string) string {
 	if note != "" && before != "" {
 		return does + " " + before
@@ -323,31 +324,31 @@ func beforeNote(does, before, note string) string {
 	return does
 }
 
-// AppPage returns the document in which clients show a difference (MCP Apps). It loads nothing, and
-// shows what [AppView] returns.
+// AppPage returns the document in which clients display a difference (MCP Apps). It loads nothing, and
+// displays the result of [AppView].
 func AppPage() string {
 	script, _ := assetFiles.ReadFile("assets/app.js") // it is embedded
-	return drawn("app", struct {
+	return execute("app", struct {
 		Style  template.CSS
 		Script template.JS
 	}{template.CSS(Stylesheet()), template.JS(script)})
 }
 
-// AppView returns lines as the local page shows them, escaped. waits says that they are a question
-// that waits for the user; link leads to it, "" where no page is open.
+// AppView returns lines as escaped HTML, as on the local page. waits is set if they are a pending
+// question; link leads to it, or is "" if no page is open.
 func AppView(lines []consent.Line, waits bool, link string) string {
-	return drawn("view", struct {
+	return execute("view", struct {
 		card
 		Waits bool
 		Link  string
 	}{frame{}.Blocks(lines), waits, link})
 }
 
-// Asked returns the question that waits under a name, see [consent.LinkPath], as the local page shows
-// it, and what answers it; "" if none does. session is the process in the audit log.
+// Asked returns the pending question with a reference, see [consent.LinkPath], as HTML, and a function
+// that answers it. shown is "" if there is none. session is the name of the process in the audit log.
 func Asked(state, session, ref string) (shown string, answer func(approve bool) error) {
 	p := &Page{Config: Config{State: state, Now: time.Now}}
-	found, _ := p.readQuestions() // what cannot be read cannot be answered
+	found, _ := p.readQuestions() // unreadable questions cannot be answered
 	waiting := found.Waiting
 	i := slices.IndexFunc(waiting, func(q consent.StoredQuestion) bool { return ref != "" && q.Ref == ref })
 	if i < 0 {
@@ -355,8 +356,8 @@ func Asked(state, session, ref string) (shown string, answer func(approve bool) 
 	}
 	c := p.cardOf(waiting[i])
 	if !c.Whole || waiting[i].Typed != "" ||
-		waiting[i].Only != "" { // it is read, and approved, where all of it is shown
-		return drawn("question", c), func(approve bool) error {
+		waiting[i].Only != "" { // it can only be approved where the whole question is shown
+		return execute("question", c), func(approve bool) error {
 			if approve {
 				return &consent.Elsewhere{Question: waiting[i].Code, Reason: "it is too large to be approved here"}
 			}
@@ -367,7 +368,7 @@ func Asked(state, session, ref string) (shown string, answer func(approve bool) 
 			return err
 		}
 	}
-	return drawn("question", c), func(approve bool) error {
+	return execute("question", c), func(approve bool) error {
 		_, err := consent.Decide(
 			state,
 			consent.Answer{Code: waiting[i].Code, Approve: approve, By: consent.RemotePage, Session: session},
@@ -376,36 +377,38 @@ func Asked(state, session, ref string) (shown string, answer func(approve bool) 
 	}
 }
 
-func drawn(name string, data any) string {
+// execute returns the output of a template of clients' apps, or "" after an error.
+func execute(name string, data any) string {
 	var text strings.Builder
 	if views()["app"].ExecuteTemplate(&text, name, data) != nil {
-		return "" // the client shows nothing
+		return "" // the client displays nothing
 	}
 	return text.String()
 }
 
-// maxRendered is the maximum size of a note in bytes that is shown as it reads: some texts take the
-// parser quadratic time.
+// maxRendered is the maximum size of a note in bytes that is rendered: some texts take the parser
+// quadratic time.
 const maxRendered = 128 << 10
 
-// plainTag is every tag that a note may have when it is shown as it reads: none that loads, runs,
-// leads anywhere or has an attribute of its text's choice.
+// plainTag matches the tags that a rendered note may have: none that loads, runs or links anything,
+// or has an attribute that the note chooses.
 var plainTag = pattern(
 	`^</?(p|h[1-6]|ul|ol|li|dl|dt|dd|table|thead|tbody|tr|th|td|blockquote|pre|code|tt|em|strong|del|br|hr)( /| align="(left|right|center)"| start="[0-9]{1,9}")?>`,
 )
 
-// rendering returns a note as it reads, without its properties: HTML, images and links in it are left
-// out or shown as text. It is "" for a note that is too long, or of which that cannot be said.
+// rendering renders a note without its properties as HTML. HTML, images and links in the note are left
+// out or shown as text. The result is "" for a note that is too long or cannot be rendered safely.
 func rendering(note judge.Judged) (shown template.HTML) {
 	if len(note.Bytes()) > maxRendered {
 		return ""
 	}
-	if panics.Try(func() { shown = rendered(note.Bytes()) }) != nil { // in the parser
+	if panics.Try(func() { shown = rendered(note.Bytes()) }) != nil { // a panic in the parser
 		return ""
 	}
 	return shown
 }
 
+// rendered is rendering without its limits.
 func rendered(note []byte) (shown template.HTML) {
 	text, _ := sanitize.Text(string(note))
 	source := []byte(text)
@@ -417,16 +420,16 @@ func rendered(note []byte) (shown template.HTML) {
 	p := parser.NewWithExtensions(
 		parser.NoIntraEmphasis | parser.Tables | parser.FencedCode | parser.Strikethrough | parser.SpaceHeadings | parser.BackslashLineBreak | parser.NoEmptyLineBeforeBlock,
 	)
-	made := markdown.ToHTML(
+	output := markdown.ToHTML(
 		source,
 		p,
 		html.NewRenderer(html.RendererOptions{Flags: html.SkipHTML | html.SkipImages | html.SkipLinks}),
 	)
-	made = codeClass().ReplaceAll(made, []byte("<code>"))
-	for rest := made; ; {
+	output = codeClass().ReplaceAll(output, []byte("<code>"))
+	for rest := output; ; {
 		at := bytes.IndexByte(rest, '<')
 		if at < 0 {
-			return template.HTML(made) // every tag in it is plain
+			return template.HTML(output) // safe: all its tags are plain
 		}
 		tag := plainTag().Find(rest[at:])
 		if tag == nil {
@@ -436,11 +439,11 @@ func rendered(note []byte) (shown template.HTML) {
 	}
 }
 
-// codeClass is a block of code with its language, which a note chooses.
+// codeClass matches the start of a code block with its language, which a note chooses.
 var codeClass = pattern(`<code class="language-[^"<>]*">`)
 
-// pattern is a regular expression that is compiled for the first page that needs it, and not at each
-// start of the program.
+// pattern returns a regular expression that is compiled on first use, and not at each start of the
+// program.
 func pattern(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

@@ -25,7 +25,7 @@ func TestTimesInWords(t *testing.T) {
 		assert.Equal(t, Moment{begun, begun.Add(d)}.Ago(), want, "%v", d)
 	}
 	for d, want := range map[time.Duration]string{0: "0 s", 61 * time.Second: "1 min", 90 * time.Minute: "1 h 30 min", 72 * time.Hour: "3 days"} {
-		assert.Equal(t, lasted(d), want, "%v", d)
+		assert.Equal(t, duration(d), want, "%v", d)
 	}
 	for bytes, want := range map[int64]string{0: "0 B", 1500: "1.5 kB", 2_000_000: "2.0 MB"} {
 		assert.Equal(t, size(bytes), want, "%d bytes are", bytes)

@@ -15,52 +15,50 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// reviewedOfPage is how many notes one part of the review has.
+// reviewedOfPage is the maximum number of notes in one part of the review.
 const reviewedOfPage = 20
 
-// reviewData is what the view of a review shows: what was changed under grants, note by note.
+// reviewData is the data of the view of a review: the changes under grants, note by note.
 type reviewData struct {
 	Vaults     []string
 	Vault, Who string
 	Grant      string
 	Chips      []filterChip
-	Since      time.Time // zero for all of a grant
-	Until      time.Time // when the review was made
+	Since      time.Time // zero for a whole grant
+	Until      time.Time // time of the review
 	Notes      []reviewedNote
-	All        int // notes, with those of the other parts
+	All        int // number of notes in all parts
 	Changes    int
 	IsCut      bool // there are older changes
 	Part       int  // from 1
 	Next, Prev template.URL
-	// Seen says whether the view has all that was changed since the last review, so that the owner can say that they
-	// have looked.
+	// Seen is set on the last part of a review of all agents, where the owner can mark everything as reviewed.
 	Seen bool
 }
 
-// reviewedNote is a note of the review with its difference, and the changes that it is made of.
+// reviewedNote is a note of the review with its difference, and the changes behind it.
 type reviewedNote struct {
 	fileBlock
 	Unknown  string // why there is no difference
 	ByOthers bool
-	Made     []reviewedChange // the latest first
+	Made     []reviewedChange // latest first
 }
 
-// reviewedChange is a change of a note, which is taken back by itself.
+// reviewedChange is a change of a note, which can be undone on its own.
 type reviewedChange struct {
 	journal.Entry
 	Vault, Who, Note string
-	Others           int // notes that are taken back with this one
+	Others           int // number of other notes that are undone with this one
 }
 
-// toReview is what is to be reviewed in a vault, of all agents or of one.
+// toReview counts the unreviewed changes in a vault, of all agents or of one.
 type toReview struct {
 	Vault, Who string
 	Changes    int
 	IsCut      bool // there are more
 }
 
-// unreviewed returns the vaults in which something was changed under grants since the last review: by all, and by each
-// agent that has a name.
+// unreviewed returns the vaults with changes under grants since the last review: of all agents, and of each named agent.
 func (p *Page) unreviewed(ctx context.Context) (all []toReview, ofAgents map[string][]toReview, err error) {
 	ofAgents = map[string][]toReview{}
 	for _, vault := range p.Gateway.VaultNames() {
@@ -85,14 +83,14 @@ func (p *Page) unreviewed(ctx context.Context) (all []toReview, ofAgents map[str
 			}
 		}
 		delete(ids, "")
-		for who, of := range ids {
-			ofAgents[who] = append(ofAgents[who], toReview{vault, who, len(of), found.IsCut})
+		for who, entries := range ids {
+			ofAgents[who] = append(ofAgents[who], toReview{vault, who, len(entries), found.IsCut})
 		}
 	}
 	return all, ofAgents, err
 }
 
-// review shows what was changed under grants since the last review, of one agent, or under one grant.
+// review shows the changes under grants since the last review, of all agents or one, or the changes under one grant.
 func (p *Page) review(r request) view {
 	values := r.URL.Query()
 	data := reviewData{
@@ -102,15 +100,15 @@ func (p *Page) review(r request) view {
 	if data.Who != "" {
 		data.Chips = append(data.Chips, chipOf(query, "agent: "+data.Who, "who"))
 	}
-	wanted := journal.Filter{Agent: data.Who, Grant: data.Grant}
+	filter := journal.Filter{Agent: data.Who, Grant: data.Grant}
 	if data.Grant != "" {
 		data.Chips = append(data.Chips, chipOf(query, "grant: "+data.Grant, "grant"))
 	} else {
 		data.Since = p.Gateway.LastReview(data.Vault, data.Until)
-		wanted.Since = data.Since
+		filter.Since = data.Since
 	}
 	v := view{template: "review", title: "Review"}
-	found, err := p.Gateway.Review(r.Context(), data.Vault, wanted)
+	found, err := p.Gateway.Review(r.Context(), data.Vault, filter)
 	data.All = len(found.Notes)
 	data.Changes = found.Changes
 	data.IsCut = found.IsCut
@@ -118,7 +116,7 @@ func (p *Page) review(r request) view {
 		data.Until = found.Running
 	}
 	parts := max(1, (data.All+reviewedOfPage-1)/reviewedOfPage)
-	at, _ := strconv.Atoi(values.Get("part")) // anything else is the first
+	at, _ := strconv.Atoi(values.Get("part")) // without a number, the first part
 	data.Part = min(max(at, 1), parts)
 	linkTo := func(part int) template.URL {
 		query.Set("part", strconv.Itoa(part))
@@ -147,7 +145,7 @@ func (p *Page) review(r request) view {
 	return v.failed(err)
 }
 
-// reviewedNoteOf returns a note as the view shows it. notesOf counts the notes of each change.
+// reviewedNoteOf returns a note for the view. notesOf has the number of notes of each change.
 func reviewedNoteOf(vault string, n *gateway.ReviewedNote, notesOf map[string]int) reviewedNote {
 	shown := reviewedNote{fileBlock: fileBlock{From: n.File.From, Path: n.File.Path}, ByOthers: n.ByOthers}
 	switch {
@@ -162,7 +160,7 @@ func reviewedNoteOf(vault string, n *gateway.ReviewedNote, notesOf map[string]in
 	for i := len(n.Entries) - 1; i >= 0; i-- {
 		e := n.Entries[i]
 		who := ownerfiles.AgentOf(e.Caller)
-		if who == "" && e.Client != "" { // its own word, which could be any other on the page
+		if who == "" && e.Client != "" { // quoted, because a client may call itself anything
 			who = "“" + excerpt.Clip(e.Client, nameBytes) + "”"
 		}
 		shown.Made = append(shown.Made, reviewedChange{e, vault, who, n.File.Path, notesOf[e.ID] - 1})
@@ -170,12 +168,12 @@ func reviewedNoteOf(vault string, n *gateway.ReviewedNote, notesOf map[string]in
 	return shown
 }
 
-// TakeBack returns the form that takes back a change of a note, and leads back to the review.
+// TakeBack returns the form that undoes a change of a note, and leads back to the review.
 func (f frame) TakeBack(c reviewedChange) undoButton {
 	return f.Undo(c.Vault, "", "Take back", c.Command+" of "+c.Note, []string{c.ID})
 }
 
-// TakeAllBack returns the form that takes back all changes of a note.
+// TakeAllBack returns the form that undoes all changes of a note.
 func (f frame) TakeAllBack(n reviewedNote) undoButton {
 	var ids []string
 	for _, c := range n.Made {
@@ -184,7 +182,7 @@ func (f frame) TakeAllBack(n reviewedNote) undoButton {
 	return f.Undo(n.Made[0].Vault, "", "Take back all "+strconv.Itoa(len(ids)), "changes of "+n.Path, ids)
 }
 
-// lookedAt notes that the owner has looked at what the view showed, until the time of the form.
+// markReviewed records that the owner has reviewed the changes up to the time in the form.
 func (p *Page) markReviewed(r request) view {
 	vault := r.PostForm.Get("vault")
 	v := view{goTo: "review?" + url.Values{"vault": {vault}}.Encode()}

@@ -14,40 +14,40 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 )
 
-// changedBy are the changes of one agent in one vault on a day, all of them, the newest first.
+// changedBy has all changes of one agent in one vault on a day, newest first.
 type changedBy struct {
 	Who   string
 	Vault string
 	Own   bool
-	Rows  []changeRow // without their lines, see [Page.listed]
+	Rows  []changeRow // without their line counts, see [Page.listed]
 }
 
-// batchOf are changes of one batch, or one change.
+// batchOf has the changes of one batch, or a single change.
 type batchOf struct {
 	ID    string      // of the batch, "" for a single change
-	Rows  []changeRow // those that are listed
-	Whole changedBy   // all of them
+	Rows  []changeRow // the listed changes
+	Whole changedBy   // all changes
 }
 
-// listed are the first changes of an agent as a view lists them.
+// listed has the newest changes of an agent as a view lists them.
 type listed struct {
 	changedBy
 	Batches []batchOf
 	Further int // changes that are not listed
 }
 
-// Of returns the changes of the day, of which some are listed.
+// Of returns all changes of the day, listed or not.
 func (l listed) Of() changedBy { return l.changedBy }
 
 const (
-	// rowsOfAgent is how many changes of an agent the overview lists: the view of changes has the rest.
+	// rowsOfAgent is how many changes of an agent the overview lists; the view of changes has the rest.
 	rowsOfAgent = 20
-	// maxUndone is how many changes one undo takes back, see the command undo.
+	// maxUndone is how many changes one undo can undo, see the command undo.
 	maxUndone = 1000
 )
 
-// changedOn returns the changes of the day that has a time, by who made them, those of the newest change
-// first. All of the journal of that day counts, but for changes of notes that are hidden.
+// changedOn returns the changes on the day of a time, grouped by who made them; the group with the newest
+// change of a vault comes first. It leaves out changes of hidden notes.
 func (p *Page) changedOn(ctx context.Context, at time.Time) (list []changedBy, err error) {
 	for _, vault := range p.Gateway.VaultNames() {
 		ofVault, failed := p.changedIn(ctx, vault, at)
@@ -60,20 +60,21 @@ func (p *Page) changedOn(ctx context.Context, at time.Time) (list []changedBy, e
 	return list, err
 }
 
+// changedIn is changedOn for one vault.
 func (p *Page) changedIn(ctx context.Context, vault string, at time.Time) (list []changedBy, err error) {
-	kept, err := p.Gateway.Journal(vault)
+	log, err := p.Gateway.Journal(vault)
 	if err != nil {
 		return nil, err
 	}
-	sees := p.Gateway.Visible(vault)
-	begins := midnight(at)
+	isVisible := p.Gateway.Visible(vault)
+	dayStart := midnight(at)
 	known := map[string]toggle{}
-	ofDay := journal.Filter{Since: begins, Until: midnight(begins.AddDate(0, 0, 1))}
-	_, err = kept.Each(ctx, ofDay, func(e journal.Entry) bool {
-		if e.Undoes != "" || !e.SeenBy(sees) { // an undo is told where it was undone
+	ofDay := journal.Filter{Since: dayStart, Until: midnight(dayStart.AddDate(0, 0, 1))}
+	_, err = log.Each(ctx, ofDay, func(e journal.Entry) bool {
+		if e.Undoes != "" || !e.SeenBy(isVisible) { // an undo is shown with the change that it undid
 			return true
 		}
-		row := p.stateOf(ctx, kept, vault, e, known)
+		row := p.stateOf(ctx, log, vault, e, known)
 		at := slices.IndexFunc(list, func(c changedBy) bool { return c.Who == row.Who && c.Own == row.Own })
 		if at < 0 {
 			at = len(list)
@@ -88,7 +89,7 @@ func (p *Page) changedIn(ctx context.Context, vault string, at time.Time) (list 
 // Undoable returns how many changes are in effect and can be undone.
 func (c changedBy) Undoable() int { return len(c.inEffect()) }
 
-// Redoable returns how many changes were undone and can be done again.
+// Redoable returns how many changes are undone and can be redone.
 func (c changedBy) Redoable() int { return len(c.undone()) }
 
 // inEffect returns the changes that are in effect, and can be undone.
@@ -101,7 +102,7 @@ func (c changedBy) inEffect() (rows []changeRow) {
 	return rows
 }
 
-// undone returns the changes that are undone, and can be made again.
+// undone returns the changes that are undone, and can be redone.
 func (c changedBy) undone() (rows []changeRow) {
 	for _, row := range c.Rows {
 		if !row.InEffect && row.Toggle != "" {
@@ -111,7 +112,7 @@ func (c changedBy) undone() (rows []changeRow) {
 	return rows
 }
 
-// Newest returns the id of the newest change, up to which a form is about the day.
+// Newest returns the id of the newest change, up to which a form undoes the changes of the day.
 func (c changedBy) Newest() string { return c.Rows[0].ID }
 
 // Query returns the query of the view of changes for the changes of the day.
@@ -125,13 +126,13 @@ func (c changedBy) Query() template.URL {
 	return template.URL(query.Encode())
 }
 
-// All returns what undoes all changes of a batch that are in effect.
+// All returns the toggles of all changes of a batch that are in effect.
 func (b batchOf) All() []string { return togglesOf(b.Whole.inEffect()) }
 
-// Size returns how many changes a batch has, also those that are not listed.
+// Size returns how many changes a batch has, listed or not.
 func (b batchOf) Size() int { return len(b.Whole.Rows) }
 
-// togglesOf returns what to undo for another state of changes, each once.
+// togglesOf returns the toggles of changes, each once.
 func togglesOf(rows []changeRow) (ids []string) {
 	seen := map[string]bool{}
 	for _, row := range rows {
@@ -143,37 +144,37 @@ func togglesOf(rows []changeRow) (ids []string) {
 	return ids
 }
 
-// listed returns the newest changes of an agent with their lines, those of a batch together.
+// listed returns the newest changes of an agent with their line counts, grouped by batch.
 func (p *Page) listed(ctx context.Context, c changedBy) listed {
 	shown := listed{changedBy: c, Further: max(0, len(c.Rows)-rowsOfAgent)}
-	kept, err := p.Gateway.Journal(c.Vault)
-	at := map[string]int{} // the places of batches in the list
+	log, err := p.Gateway.Journal(c.Vault)
+	indexOf := map[string]int{} // indexes of batches in the list
 	for i, row := range c.Rows {
-		place, isKnown := at[row.Batch]
+		index, isKnown := indexOf[row.Batch]
 		isOfBatch := row.Batch != "" && isKnown
 		isListed := i < rowsOfAgent
 		if !isOfBatch && !isListed {
 			continue
 		}
 		if !isOfBatch {
-			place = len(shown.Batches)
-			at[row.Batch] = place
+			index = len(shown.Batches)
+			indexOf[row.Batch] = index
 			shown.Batches = append(shown.Batches, batchOf{ID: row.Batch})
 		}
-		batch := &shown.Batches[place]
+		batch := &shown.Batches[index]
 		batch.Whole.Rows = append(batch.Whole.Rows, row)
 		if !isListed {
 			continue
 		}
 		if err == nil {
-			p.countLines(ctx, kept, &row)
+			p.countLines(ctx, log, &row)
 		}
 		batch.Rows = append(batch.Rows, row)
 	}
 	return shown
 }
 
-// notesChangedBy counts the notes that an agent changed on a day, by changes that are in effect.
+// notesChangedBy counts the notes that an agent changed on a day with changes that are in effect.
 func notesChangedBy(who string, day []changedBy) int {
 	notes := map[[2]string]bool{}
 	for _, c := range day {
@@ -191,24 +192,24 @@ func notesChangedBy(who string, day []changedBy) int {
 	return len(notes)
 }
 
-// agentsOn returns what each agent did on the day of today's changes, the busiest first, and what was refused.
+// agentsOn returns what each agent did today, busiest first, and what was refused.
 func (p *Page) agentsOn(today []changedBy) (list []dayOf, refusals []refusedCount) {
 	now := p.Now()
 	strips := p.calls.Figures(callFilter{Since: now.Add(-23 * time.Hour)}, now)
 	figures := p.calls.Figures(callFilter{Since: midnight(now)}, now)
 	for _, a := range strips.Agents {
-		one := dayOf{agentFigures: agentFigures{Name: a.Name}, Strip: chartOf(a.Hours, time.Local)}
-		one.Changed = notesChangedBy(a.Name, today)
+		day := dayOf{agentFigures: agentFigures{Name: a.Name}, Strip: chartOf(a.Hours, time.Local)}
+		day.Changed = notesChangedBy(a.Name, today)
 		if i := slices.IndexFunc(figures.Agents, func(other agentFigures) bool { return other.Name == a.Name }); i >= 0 {
-			one.agentFigures = figures.Agents[i]
+			day.agentFigures = figures.Agents[i]
 		}
-		one.Last = a.Last
-		list = append(list, one)
+		day.Last = a.Last
+		list = append(list, day)
 	}
 	return list, figures.Refused
 }
 
-// What forms of an undo are about, see [undoForm].
+// Values of [undoForm.What] for the changes of a day.
 const (
 	undoDay = "day"
 	redoDay = "redo-day"
@@ -217,29 +218,29 @@ const (
 // isOfDay reports whether a form is about the changes of a day.
 func (u undoForm) isOfDay() bool { return u.What == undoDay || u.What == redoDay }
 
-// ofDay returns the changes of a form that is about a day, the newest first.
-func (p *Page) ofDay(ctx context.Context, form undoForm) (c changedBy, err error) {
-	kept, err := p.Gateway.Journal(form.Vault)
+// changesOfDay returns the changes of a form that is about a day, newest first.
+func (p *Page) changesOfDay(ctx context.Context, form undoForm) (c changedBy, err error) {
+	log, err := p.Gateway.Journal(form.Vault)
 	if err != nil {
 		return c, err
 	}
-	newest, err := kept.Entry(ctx, form.ID)
+	newest, err := log.Entry(ctx, form.ID)
 	if err != nil {
 		return c, failure.New(failure.CodeNotFound, "open the view again", "the form names no change: %v", err)
 	}
 	day, err := p.changedIn(ctx, form.Vault, newest.Time)
-	for _, one := range day {
-		if one.Who == form.Who && one.Own == (form.Own != "") {
-			c = one
+	for _, candidate := range day {
+		if candidate.Who == form.Who && candidate.Own == (form.Own != "") {
+			c = candidate
 		}
 	}
 	c.Rows = slices.DeleteFunc(slices.Clone(c.Rows), func(row changeRow) bool { return row.ID > form.ID })
 	return c, err
 }
 
-// leftNote says how many changes of a form are left after an undo that skipped some, "" for none.
+// leftNote tells how many changes of a form are left after an undo that skipped some, or returns "" for none.
 func (p *Page) leftNote(ctx context.Context, form undoForm, skipped int) string {
-	c, err := p.ofDay(ctx, form)
+	c, err := p.changesOfDay(ctx, form)
 	left := c.Undoable()
 	again := "undo"
 	if form.What == redoDay {
