@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Exception is a folder or a note, by its path in the vault, to which a content rule does not apply. Comment says
-// why.
+// Exception is a folder or note, by its path in the vault, to which a content rule does not apply. Comment is the reason.
 type Exception struct{ Rule, Path, Comment string }
 
 // Exceptions are the exceptions of a policy.
@@ -15,47 +14,47 @@ type Exceptions []Exception
 
 // ParseExceptions reads lines such as "secrets Docs/Samples # keys of the documentation". Each rule must be one of
 // rules; with no rules given, any name is accepted.
-func ParseExceptions(lines []string, rules ...string) (all Exceptions, err error) {
+func ParseExceptions(lines []string, rules ...string) (exceptions Exceptions, err error) {
 	for _, line := range lines {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
 		rule, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		path, comment, _ := strings.Cut(rest, " # ")
-		e := Exception{rule, strings.Trim(strings.TrimSpace(path), "/"), strings.TrimSpace(comment)}
+		exception := Exception{rule, strings.Trim(strings.TrimSpace(path), "/"), strings.TrimSpace(comment)}
 		switch {
 		case len(rules) > 0 && !slices.Contains(rules, rule):
 			return nil, fmt.Errorf("unknown rule %q in an exception: want %s", rule, strings.Join(rules, ", "))
-		case e.Path == "" || e.Comment == "":
+		case exception.Path == "" || exception.Comment == "":
 			return nil, fmt.Errorf(
 				"invalid exception %q: want a rule, a folder or note, and why: secrets Docs/Samples # keys of the documentation",
 				line,
 			)
 		}
-		all = append(all, e)
+		exceptions = append(exceptions, exception)
 	}
-	return all, nil
+	return exceptions, nil
 }
 
-// Lines returns the text of each exception, which [ParseExceptions] reads.
+// Lines returns each exception as a line that [ParseExceptions] accepts.
 func (e Exceptions) Lines() []string {
 	lines := []string{}
-	for _, one := range e {
-		lines = append(lines, one.Rule+" "+one.Path+" # "+one.Comment)
+	for _, exception := range e {
+		lines = append(lines, exception.Rule+" "+exception.Path+" # "+exception.Comment)
 	}
 	return lines
 }
 
-// Of returns those of a rule.
+// Of returns the exceptions to a rule.
 func (e Exceptions) Of(rule string) Exceptions {
-	return slices.DeleteFunc(slices.Clone(e), func(one Exception) bool { return one.Rule != rule })
+	return slices.DeleteFunc(slices.Clone(e), func(exception Exception) bool { return exception.Rule != rule })
 }
 
-// Has reports whether a rule does not apply to the file at a path.
+// Has reports whether the file at path is exempt from a rule.
 func (e Exceptions) Has(rule, path string) bool {
-	return slices.ContainsFunc(e, func(one Exception) bool {
-		rest, begins := strings.CutPrefix(path, one.Path)
-		isBelow := begins && (rest == "" || rest[0] == '/')
-		return isBelow && one.Rule == rule
+	return slices.ContainsFunc(e, func(exception Exception) bool {
+		rest, hasPrefix := strings.CutPrefix(path, exception.Path)
+		isCovered := hasPrefix && (rest == "" || rest[0] == '/')
+		return isCovered && exception.Rule == rule
 	})
 }

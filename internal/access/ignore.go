@@ -14,15 +14,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// IgnoreFile is the name of the file of patterns, in the root of a vault.
+// IgnoreFile is the name of the file with patterns in the root of a vault.
 const IgnoreFile = ".vaultwicketignore"
 
-// MaxIgnoreFile bounds that file, in bytes: it is read at every call, and the library reads
-// lines of less than 64 KiB.
+// MaxIgnoreFile is the maximum size of that file in bytes: it is read at every call, and the library
+// accepts lines of less than 64 KiB.
 const MaxIgnoreFile = 60 << 10
 
-// IgnoreFileOf returns the path of the ignore file of a vault in a folder, "" if it has none, also for no folder. The
-// file at the path may be one that cannot be used.
+// IgnoreFileOf returns the path of the ignore file of the vault in a folder, or "" if there is no such file or no folder.
+// The file may be unusable.
 func IgnoreFileOf(folder string) string {
 	if folder == "" {
 		return ""
@@ -34,23 +34,23 @@ func IgnoreFileOf(folder string) string {
 	return file
 }
 
-// Ignored says which notes the patterns of a file hide, as gitignore(5) describes them. Everything in a folder
-// that they match is hidden too, whatever else they say (gitignore(5): "It is not possible to re-include a file
-// if a parent directory of that file is excluded"). It is safe for concurrent use; nil hides nothing.
+// Ignored decides which notes the patterns of a file hide, according to gitignore(5). Everything in a matched
+// folder is hidden, whatever other patterns match (gitignore(5): "It is not possible to re-include a file if
+// a parent directory of that file is excluded"). It is safe for concurrent use; nil hides nothing.
 type Ignored struct {
-	written, plain patterns // as they are written, and for any spelling of a name
-	folders        sync.Map // path of a folder → bool
+	written, plain patterns // as written, and normalized to match any spelling of a name
+	folders        sync.Map // cache: path of a folder → whether it is hidden
 }
 
-// ParseIgnored reads the text of a file of patterns. It returns nil if the text has none.
+// ParseIgnored parses the text of a file of patterns. It returns nil if the text is blank.
 func ParseIgnored(text string) *Ignored {
 	if len(strings.TrimSpace(text)) == 0 {
 		return nil
 	}
-	return &Ignored{written: newPatterns(text), plain: newPatterns(plainly(text))}
+	return &Ignored{written: newPatterns(text), plain: newPatterns(normalize(text))}
 }
 
-// Kind says what a name in a vault is that of: a pattern can be about folders alone.
+// Kind tells files from folders: a pattern may match only folders.
 type Kind bool
 
 // The kinds.
@@ -59,46 +59,47 @@ const (
 	Folder Kind = true
 )
 
-// Hides reports whether a file or folder is hidden, by its path from the root of the
-// vault with slashes. The root itself, "", never is.
-func (l *Ignored) Hides(name string, is Kind) bool {
+// Hides reports whether a file or folder is hidden. name is its path from the root of the
+// vault, with slashes. The root itself, "", is never hidden.
+func (l *Ignored) Hides(name string, kind Kind) bool {
 	if l == nil || name == "" {
 		return false
 	}
-	if is == Folder {
+	if kind == Folder {
 		return l.hidesFolder(name)
 	}
 	if parent := path.Dir(name); parent != "." && l.hidesFolder(parent) {
 		return true
 	}
-	return l.hiding(name, File) != nil
+	return l.hidingPattern(name, File) != nil
 }
 
+// hidesFolder is Hides for a folder other than the root, with a cache.
 func (l *Ignored) hidesFolder(name string) bool {
 	if known, ok := l.folders.Load(name); ok {
 		return known.(bool)
 	}
 	parent := path.Dir(name)
-	hidden := parent != "." && l.hidesFolder(parent) || l.hiding(name, Folder) != nil
+	hidden := parent != "." && l.hidesFolder(parent) || l.hidingPattern(name, Folder) != nil
 	l.folders.Store(name, hidden)
 	return hidden
 }
 
-// hiding returns the line that hides one name, without the folders around it, nil if none does. On some
-// systems another case or normal form is the same file, so a pattern hides all of them.
-func (l *Ignored) hiding(name string, is Kind) *pattern {
-	if decides := l.written.decides(name, is); decides != nil && !decides.negated {
-		return decides
+// hidingPattern returns the pattern that hides a name itself, not a folder around it, or nil. On some
+// systems another case or normal form is the same file, so a pattern hides all spellings.
+func (l *Ignored) hidingPattern(name string, kind Kind) *pattern {
+	if deciding := l.written.lastMatch(name, kind); deciding != nil && !deciding.negated {
+		return deciding
 	}
-	if decides := l.plain.decides(plainly(name), is); decides != nil && !decides.negated {
-		return decides
+	if deciding := l.plain.lastMatch(normalize(name), kind); deciding != nil && !deciding.negated {
+		return deciding
 	}
 	return nil
 }
 
-// plainly returns the form that all spellings of a name share which differ only in the case
-// of letters or the normal form.
-func plainly(text string) string {
+// normalize returns the same text for all spellings of a name that differ only in the case of
+// letters, invisible characters or the normal form.
+func normalize(text string) string {
 	if isPlain(text) {
 		return text
 	}
@@ -110,17 +111,17 @@ func plainly(text string) string {
 	}, text))
 }
 
-// Reason is why something is hidden: a line of the ignore file, and the path that it matches,
-// of the note itself or of a folder around it.
+// Reason is the reason why something is hidden: a line of the ignore file, and the path that it
+// matches, which is that of the note or of a folder around it.
 type Reason struct {
 	Line    int // its number, from 1
 	Pattern string
 	Path    string
 }
 
-// Reason returns why a file or folder is hidden; ok is false for one that is not.
-func (l *Ignored) Reason(name string, is Kind) (reason Reason, ok bool) {
-	if !l.Hides(name, is) {
+// Reason returns why a file or folder is hidden. ok is false if it is not hidden.
+func (l *Ignored) Reason(name string, kind Kind) (reason Reason, ok bool) {
+	if !l.Hides(name, kind) {
 		return Reason{}, false
 	}
 	for end := 0; end < len(name); end++ {
@@ -129,49 +130,50 @@ func (l *Ignored) Reason(name string, is Kind) (reason Reason, ok bool) {
 			break
 		}
 		end += next
-		if reason, ok = l.matching(name[:end], Folder); ok {
+		if reason, ok = l.reasonFor(name[:end], Folder); ok {
 			return reason, true
 		}
 	}
-	return l.matching(name, is)
+	return l.reasonFor(name, kind)
 }
 
-// matching returns the line that hides one name, without the folders around it.
-func (l *Ignored) matching(name string, is Kind) (Reason, bool) {
-	decides := l.hiding(name, is)
-	if decides == nil {
+// reasonFor returns the reason that hides a name itself, not a folder around it.
+func (l *Ignored) reasonFor(name string, kind Kind) (Reason, bool) {
+	hiding := l.hidingPattern(name, kind)
+	if hiding == nil {
 		return Reason{}, false
 	}
-	for _, own := range l.written.lines { // as it is written
-		if own.line == decides.line {
-			decides = &own
+	for _, original := range l.written.lines { // the line as written, not normalized
+		if original.line == hiding.line {
+			hiding = &original
 		}
 	}
-	return Reason{Line: decides.line, Pattern: decides.text, Path: name}, true
+	return Reason{Line: hiding.line, Pattern: hiding.text, Path: name}, true
 }
 
-// patterns are the lines of a file such as gitignore(5) describes. The last one that matches a name decides.
+// patterns are the lines of a file in the format of gitignore(5). The last line that matches a name decides.
 //
-// The library gets one line at a time: in it a line that negates others also applies to
-// everything in a folder, which would show what git hides.
+// Each line has its own matcher: in a common one, a negated line would also apply to everything in
+// a folder, and so show files that git hides.
 type patterns struct {
 	lines []pattern
-	any   *gitignore.Matcher // whether one of them may match
+	any   *gitignore.Matcher // matches if one of the lines may
 }
 
 type pattern struct {
 	matcher gitignore.Matcher
-	negated bool // it negates those before it
+	negated bool // it negates earlier lines
 	folders bool // it matches folders only
 	line    int  // its number in the file
 	text    string
 }
 
+// newPatterns parses the text of a file.
 func newPatterns(text string) patterns {
 	p := patterns{any: &gitignore.Matcher{}}
 	for i, line := range strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n") {
 		line = strings.TrimSuffix(line, "\r")
-		end := 0 // without the blanks that have no backslash before them
+		end := 0 // of the line without trailing blanks, unless they are escaped
 		for at := 0; at < len(line); at++ {
 			if line[at] == '\\' {
 				at++
@@ -184,9 +186,9 @@ func newPatterns(text string) patterns {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		one := pattern{line: i + 1, text: line}
-		line, one.negated = strings.CutPrefix(line, "!")
-		line, one.folders = strings.CutSuffix(line, "/")
+		current := pattern{line: i + 1, text: line}
+		line, current.negated = strings.CutPrefix(line, "!")
+		line, current.folders = strings.CutSuffix(line, "/")
 		if line == "" {
 			continue
 		}
@@ -195,31 +197,31 @@ func newPatterns(text string) patterns {
 			line = strings.ReplaceAll(line, "***", "**")
 		}
 		if inside, ok := strings.CutSuffix(line, "/**"); ok {
-			line = inside + "/**/*" // for the library the folder is within itself
+			line = inside + "/**/*" // with "/**", the library would also match the folder itself
 		}
 		if line[0] == '#' || line[0] == '!' {
 			line = `\` + line
 		}
-		one.matcher.AddPatterns([]byte(line+"/"), "")
+		current.matcher.AddPatterns([]byte(line+"/"), "")
 		p.any.AddPatterns([]byte(line), "")
-		p.lines = append(p.lines, one)
+		p.lines = append(p.lines, current)
 	}
 	return p
 }
 
-// decides returns the line that decides about a name, nil if none matches.
-func (p patterns) decides(name string, is Kind) *pattern {
+// lastMatch returns the last line that matches a name, or nil.
+func (p patterns) lastMatch(name string, kind Kind) *pattern {
 	if !p.any.MatchPath(name, true) {
 		return nil
 	}
 	for i := range slices.Backward(p.lines) {
-		// The line matches this name itself, not a folder around it. The library has every line as one
-		// about folders: such a line matches everything in a folder, and the folder itself only as a folder.
-		one := &p.lines[i]
-		applies := is == Folder || !one.folders
-		isItself := one.matcher.MatchPath(name, true) && !one.matcher.MatchPath(name, false)
+		// The line must match the name itself, not a folder around it. All lines were added as lines about
+		// folders: such a line matches everything in a folder, but the folder itself only as a folder.
+		line := &p.lines[i]
+		applies := kind == Folder || !line.folders
+		isItself := line.matcher.MatchPath(name, true) && !line.matcher.MatchPath(name, false)
 		if applies && isItself {
-			return one
+			return line
 		}
 	}
 	return nil

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxPath bounds the path of a rule, in bytes: more than any note has.
+// maxPath is the maximum length of the path of a rule in bytes: longer than that of any note.
 const maxPath = 4096
 
-// parsePath returns the path of a rule without the slash at its end. A rule that
-// could cover nothing protects nothing, so it is refused.
+// parsePath returns the path of a rule without its trailing slash, "" for the vault. It
+// refuses a path that no note can have, because such a rule would protect nothing.
 func parsePath(written string) (string, error) {
 	if written == "/" {
 		return "", nil
@@ -51,17 +51,17 @@ func parsePath(written string) (string, error) {
 	return path, nil
 }
 
-// Path returns the path of a folder or note as rules have it, "/" for the vault. The error names one that
-// no note could have.
+// Path returns the path of a folder or note in the form of rules, "/" for the vault. It returns an error for a path
+// that no note can have.
 func Path(text string) (string, error) {
 	path, err := parsePath(text)
 	return written(path), err
 }
 
-// Fold returns what all spellings of a path have in common that some system takes for one file. It
-// takes more for the same than any of them does: compatible characters (Unicode normal form KC), all
-// cases of a letter, what is invisible for nothing, and ß for ss (Unicode 16, CaseFolding.txt, status
-// F). golang.org/x/text/cases would cost a tenth of a millisecond at every start.
+// Fold returns the same text for all spellings of a path that some system treats as one file. It
+// equates more than any system does: compatible characters (Unicode normal form KC), all cases of
+// a letter, invisible characters and nothing, ß and ss (Unicode 16, CaseFolding.txt, status F).
+// golang.org/x/text/cases would cost a tenth of a millisecond at every start.
 func Fold(path string) string {
 	if isPlain(path) {
 		return path
@@ -83,21 +83,21 @@ func Fold(path string) string {
 	return norm.NFKC.String(b.String())
 }
 
-// isIgnorable reports whether file systems that fold cases ignore a character in names.
+// isIgnorable reports whether file systems that ignore case also ignore a character in names.
 func isIgnorable(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// foldRune returns the lower case of a letter, or what its other cases have in common.
+// foldRune returns the same letter for all cases of a letter.
 func foldRune(r rune) rune {
-	least := r
+	smallest := r
 	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
-		least = min(least, other)
+		smallest = min(smallest, other)
 	}
-	return unicode.ToLower(least)
+	return unicode.ToLower(smallest)
 }
 
-// isPlain reports whether a path folds to itself, as far as that is seen at a glance.
+// isPlain is a fast check whether a path folds to itself: it is ASCII without capitals.
 func isPlain(path string) bool {
 	for i := range len(path) {
 		if c := path[i]; c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {

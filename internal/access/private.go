@@ -7,19 +7,19 @@ import (
 	"unicode"
 )
 
-// Private names what narrows the access to a note in the note itself: properties, of which the
-// value is the level, and tags, of which each is the level none. The names are folded and sorted.
-// The zero Private is nothing.
+// Private names the properties and tags with which a note restricts access to itself. The value of
+// such a property is the level; each such tag means the level none. The names are folded and sorted.
+// The zero Private names nothing.
 type Private struct{ Properties, Tags []string }
 
-// keyProperties and keyTags are in place of paths in the text of rules. No path begins with a slash.
+// keyProperties and keyTags take the place of paths in the text of rules. No path begins with a slash.
 const keyProperties, keyTags = "//properties", "//tags"
 
-// MaxPrivateName is the longest name of a property or tag, in bytes.
+// MaxPrivateName is the maximum length of the name of a property or tag, in bytes.
 const MaxPrivateName = 100
 
-// NewPrivate returns the names as they are compared. Tags may have their "#". The error names one
-// that no property or tag can have.
+// NewPrivate returns the names in their folded form. Tags may begin with "#". It returns an error for
+// a name that no property or tag can have.
 func NewPrivate(properties, tags []string) (p Private, err error) {
 	for _, name := range properties {
 		if name = strings.TrimSpace(name); name == "" || len(name) > MaxPrivateName ||
@@ -46,28 +46,28 @@ func NewPrivate(properties, tags []string) (p Private, err error) {
 	return p.Union(Private{}), nil
 }
 
-// IsZero reports whether no note narrows access.
+// IsZero reports whether p names nothing, so that no note restricts access to itself.
 func (p Private) IsZero() bool { return len(p.Properties)+len(p.Tags) == 0 }
 
 // Within reports whether every name of p is one of q.
 func (p Private) Within(q Private) bool {
-	in := func(some, all []string) bool {
-		return !slices.ContainsFunc(some, func(name string) bool { return !slices.Contains(all, name) })
+	areIn := func(names, all []string) bool {
+		return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(all, name) })
 	}
-	return in(p.Properties, q.Properties) && in(p.Tags, q.Tags)
+	return areIn(p.Properties, q.Properties) && areIn(p.Tags, q.Tags)
 }
 
-// Union returns the names of both.
+// Union returns the names of p and q.
 func (p Private) Union(q Private) Private {
-	both := func(a, b []string) []string {
+	union := func(a, b []string) []string {
 		all := slices.Concat(a, b)
 		slices.Sort(all)
 		return slices.Compact(all)
 	}
-	return Private{both(p.Properties, q.Properties), both(p.Tags, q.Tags)}
+	return Private{union(p.Properties, q.Properties), union(p.Tags, q.Tags)}
 }
 
-// Covers reports whether a tag without "#" is a private one, or below one.
+// Covers reports whether a tag, without "#", is one of the tags or below one.
 func (p Private) Covers(tag string) bool {
 	tag = Fold(tag)
 	return slices.ContainsFunc(p.Tags, func(private string) bool {
@@ -76,15 +76,15 @@ func (p Private) Covers(tag string) bool {
 	})
 }
 
-// Names reports whether a property narrows access by its value.
+// Names reports whether a property is one of the properties.
 func (p Private) Names(property string) bool {
 	return slices.Contains(p.Properties, Fold(strings.TrimSpace(property)))
 }
 
-// Private returns what notes narrow access to themselves by.
+// Private returns the properties and tags with which notes restrict access to themselves.
 func (r Rules) Private() Private { return r.private }
 
-// WithPrivate returns the rules under which notes narrow access to themselves by p, too.
+// WithPrivate returns the rules under which notes can also restrict access to themselves with p.
 func (r Rules) WithPrivate(p Private) Rules {
 	if p.Within(r.private) {
 		return r
@@ -92,14 +92,14 @@ func (r Rules) WithPrivate(p Private) Rules {
 	return rulesOf(r.layers, r.private.Union(p))
 }
 
-// isTagName reports whether a text can be the name of a tag, without its "#".
+// isTagName reports whether a text can be the name of a tag without "#".
 func isTagName(name string) bool {
 	hasLetter := strings.Trim(name, "/0123456789") != ""
 	if !hasLetter || len(name) > MaxPrivateName || Fold(name) == "" {
 		return false
 	}
 	return !strings.ContainsFunc(name, func(r rune) bool {
-		isMark := strings.ContainsRune("#,.;:!?'\"()[]{}<>|\\`^*+=&%$@~", r)
-		return isMark || unicode.IsSpace(r) || unicode.IsControl(r)
+		isPunctuation := strings.ContainsRune("#,.;:!?'\"()[]{}<>|\\`^*+=&%$@~", r)
+		return isPunctuation || unicode.IsSpace(r) || unicode.IsControl(r)
 	})
 }

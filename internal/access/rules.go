@@ -1,9 +1,9 @@
-// Package access has the access rules of a vault: a level for each folder or note that the user named,
-// matched by whole segments of the path, and the patterns of an ignore file, which hide notes besides.
+// Package access implements the access rules of a vault: a level for each folder or note that the user
+// named, matched by whole segments of the path, and the patterns of an ignore file, which also hide notes.
 //
-// Two programs enforce the same rules. The gateway judges the paths that a call names, and the embedded
-// vault CLI everything that it finds: a note of level [None], or one that a pattern hides, does not
-// exist for it. [Rules.String] is how the gateway passes the rules on.
+// Two programs enforce the same rules. The gateway checks the paths that a call names, and the embedded
+// vault CLI everything that it finds: it treats a note of level [None], or one that a pattern hides, as
+// missing. The gateway passes the rules to it with [Rules.String].
 package access
 
 import (
@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// Level is what may be done with a note. Each level includes those before it.
+// Level is the permitted access to a note. Each level includes those before it.
 type Level uint8
 
 const (
@@ -42,12 +42,12 @@ func ParseLevel(text string) (Level, error) {
 	return None, fmt.Errorf("invalid access %q: want none, r, rw or rwd", text)
 }
 
-// Rules are the levels of a vault. The zero Rules restrict nothing: every path has the level Delete.
-// With any rule, a path that no rule covers has the level Read. Rules are immutable.
+// Rules are the access rules of a vault. The zero Rules restrict nothing: every path has the level Delete.
+// If there are any rules, a path that no rule covers has the level Read. Rules are immutable.
 type Rules struct {
-	layers []layer // the lowest level of all of them applies
+	layers []layer // the lowest level of all layers applies
 	text   string  // see String
-	hide   bool
+	hide   bool    // some rule has the level None
 
 	private Private
 }
@@ -55,36 +55,36 @@ type Rules struct {
 // layer is one table of levels as the user wrote it.
 type layer struct {
 	exact  map[string]Level // by path; "" is the root folder of the vault
-	folded map[string]Level // by folded path, the lowest of those that fold to it
+	folded map[string]Level // by folded path, the lowest level of all paths that fold to it
 }
 
-// New returns the rules of one table of levels by path: that of a note, or of a folder for
-// everything in it. "/" is the root of the vault; a slash at the end of a folder is
-// ignored. An empty table restricts nothing. The error names a path that no note could have.
+// New returns the rules of a table of levels by path: of a note, or of a folder and everything
+// in it. "/" is the root of the vault; a trailing slash of a folder is ignored. An empty table
+// restricts nothing. New returns an error for a path that no note can have.
 func New(levels map[string]Level) (Rules, error) {
 	if len(levels) == 0 {
 		return Rules{}, nil
 	}
-	made := layer{exact: make(map[string]Level, len(levels)), folded: make(map[string]Level, len(levels))}
+	table := layer{exact: make(map[string]Level, len(levels)), folded: make(map[string]Level, len(levels))}
 	for _, written := range slices.Sorted(maps.Keys(levels)) {
 		path, err := parsePath(written)
 		if err != nil {
 			return Rules{}, err
 		}
-		made.put(path, levels[written]) // perhaps twice, with a slash at its end and without
+		table.put(path, levels[written]) // the same path may occur with and without a trailing slash
 	}
-	return rulesOf([]layer{made}, Private{}), nil
+	return rulesOf([]layer{table}, Private{}), nil
 }
 
-// rulesOf computes once what every call needs: the text of the rules, and whether they hide
-// anything. Equal rules have equal texts.
+// rulesOf returns rules with the text and the hide flag, which every call needs. Equal rules have
+// equal texts.
 func rulesOf(layers []layer, private Private) Rules {
 	r := Rules{layers: layers, private: private}
 	var tables []string
 	add := func(table map[string]string) {
 		text, err := json.Marshal(table) // with sorted keys
 		if err != nil {
-			text = []byte(`{"/":"none"}`) // strings always marshal
+			text = []byte(`{"/":"none"}`) // unreachable: strings always marshal
 		}
 		tables = append(tables, string(text))
 	}
@@ -110,11 +110,11 @@ func rulesOf(layers []layer, private Private) Rules {
 	return r
 }
 
-// String returns the rules, with what notes narrow access to themselves by, as text that [Parse]
-// reads, "" for rules that restrict nothing: JSON, an array of tables. Equal rules have equal texts.
+// String returns the rules, including those of [Rules.Private], as text for [Parse]: a JSON array of
+// tables, or "" for rules that restrict nothing. Equal rules have equal texts.
 func (r Rules) String() string { return r.text }
 
-// Parse reads what String wrote. After an error the caller must not continue without rules.
+// Parse is the inverse of String. After an error the caller must not continue without rules.
 func Parse(text string) (Rules, error) {
 	if text == "" {
 		return Rules{}, nil
@@ -129,7 +129,7 @@ func Parse(text string) (Rules, error) {
 	var rules Rules
 	isEnd := func(r rune) bool { return r == '\n' }
 	for _, table := range layers {
-		if properties, marked := table[keyProperties]; marked && len(table) == 2 {
+		if properties, isPrivate := table[keyProperties]; isPrivate && len(table) == 2 {
 			private, err := NewPrivate(strings.FieldsFunc(properties, isEnd), strings.FieldsFunc(table[keyTags], isEnd))
 			if err != nil {
 				return Rules{}, fmt.Errorf("access rules: %w", err)
@@ -145,14 +145,14 @@ func Parse(text string) (Rules, error) {
 			}
 			levels[path] = level
 		}
-		one, err := New(levels)
+		parsed, err := New(levels)
 		if err != nil {
 			return Rules{}, err
 		}
-		if !one.Restrict() {
+		if !parsed.Restrict() {
 			return Rules{}, fmt.Errorf("access rules %q hold an empty table", text)
 		}
-		rules = rules.Meet(one)
+		rules = rules.Meet(parsed)
 	}
 	return rules, nil
 }
@@ -160,10 +160,10 @@ func Parse(text string) (Rules, error) {
 // Restrict reports whether there are any rules by path.
 func (r Rules) Restrict() bool { return len(r.layers) > 0 }
 
-// Hide reports whether there may be notes of level None.
+// Hide reports whether any rule has the level None.
 func (r Rules) Hide() bool { return r.hide }
 
-// Paths returns the paths that the rules name, "" for the root. Between them the level does not change.
+// Paths returns the paths that the rules name, and "" for the root. Only at these paths does the level change.
 func (r Rules) Paths() []string {
 	named := map[string]bool{"": true}
 	for _, l := range r.layers {
@@ -185,16 +185,16 @@ func (r Rules) Meet(other Rules) Rules {
 	return rulesOf(met, r.private.Union(other.private))
 }
 
-// Below returns the rules by the paths of a folder of the vault in place of those of the vault: what
-// they say of "folder/a.md" is said of "a.md".
+// Below returns the rules of a folder of the vault by paths relative to that folder: the rule of
+// "folder/a.md" becomes that of "a.md".
 func (r Rules) Below(folder string) (below Rules) {
 	for _, l := range r.layers {
-		one := Rules{layers: []layer{l}}
-		levels := map[string]Level{"/": one.Level(folder)}
+		single := Rules{layers: []layer{l}}
+		levels := map[string]Level{"/": single.Level(folder)}
 		for path := range l.exact {
 			if isBelow(Fold(path), Fold(folder)) {
-				own := respell(path, folder)
-				levels[own[len(folder)+1:]] = one.Level(own)
+				respelled := respell(path, folder)
+				levels[respelled[len(folder)+1:]] = single.Level(respelled)
 			}
 		}
 		below = below.meetTable(levels)
@@ -202,8 +202,8 @@ func (r Rules) Below(folder string) (below Rules) {
 	return below
 }
 
-// Above returns the rules by the paths of a folder that the vault is in, at path: what they say of
-// "a.md" is said of "path/a.md", and what is outside of the vault is not restricted.
+// Above returns the rules by paths relative to a folder that contains the vault at path: the rule of
+// "a.md" becomes that of "path/a.md", and files outside of the vault are not restricted.
 func (r Rules) Above(path string) (above Rules) {
 	for _, l := range r.layers {
 		levels := map[string]Level{"/": Delete, path: Read}
@@ -215,7 +215,7 @@ func (r Rules) Above(path string) (above Rules) {
 	return above
 }
 
-// meetTable is Meet with a table. One with a path that no rule can have allows nothing.
+// meetTable is Meet with the rules of a table. A table with an invalid path allows nothing.
 func (r Rules) meetTable(levels map[string]Level) Rules {
 	table, err := New(levels)
 	if err != nil {
@@ -224,8 +224,8 @@ func (r Rules) meetTable(levels map[string]Level) Rules {
 	return r.Meet(table)
 }
 
-// Named returns the rules with each path also as name returns it: as the disk has it, where
-// a file system takes several spellings for one file. Their text stays the same.
+// Named returns the rules with each path also in the spelling that name returns: that on the disk,
+// for file systems that treat several spellings as one file. The text of the rules stays the same.
 func (r Rules) Named(name func(path string) string) Rules {
 	named := r
 	named.layers = nil
@@ -246,10 +246,10 @@ func (r Rules) Named(name func(path string) string) Rules {
 	return named
 }
 
-// put adds a path. Of several levels for one path the lowest applies.
+// put adds a path. If the path already has a level, the lower one applies.
 func (l layer) put(path string, level Level) {
 	lower := func(table map[string]Level, key string) {
-		if before, twice := table[key]; !twice || level < before {
+		if before, exists := table[key]; !exists || level < before {
 			table[key] = level
 		}
 	}
@@ -258,8 +258,8 @@ func (l layer) put(path string, level Level) {
 }
 
 // Level returns the level of a note or folder by its path in the vault, written with slashes; "" is the root
-// folder. The longest rule that covers the path applies. A rule covers another spelling of its path (other
-// case, other Unicode normal form) only where that takes something away: on some systems both are one file.
+// folder. The rule with the longest path that covers it applies. For another spelling of its path (other case,
+// other Unicode normal form), a rule applies only if that lowers the level: on some systems both are one file.
 func (r Rules) Level(path string) Level {
 	level := Delete
 	for _, l := range r.layers {
@@ -270,7 +270,7 @@ func (r Rules) Level(path string) Level {
 	return level
 }
 
-// longest returns the longest path in levels that covers path, and its level: Read if there is none.
+// longest returns the longest path in levels that covers path, and its level. The level is Read if there is none.
 func longest(levels map[string]Level, path string) (key string, level Level, covered bool) {
 	for {
 		if level, ok := levels[path]; ok {
@@ -283,8 +283,8 @@ func longest(levels map[string]Level, path string) (key string, level Level, cov
 	}
 }
 
-// Rule returns the path of the rule that gives a note or folder its level, as it is written, "/" for
-// the root; "" if no rule covers it. Of several with the same level it is the first.
+// Rule returns the path of the rule that gives a note or folder its level, as the user writes it, "/"
+// for the root; "" if no rule covers it. Of several rules with the same level it returns the first.
 func (r Rules) Rule(path string) string {
 	lowest := Delete
 	rule := ""
@@ -319,8 +319,8 @@ func written(path string) string {
 	return path
 }
 
-// Opens reports whether something in the folder, at any depth, can have a higher
-// level than None. The paths of rules are below every spelling of the folder.
+// Opens reports whether anything in the folder, at any depth, may have a higher
+// level than None. Rules for any spelling of the folder are considered.
 func (r Rules) Opens(folder string) bool {
 	if r.Level(folder) > None {
 		return true
@@ -335,8 +335,8 @@ func (r Rules) Opens(folder string) bool {
 	return false
 }
 
-// respell returns path with its first folders spelled as folder is, of which path is
-// another spelling or below one.
+// respell returns path with its first segments spelled as in folder. path must be another
+// spelling of folder, or below one.
 func respell(path, folder string) string {
 	if folder == "" {
 		return path
@@ -345,7 +345,7 @@ func respell(path, folder string) string {
 	return folder + "/" + strings.Join(segments[strings.Count(folder, "/")+1:], "/")
 }
 
-// Lowest returns the lowest level in the folder, itself included, at any depth.
+// Lowest returns the lowest level in the folder at any depth, including that of the folder.
 func (r Rules) Lowest(folder string) Level {
 	lowest := r.Level(folder)
 	for _, l := range r.layers {
@@ -358,6 +358,7 @@ func (r Rules) Lowest(folder string) Level {
 	return lowest
 }
 
+// isBelow reports whether a path is inside a folder.
 func isBelow(path, folder string) bool {
 	if folder == "" {
 		return path != ""

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// What narrows access to a note is found by reading its properties and tags. Most notes have nothing that looks like it, which
-// their bytes show: no reader of a format has to see them.
+// Whether a note restricts access to itself is decided by parsing its properties and tags. The functions of this file are
+// fast checks of its bytes, so that most notes need no parser.
 
-// MayNarrow reports whether a text may narrow access to its note: without the names of p where properties and tags
-// are it does not. What cannot be told by bytes, such as a text of another encoding, may.
+// MayNarrow reports whether a text may restrict access to its note. It returns false only if no property or tag in the
+// text can be one of p. A text whose bytes are inconclusive, such as one in another encoding, may.
 func (p Private) MayNarrow(text []byte) bool {
 	if p.IsZero() {
 		return false
@@ -21,9 +21,9 @@ func (p Private) MayNarrow(text []byte) bool {
 	return p.MayName(propertiesAtMost(text)) || p.MayTag(text)
 }
 
-// MayName reports whether a block of properties may contain one of the names, in whatever spelling.
+// MayName reports whether a block of properties may contain one of the names in any spelling.
 func (p Private) MayName(block []byte) bool {
-	contains := func(some string) bool { return bytes.Contains(block, []byte(some)) }
+	contains := func(text string) bool { return bytes.Contains(block, []byte(text)) }
 	if len(block) == 0 || slices.ContainsFunc([]string{`\x`, `\u`, `\U`, "\\\n", "\\\r"}, contains) {
 		return len(block) > 0
 	}
@@ -51,21 +51,21 @@ func (p Private) MayTag(text []byte) bool {
 	return false
 }
 
-// Unfenced returns what follows the first fence of a text, with white space in front of it, nil where there is none. A line that
-// only begins with dashes, such as that of a key, is no fence.
+// Unfenced returns the text after the line of the fence with which a text begins, or nil if there is no fence. White
+// space may precede the fence. A line that only begins with dashes, such as that of a key, is no fence.
 func Unfenced(text []byte) []byte {
-	rest, fenced := bytes.CutPrefix(bytes.TrimLeft(text, " \t\r\n\ufeff"), []byte("---"))
+	rest, hasDashes := bytes.CutPrefix(bytes.TrimLeft(text, " \t\r\n\ufeff"), []byte("---"))
 	end := bytes.IndexAny(rest, "\r\n")
 	if end < 0 {
 		end = len(rest)
 	}
-	if !fenced || len(bytes.TrimLeft(rest[:end], " \t")) > 0 {
+	if !hasDashes || len(bytes.TrimLeft(rest[:end], " \t")) > 0 {
 		return nil
 	}
 	return rest[end:]
 }
 
-// propertiesAtMost returns the part of a text that the block of its properties is in, if it has one.
+// propertiesAtMost returns the part of a text that contains its block of properties, if it has one.
 func propertiesAtMost(text []byte) []byte {
 	rest := Unfenced(text)
 	for at := 0; at < len(rest); {
@@ -73,8 +73,8 @@ func propertiesAtMost(text []byte) []byte {
 		if n := bytes.IndexByte(line, '\n'); n >= 0 {
 			line = line[:n+1]
 		}
-		bare := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-		if string(bytes.TrimRight(bare, " \t")) == "---" {
+		content := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+		if string(bytes.TrimRight(content, " \t")) == "---" {
 			return rest[:at]
 		}
 		at += len(line)

@@ -11,11 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// Limit is how many bytes of a text from outside a message usually repeats: the
-// model or the user has to recognize it, not to read it again.
+// Limit is how many bytes of an untrusted text a message usually quotes: enough for
+// the model or user to recognize it.
 const Limit = 200
 
-// Short returns text as messages repeat it: clipped to [Limit] bytes.
+// Short returns text for a message, clipped to [Limit] bytes.
 func Short(text string) string { return Clip(text, Limit) }
 
 // Quoted returns [Short] of a text in quotation marks, with escapes as in a Go string. Unicode spaces are not
@@ -39,7 +39,7 @@ func Quoted(text string) string {
 	return out.String()
 }
 
-// splitBlanks splits a text before and behind each blank that is none of ASCII.
+// splitBlanks splits a text around each non-ASCII space, which becomes a part of its own.
 func splitBlanks(text string) (parts []string) {
 	begin := 0
 	for i, r := range text {
@@ -77,9 +77,9 @@ func DidYouMean(word string, list []string) string {
 
 // Nearest returns the entry of list that word was most likely meant to be, or
 // "" when none is close. Close is an edit distance (insert, delete, replace,
-// swap of neighbours) of at most a third of the word, and at least 2 for words
-// of four letters and more. Ties go to the first entry. A word of more than [Limit]
-// bytes is close to none.
+// swap of neighbours) of at most a third of the word's bytes, but no less than 1,
+// and no less than 2 for words of four bytes and more. Ties go to the first entry.
+// A word of more than [Limit] bytes is close to none.
 func Nearest(word string, list []string) string {
 	if len(word) > Limit {
 		return ""
@@ -98,14 +98,14 @@ func Nearest(word string, list []string) string {
 	return best
 }
 
-// Mistakes counts the letters that are missing, too many, wrong, or swapped with their
-// neighbour: the optimal string alignment distance of a and b. It gives up with limit+1
-// where there are more than limit.
+// Mistakes returns the optimal string alignment distance of a and b: how many elements are
+// missing, superfluous, wrong, or swapped with their neighbour. It returns limit+1 as soon
+// as the distance exceeds limit.
 func Mistakes[T comparable](a, b []T, limit int) int {
 	if max(len(a), len(b))-min(len(a), len(b)) > limit {
 		return limit + 1
 	}
-	before := make([]int, len(b)+1)
+	twoAbove := make([]int, len(b)+1)
 	above := make([]int, len(b)+1)
 	row := make([]int, len(b)+1)
 	for j := range above {
@@ -113,7 +113,7 @@ func Mistakes[T comparable](a, b []T, limit int) int {
 	}
 	for i := 1; i <= len(a); i++ {
 		row[0] = i
-		least := i
+		rowMin := i
 		for j := 1; j <= len(b); j++ {
 			cost := 1
 			if a[i-1] == b[j-1] {
@@ -122,14 +122,14 @@ func Mistakes[T comparable](a, b []T, limit int) int {
 			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+cost)
 			isSwapped := i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1]
 			if isSwapped {
-				row[j] = min(row[j], before[j-2]+1)
+				row[j] = min(row[j], twoAbove[j-2]+1)
 			}
-			least = min(least, row[j])
+			rowMin = min(rowMin, row[j])
 		}
-		if least > limit {
+		if rowMin > limit {
 			return limit + 1
 		}
-		before, above, row = above, row, before
+		twoAbove, above, row = above, row, twoAbove
 	}
 	return min(above[len(b)], limit+1)
 }

@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// Reason says why something failed, without the folders of this machine: for a caller who is not to know where its owner
-// keeps files. What an error says with a path of the machine is said without it: that of the errors of the system, and of
-// each with a method Pathless.
+// Reason returns the text of an error without the folders of this machine, for callers who must not learn where the
+// owner keeps files. It removes the paths of file errors of the system, and those of errors with a method Pathless.
 func Reason(err error) string {
 	if err == nil {
 		return ""
@@ -25,7 +24,7 @@ func Reason(err error) string {
 	return text
 }
 
-// eachOf calls visit with an error and all that it wraps.
+// eachOf calls visit with an error and all errors that it wraps.
 func eachOf(err error, visit func(part error)) {
 	visit(err)
 	switch wraps := err.(type) {
@@ -40,27 +39,27 @@ func eachOf(err error, visit func(part error)) {
 	}
 }
 
-// withoutPath returns what an error itself says without its path, false for one without a path of the machine.
+// withoutPath returns the text of an error without its path. ok is false if it has no path of this machine.
 func withoutPath(err error) (plain string, ok bool) {
-	switch at := err.(type) {
+	switch e := err.(type) {
 	case interface{ Pathless() string }:
-		return at.Pathless(), true
+		return e.Pathless(), true
 	case *fs.PathError:
-		return fmt.Sprintf("%s: %v", at.Op, at.Err), isOfMachine(at.Path)
+		return fmt.Sprintf("%s: %v", e.Op, e.Err), isOfMachine(e.Path)
 	case *os.LinkError:
-		return fmt.Sprintf("%s: %v", at.Op, at.Err), isOfMachine(at.Old) || isOfMachine(at.New)
+		return fmt.Sprintf("%s: %v", e.Op, e.Err), isOfMachine(e.Old) || isOfMachine(e.New)
 	}
 	return "", false
 }
 
-// isOfMachine reports whether a path begins at a place of the machine: on Windows also at the root of the drive that is in
-// use, or in the working folder of a drive, which are no absolute paths there.
+// isOfMachine reports whether a path is not relative to the working folder. On Windows, this includes paths from the root
+// of the current drive, and paths in the working folder of a drive, which are not absolute there.
 func isOfMachine(path string) bool {
 	isRooted := path != "" && os.IsPathSeparator(path[0])
 	return isRooted || filepath.IsAbs(path) || filepath.VolumeName(path) != ""
 }
 
-// IsOfOwner reports whether an error is, or wraps, one with a method Pathless, as those about the files of the owner are.
+// IsOfOwner reports whether an error is, or wraps, one with a method Pathless, like errors about the files of the owner.
 func IsOfOwner(err error) bool {
 	_, isOfOwner := errors.AsType[interface {
 		error
@@ -69,7 +68,7 @@ func IsOfOwner(err error) bool {
 	return isOfOwner
 }
 
-// IsOfSystem reports whether an error is, or wraps, one that the system has given for a call on a file.
+// IsOfSystem reports whether an error is, or wraps, one that the system returned for a call on a file.
 func IsOfSystem(err error) bool {
 	_, isOfPath := errors.AsType[*fs.PathError](err)
 	_, isOfLink := errors.AsType[*os.LinkError](err)

@@ -8,29 +8,29 @@ import (
 	"unicode/utf8"
 )
 
-// cleaner is the state of the text before a place that the rules need. Each rule depends on
-// the shown text on the left and on a character on the right that is shown in any case, so that
-// Text is idempotent.
+// cleaner keeps what the rules need to know about the text before the current position. Each rule
+// depends only on the displayed text on the left and on one character on the right that is always
+// displayed, so that Text is idempotent.
 type cleaner struct {
-	report  Report
-	most    int  // bytes of output after which run stops before the next escape, 0 for no bound
-	size    int  // bytes of output so far
-	counts  bool // only size is wanted
-	started bool // this is not the start of the text
-	prev    rune // the code point before, if it is shown as itself; else hidden or broken
-	base    rune // the last that is neither mark nor selector nor joiner, if shown as itself
-	marks   int  // combining marks since base
+	report   Report
+	most     int  // bytes of output after which run stops before the next escape, 0 for no limit
+	size     int  // bytes of output so far
+	onlySize bool // count the output instead of writing it
+	started  bool // this is not the start of the text
+	prev     rune // the previous code point, if displayed as itself; otherwise hidden or broken
+	base     rune // the last code point other than marks, selectors and joiners, if displayed as itself
+	marks    int  // combining marks since base
 }
 
-// The values of prev that are no code points of the text.
+// The values of prev that are not code points of the text.
 const (
-	hidden = 0  // nothing, or an escape
+	hidden = 0  // nothing, or a character that became an escape
 	broken = -1 // a run of invalid bytes
 )
 
-const end rune = 0 // what follows the last character: none that a rule asks for
+const end rune = 0 // follows the last character; no rule matches it
 
-// part says whether more of a text follows.
+// part tells whether more of a text follows.
 type part bool
 
 const (
@@ -38,10 +38,10 @@ const (
 	notTheLast part = false
 )
 
-// run judges s and writes to out what is before from; s[from:n] is shown as it
-// is. Where s is not the last of its text, n stops before what cannot be judged
-// yet: that is less than maxPending bytes.
-func (c *cleaner) run(out *strings.Builder, s string, is part) (from, n int) {
+// run cleans s. It writes the cleaned text of s[:from] to out; s[from:n] needs no
+// change and is left to the caller. If s is not the last part, n stops before the
+// bytes that cannot be judged yet, which are fewer than maxPending.
+func (c *cleaner) run(out *strings.Builder, s string, position part) (from, n int) {
 	i := 0
 	for i < len(s) {
 		if ascii := asciiRun(s[i:]); ascii > 0 {
@@ -51,7 +51,7 @@ func (c *cleaner) run(out *strings.Builder, s string, is part) (from, n int) {
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if r == utf8.RuneError && size == 1 {
-			if is != lastPart && !utf8.FullRuneInString(s[i:]) {
+			if position != lastPart && !utf8.FullRuneInString(s[i:]) {
 				break
 			}
 			c.copyTo(out, s, from, i)
@@ -79,7 +79,7 @@ func (c *cleaner) run(out *strings.Builder, s string, is part) (from, n int) {
 			from = size
 			continue
 		}
-		if is != lastPart && undecided(k, rest) {
+		if position != lastPart && undecided(k, rest) {
 			break
 		}
 		if k == flag {
@@ -99,12 +99,12 @@ func (c *cleaner) run(out *strings.Builder, s string, is part) (from, n int) {
 			break
 		}
 		c.copyTo(out, s, from, i)
-		// Write r as \u{…}: the form of ECMAScript, Rust and Swift, which has an end and so needs no more
-		// digits than there are.
+		// Write r as \u{…}, the form of ECMAScript, Rust and Swift. It is delimited, and so needs no leading
+		// zeros.
 		var buffer [maxEscape]byte
 		text := append(strconv.AppendInt(append(buffer[:0], `\u{`...), int64(r), 16), '}')
 		c.size += len(text)
-		if !c.counts {
+		if !c.onlySize {
 			out.Write(text)
 		}
 		c.hide(k)
@@ -115,14 +115,14 @@ func (c *cleaner) run(out *strings.Builder, s string, is part) (from, n int) {
 	return from, i
 }
 
-// copyTo writes s[from:to]. The first time it makes room for all of a long text and
-// an eighth more, because each growth leaves a copy of it as garbage. Escapes can need
-// eight times as much, so for a text of megabytes the room is counted first.
+// copyTo writes s[from:to]. The first call for a long text reserves space for all of it
+// and an eighth more, because each growth leaves a copy as garbage. Escapes may need eight
+// times as much, so for a text of megabytes the exact size is computed first.
 func (c *cleaner) copyTo(out *strings.Builder, s string, from, to int) {
-	if c.size == 0 && len(s) >= longText && !c.counts {
+	if c.size == 0 && len(s) >= longText && !c.onlySize {
 		capacity := len(s) + len(s)/8
 		if len(s) >= veryLongText {
-			counter := cleaner{most: c.most, counts: true}
+			counter := cleaner{most: c.most, onlySize: true}
 			from, n := counter.run(nil, s, lastPart)
 			capacity = counter.size + n - from
 		}
@@ -131,31 +131,31 @@ func (c *cleaner) copyTo(out *strings.Builder, s string, from, to int) {
 	c.write(out, s[from:to])
 }
 
-// write writes text that may be shown, and counts its bytes. A cleaner that only counts writes nothing.
+// write writes clean text, and counts its bytes. With onlySize it writes nothing.
 func (c *cleaner) write(out *strings.Builder, text string) {
 	c.size += len(text)
-	if !c.counts {
+	if !c.onlySize {
 		out.WriteString(text)
 	}
 }
 
-// veryLongText is from how many bytes on the memory of a second copy matters more than a second look.
+// veryLongText is the size in bytes from which the memory of a copy costs more than a second pass.
 const veryLongText = 1 << 20
 
-// maxEscape is how many bytes an escape has at most: \u{10ffff}.
+// maxEscape is the maximum length of an escape in bytes: \u{10ffff}.
 const maxEscape = 10
 
-// longText is how long a text is, in bytes, of which a copy matters.
+// longText is the size in bytes from which the cost of a copy matters.
 const longText = 64 << 10
 
-// pass continues after a character that is shown in any case.
+// pass updates the state after a character that is always displayed.
 func (c *cleaner) pass(r rune) {
 	c.prev = r
 	c.base = r
 	c.marks = 0
 }
 
-// keep continues after a character of kind k that is shown here.
+// keep updates the state after a character of kind k that is displayed at this position.
 func (c *cleaner) keep(k kind, r rune) {
 	switch k {
 	case mark, graphemeJoiner:
@@ -167,10 +167,9 @@ func (c *cleaner) keep(k kind, r rune) {
 	c.prev = r
 }
 
-// hide continues after a character that is shown as an escape. Marks after one that is too many
-// are too many, too.
+// hide counts a character of kind k that becomes an escape, and updates the state. After a mark too
+// many, further marks are too many as well.
 func (c *cleaner) hide(k kind) {
-	// Note one code point of kind k that is shown as an escape.
 	switch k {
 	case control, carriage:
 		c.report.Controls++
@@ -190,7 +189,7 @@ func (c *cleaner) hide(k kind) {
 	}
 }
 
-// raise continues after a black flag and returns the length of the tags that make it another flag.
+// raise updates the state after a black flag, and returns the length of the tags that make it another flag.
 func (c *cleaner) raise(rest string) int {
 	c.pass(blackFlag)
 	for _, tags := range flagTags {
@@ -202,15 +201,15 @@ func (c *cleaner) raise(rest string) int {
 	return 0
 }
 
-// maxPending bounds the text that has to be kept for the next piece: a black flag and its tags.
+// maxPending limits the text that must be kept for the next piece: a black flag and its tags.
 const maxPending = 4 + len(tagsOfEngland)
 
-// undecided reports whether a character of kind k depends on more than rest.
+// undecided reports whether the decision about a character of kind k needs more text than rest.
 func undecided(k kind, rest string) bool {
 	switch k {
 	case mark, control, escape, bidirectional, invisible:
 		return false
-	case flag: // too short to tell whether tags follow
+	case flag: // rest may be the start of tags
 		return slices.ContainsFunc(
 			flagTags,
 			func(tags string) bool { return len(rest) < len(tags) && strings.HasPrefix(tags, rest) },
@@ -219,18 +218,18 @@ func undecided(k kind, rest string) bool {
 	return !utf8.FullRuneInString(rest)
 }
 
-// belongs reports whether r, of kind k, is shown here.
+// belongs reports whether r, of kind k, is displayed at this position.
 func (c *cleaner) belongs(k kind, r, next rune) bool {
 	switch k {
 	case mark:
 		return c.marks < maxMarks
-	case carriage: // a line end; alone it would overwrite the line
+	case carriage: // part of a line end; alone it would overwrite the line
 		return next == '\n'
 	case joiner:
 		return c.joins(r, next)
 	case direction: // ordinary typography next to right-to-left text: UAX #9 section 2.6
 		return rightToLeft(c.before()) || c.stays(next) && rightToLeft(next)
-	case wordSpace: // where a line may break in scripts without spaces: Unicode 23.2
+	case wordSpace: // a possible line break in scripts without spaces: Unicode 23.2
 		return unspaced(c.before()) && c.stays(next) && unspaced(next)
 	case selector:
 		return c.selects(r, next)
@@ -239,7 +238,7 @@ func (c *cleaner) belongs(k kind, r, next rune) bool {
 			return isLetterOf(unicode.Mongolian, c.before()) && isLetterOf(unicode.Mongolian, next)
 		}
 		return isLetterOf(unicode.Mongolian, c.prev)
-	case graphemeJoiner: // keeps two marks in their order: Unicode 23.2
+	case graphemeJoiner: // preserves the order of two marks: Unicode 23.2
 		return c.prev != cgj && c.marks+1 < maxMarks && kindOf(next) == mark
 	case filler: // a Hangul syllable without its first consonant or its vowel: Unicode 3.12
 		switch r {
@@ -272,7 +271,7 @@ func isConsonantOfHangul(r rune) bool {
 	return isBasic || isExtended
 }
 
-// stays reports whether next is shown in any case, so that a rule may depend on it.
+// stays reports whether next is always displayed, so that a rule may depend on it.
 func (c *cleaner) stays(next rune) bool {
 	switch kindOf(next) {
 	case plain, flag:
@@ -284,7 +283,7 @@ func (c *cleaner) stays(next rune) bool {
 }
 
 // before returns the letter to which a character after prev would belong. After a
-// joiner or a direction mark there is none, so that they do not accumulate.
+// joiner or direction mark it returns hidden, so that these do not accumulate.
 func (c *cleaner) before() rune {
 	switch c.prev {
 	case zwsp, zwnj, zwj, lrm, rlm, alm, mvs:
@@ -293,13 +292,13 @@ func (c *cleaner) before() rune {
 	return c.base
 }
 
-// joins judges the zero width joiner and non-joiner. They shape the letters of
-// cursive and Indic scripts (UAX #31 section 2.3, Unicode 9.2, 12.1 and 23.2):
-// also at the end or the start of a word, and between a letter and a number or a
-// foreign word. The joiner makes one emoji of several (UAX #29 rule GB11).
+// joins reports whether the zero width joiner or non-joiner r is displayed. They shape
+// the letters of cursive and Indic scripts (UAX #31 section 2.3, Unicode 9.2, 12.1 and
+// 23.2), also at the end or start of a word, and between a letter and a number or foreign
+// word. The joiner combines several emoji into one (UAX #29 rule GB11).
 func (c *cleaner) joins(r, next rune) bool {
 	if r == zwj && pictographic(next) {
-		switch { // an emoji ends here, with the selector, the skin tone or the tags it may carry
+		switch { // an emoji ends here, with its selector, skin tone or tags
 		case c.prev == selector1+15:
 			if pictographic(c.base) {
 				return true
@@ -314,19 +313,19 @@ func (c *cleaner) joins(r, next rune) bool {
 	return usesJoiners(c.before()) || c.stays(next) && usesJoiners(next)
 }
 
-// selects judges a variation selector: one, directly after a character that
-// has variants (Unicode 23.4, UTS #37 for ideographs, UTS #51 for emoji).
-// Elsewhere a row of them can carry any bytes unseen.
+// selects reports whether the variation selector r is displayed: only directly after
+// a character that has variants (Unicode 23.4, UTS #37 for ideographs, UTS #51 for
+// emoji). Elsewhere a row of selectors could carry hidden bytes.
 func (c *cleaner) selects(r, next rune) bool {
 	switch {
 	case r >= selector17:
 		return unicode.Is(unicode.Unified_Ideograph, c.prev)
-	case r >= selector1+14: // as text, as emoji
+	case r >= selector1+14: // text or emoji style
 		isKeycap := next == keycap && strings.ContainsRune("0123456789#*", c.prev)
 		return pictographic(c.prev) || isKeycap
 	case r < selector1+3 && variable(c.prev):
 		return true
-	case r == selector1 && c.prev == '0': // with a stroke
+	case r == selector1 && c.prev == '0': // zero with a stroke
 		return true
 	}
 	return r < selector1+7 && isLetterOf(unicode.Egyptian_Hieroglyphs, c.prev) // rotated
@@ -336,8 +335,8 @@ func isLetterOf(script *unicode.RangeTable, r rune) bool {
 	return unicode.Is(script, r) && unicode.IsLetter(r)
 }
 
-// notationOf reports whether format is written next to r to format it:
-// hieroglyphs (Unicode 11.4), shorthand (21.6) and music (21.2).
+// notationOf reports whether the format character format may be next to r:
+// in hieroglyphs (Unicode 11.4), shorthand (21.6) or music (21.2).
 func notationOf(r, format rune) bool {
 	switch {
 	case format < 0x13440:

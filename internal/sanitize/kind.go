@@ -6,15 +6,15 @@ import (
 	"golang.org/x/text/unicode/bidi"
 )
 
-// kind says how a character is judged.
+// kind is the class of a character, which decides the rule for it.
 type kind uint8
 
 const (
-	plain kind = iota // shown, whatever is next to it
-	mark              // combining, shown up to maxMarks in a row
-	flag              // U+1F3F4, shown, and may open an emoji tag sequence
+	plain kind = iota // always displayed
+	mark              // combining mark, displayed up to maxMarks in a row
+	flag              // U+1F3F4, always displayed, and may begin an emoji tag sequence
 
-	// Shown where they belong, see [cleaner.belongs].
+	// Displayed only where they belong, see [cleaner.belongs].
 	carriage
 	joiner
 	direction
@@ -25,16 +25,16 @@ const (
 	filler
 	notation
 
-	// Never shown.
+	// Never displayed.
 	control
 	escape
 	bidirectional
 	invisible
 )
 
-// maxMarks is how many combining marks one letter carries. Hebrew with
-// cantillation needs four or five, Tibetan stacks rarely more; Unicode's own
-// stream-safe bound of 30 (UAX #15) is about memory and covers lines above.
+// maxMarks is the maximum number of combining marks on one letter. Hebrew with
+// cantillation needs four or five, and Tibetan stacks rarely more; Unicode's own
+// stream-safe limit of 30 (UAX #15) is about memory, and would cover the lines above.
 const maxMarks = 8
 
 const (
@@ -48,16 +48,16 @@ const (
 	mvs        = '\u180e' // Mongolian vowel separator
 	bom        = '\ufeff'
 	keycap     = '\u20e3'
-	choseong   = '\u115f' // Hangul fillers: in the place of a first consonant,
-	jungseong  = '\u1160' // and in the place of a vowel
+	choseong   = '\u115f' // Hangul filler for a first consonant
+	jungseong  = '\u1160' // Hangul filler for a vowel
 	blackFlag  = '\U0001f3f4'
 	cancelTag  = '\U000e007f'
 	selector1  = '\ufe00'
 	selector17 = '\U000e0100'
 )
 
-// kindOf returns the kind of r. Format characters are the default ignorable code points of Unicode 5.21
-// with what is like them, and the noncharacters of 23.7.
+// kindOf returns the kind of r. All but plain ones, marks and controls are the default ignorable code points
+// of Unicode 5.21, similar characters, and the noncharacters of 23.7.
 func kindOf(r rune) kind {
 	switch {
 	case 0x20 <= r && r < 0x7f, r == '\n', r == '\t':
@@ -73,7 +73,7 @@ func kindOf(r rune) kind {
 			return escape
 		}
 		return control
-	case r == 0xad: // soft hyphen: seen only where a line breaks, Unicode 6.2
+	case r == 0xad: // soft hyphen: visible only at a line break, Unicode 6.2
 		return invisible
 	case r < 0x300:
 		return plain
@@ -83,7 +83,7 @@ func kindOf(r rune) kind {
 		return mark
 	case unicode.Is(everyday, r):
 		return plain
-	case r >= 0xe0000: // of plane 14 all but the selectors is reserved for what is not seen (Unicode 23.9); others are private
+	case r >= 0xe0000: // plane 14, except for selectors, is reserved for invisible characters (Unicode 23.9); the rest is private
 		switch {
 		case selector17 <= r && r <= 0xe01ef:
 			return selector
@@ -95,7 +95,7 @@ func kindOf(r rune) kind {
 		return direction
 	case r == choseong, r == jungseong:
 		return filler
-	case r == 0x17b4, r == 0x17b5: // Khmer inherent vowels, not to be used: Unicode 16.4
+	case r == 0x17b4, r == 0x17b5: // Khmer inherent vowels, deprecated: Unicode 16.4
 		return invisible
 	case 0x180b <= r && r <= 0x180f:
 		return mongolian
@@ -129,8 +129,8 @@ func kindOf(r rune) kind {
 	return plain
 }
 
-// everyday has letters of which texts are full, Greek to Hangul: they are known without a search in
-// the tables of all marks.
+// everyday has ranges of frequent letters from Greek to Hangul, so that these need no search in the
+// tables of all marks.
 var everyday = &unicode.RangeTable{R16: []unicode.Range16{
 	{
 		0x0370,

@@ -1,17 +1,17 @@
-// Package sanitize makes text safe to show: to a model, on a terminal, in a log and in a question
-// to the user. Notes can be written by others, and text can control a terminal, hide words from
+// Package sanitize makes text safe to display: to a model, on a terminal, in a log and in a question
+// to the user. Notes may be written by others, and text can control a terminal, hide words from
 // people that a model reads, or show letters in another order than they are read.
 //
-// [Text] is for results, [Stream] the same for text that comes in pieces, [Line] for messages and
-// logs, [Fence] for foreign text amid our own. Nothing is silently lost: a character that is not
-// shown becomes an escape such as \u{202e}, and a [Report] counts it. The escapes are for the
-// reader. They cannot be turned back, because a note may contain the same characters; who needs
-// the bytes reads the bytes.
+// [Text] is for results, [Stream] for text that comes in pieces, [Line] for messages and logs, and
+// [Fence] for foreign text within our own. Nothing is silently lost: a character that is not
+// displayed becomes an escape such as \u{202e}, and a [Report] counts it. The escapes are for the
+// reader. They cannot be reversed, because a note may contain the same characters; code that needs
+// the original bytes must read the note.
 //
-// What ordinary writing needs stays: joiners in Persian and Malayalam, variants of ideographs,
-// emoji of several parts, direction marks in Hebrew. So the rules look at the neighbours of a
-// character. They do not look for lookalike letters, for words of two scripts, or for what a
-// sentence asks: that text is foreign is said by Fence, and no more can be known here.
+// Everything that ordinary writing needs is kept: joiners in Persian and Malayalam, variants of
+// ideographs, emoji of several parts, direction marks in Hebrew. The rules therefore depend on the
+// neighbours of a character. They do not detect lookalike letters, words in two scripts, or
+// instructions: Fence marks text as foreign, and this package cannot know more.
 //
 // The rules follow the Unicode Standard, chapters 5.21 (default ignorable code
 // points), 23 (special areas and format characters) and the chapters of the
@@ -26,20 +26,21 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns s as it may be shown, and what was changed. The result is valid UTF-8; of the C0
-// controls it has newline, tab and the return before a newline; Text leaves it as it is. Where
-// there is nothing to change the result is s itself.
+// Text returns s made safe to display, and a report of the changes. The result is valid UTF-8; its
+// only C0 controls are newline, tab and the return before a newline. Text is idempotent, and returns
+// s itself if there is nothing to change.
 //
-// A terminal control sequence loses its first character only, so that the rest is read and not
-// obeyed. A run of bytes that are no UTF-8 becomes one U+FFFD. A byte order mark at the start is
-// left out. Private characters and those that Unicode has yet to assign stay.
+// Only the first character of a terminal control sequence is replaced, so that the rest is visible
+// but has no effect. A run of invalid UTF-8 becomes one U+FFFD. A byte order mark at the start is
+// removed. Private and unassigned characters are kept.
 func Text(s string) (string, Report) {
 	text, _, report := Start(s, 0)
 	return text, report
 }
 
-// Start is [Text] of as much of s as becomes no more than most bytes, 0 for no bound; read is
-// how many bytes of s that is. A text in which nothing is changed is s itself, whatever its size.
+// Start is [Text] for the longest prefix of s whose result has at most most bytes (0 for no limit);
+// read is the length of that prefix. If nothing needs to change, the result is s itself, whatever
+// its size.
 func Start(s string, most int) (text string, read int, report Report) {
 	c := cleaner{most: most}
 	var out strings.Builder
@@ -55,30 +56,30 @@ func Start(s string, most int) (text string, read int, report Report) {
 	return out.String(), n, c.report
 }
 
-// String returns s as it may be shown, see [Text].
+// String returns s made safe to display, see [Text].
 func String(s string) string {
 	text, _ := Text(s)
 	return text
 }
 
-// Report counts what was changed in a text. The sum of its fields is the number
-// of code points that are no longer there, where a run of invalid bytes is one.
+// Report counts the changes of a text. The sum of its fields is the number of
+// replaced or removed code points, where a run of invalid bytes counts as one.
 type Report struct {
-	Invalid   int // runs of bytes that are no UTF-8, each shown as U+FFFD
+	Invalid   int // runs of invalid UTF-8, each replaced by U+FFFD
 	Controls  int // C0, C1 and delete, returns that overwrite a line, U+2028 and U+2029
-	Escapes   int // ESC and the C1 characters that open or close a terminal sequence
-	Invisible int // invisible in their place: zero width, tags, fillers, noncharacters
+	Escapes   int // ESC and the C1 characters that begin or end a terminal sequence
+	Invisible int // characters that are invisible at their position: zero width, tags, fillers, noncharacters
 	Bidi      int // direction: embeddings, overrides, isolates, and marks away from right-to-left text
 	Marks     int // combining marks beyond the eighth on one letter
-	BOM       int // 1 for a byte order mark at the start, which is left out
+	BOM       int // 1 for a byte order mark at the start, which is removed
 }
 
 // None reports whether nothing was changed.
 func (r Report) None() bool { return r == Report{} }
 
-// Notice says in one sentence what was changed in what, "" if nothing was.
+// Notice describes the changes in a sentence that begins with what, or returns "" if there are none.
 func (r Report) Notice(what string) string {
-	var said, escaped []string
+	var clauses, escaped []string
 	total := 0
 	for _, item := range []struct {
 		n    int
@@ -97,30 +98,30 @@ func (r Report) Notice(what string) string {
 	}
 	switch last := len(escaped) - 1; {
 	case last > 0:
-		said = append(said, strings.Join(escaped[:last], ", ")+" and "+escaped[last]+" are shown as escapes")
+		clauses = append(clauses, strings.Join(escaped[:last], ", ")+" and "+escaped[last]+" are shown as escapes")
 	case total > 1:
-		said = append(said, escaped[0]+" are shown as escapes")
+		clauses = append(clauses, escaped[0]+" are shown as escapes")
 	case total == 1:
-		said = append(said, escaped[0]+" is shown as an escape")
+		clauses = append(clauses, escaped[0]+" is shown as an escape")
 	}
 	if r.Invalid > 0 {
-		said = append(said, "bytes that are no UTF-8 are shown as U+FFFD in "+Counted(r.Invalid, "place"))
+		clauses = append(clauses, "bytes that are no UTF-8 are shown as U+FFFD in "+Counted(r.Invalid, "place"))
 	}
 	if r.BOM > 0 {
-		said = append(said, "the byte order mark is left out")
+		clauses = append(clauses, "the byte order mark is left out")
 	}
-	if said == nil {
+	if clauses == nil {
 		return ""
 	}
-	return what + ": " + strings.Join(said, "; ")
+	return what + ": " + strings.Join(clauses, "; ")
 }
 
-// Number is a count of things.
+// Number is the type of a count.
 type Number interface {
 	~int | ~int64 | ~uint | ~uint64
 }
 
-// Counted is n things, in words.
+// Counted returns a count with its noun, such as "1 note" or "2 notes".
 func Counted[N Number](n N, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -128,9 +129,9 @@ func Counted[N Number](n N, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// Stream cleans text that comes in pieces, with what [Text] makes of the whole:
-// characters, sequences and neighbours may be divided between two pieces. It
-// keeps back no more than what it cannot judge yet, a few bytes.
+// Stream cleans text that comes in pieces, with the same result as [Text] for the
+// whole: characters, sequences and neighbours may be split between two pieces. It
+// buffers only what it cannot judge yet, a few bytes.
 type Stream struct {
 	to      io.Writer
 	cleaner cleaner
@@ -140,7 +141,7 @@ type Stream struct {
 // NewStream returns a stream that writes clean text to w.
 func NewStream(w io.Writer) *Stream { return &Stream{to: w} }
 
-// Write cleans p and writes what can be judged. An error is one of the writer.
+// Write cleans p and writes what can be judged already. Its errors are those of the writer.
 func (s *Stream) Write(p []byte) (int, error) {
 	if err := s.write(s.pending+string(p), notTheLast); err != nil {
 		return 0, err
@@ -148,17 +149,18 @@ func (s *Stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush ends the text: the pending rest is judged as its end.
-// What is written afterwards begins another text, with the same report.
+// Flush ends the text, and writes its pending rest. Later writes begin another text, which
+// continues the same report.
 func (s *Stream) Flush() error {
 	err := s.write(s.pending, lastPart)
 	s.cleaner = cleaner{report: s.cleaner.report}
 	return err
 }
 
-func (s *Stream) write(text string, is part) error {
+// write cleans a part of the text, and keeps what cannot be judged yet.
+func (s *Stream) write(text string, position part) error {
 	var out strings.Builder
-	from, n := s.cleaner.run(&out, text, is)
+	from, n := s.cleaner.run(&out, text, position)
 	out.WriteString(text[from:n])
 	s.pending = text[n:]
 	if out.Len() == 0 {
