@@ -2,7 +2,7 @@
 // are asked, and keeps the pending questions, the declined calls and the approvals.
 //
 // An approval is bound by a digest to the exact call, its caller, and the notes as the user was
-// linesDigest them; it expires and is valid for one call. Anything else is refused. There are three
+// shown them; it expires and is valid for one call. Anything else is refused. There are three
 // kinds. A [Sealer] makes the state that travels through a client which can ask the user itself,
 // and returns with the answer. A [Store] keeps questions in a folder for clients that cannot ask;
 // the user answers them in a terminal, outside the model's reach. An approval for one session and

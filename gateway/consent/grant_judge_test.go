@@ -159,10 +159,10 @@ func TestAGrantAllowsWhatItSaysAndNothingElse(t *testing.T) {
 	for i := range 5000 {
 		d := draw(r)
 		used := GrantCount{}
-		scrollable := &history{}
+		told := &history{}
 		for n, c := range d.changes {
 			now, err := d.terms.Covers(used, c)
-			want := scrollable.allows(d.terms, c)
+			want := told.allows(d.terms, c)
 			switch {
 			case err == nil && !want:
 				beyond++

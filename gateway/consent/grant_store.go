@@ -240,13 +240,13 @@ func (s *Grants) Take(h GrantHolder, changes ...GrantChange) (*GrantUse, error) 
 				continue
 			}
 			u := &GrantUse{store: s, Grant: g.ID, pendingUse: pendingUse{ID: rand.Text(), Changes: changes}}
-			storedStates, err := c.byID(g.ID) // g.Expires may be limited by the holder: the stored grant has its own
+			stored, err := c.byID(g.ID) // g.Expires may be limited by the holder: the stored grant has its own
 			if err != nil {
 				return err
 			}
-			storedStates.Open = append(storedStates.Open, u.pendingUse)
-			storedStates.Seen = latest(storedStates.Seen, c.now.UTC().Round(0))
-			if err := s.save(storedStates); err != nil {
+			stored.Open = append(stored.Open, u.pendingUse)
+			stored.Seen = latest(stored.Seen, c.now.UTC().Round(0))
+			if err := s.save(stored); err != nil {
 				return err
 			}
 			use = u

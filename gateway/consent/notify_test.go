@@ -78,14 +78,14 @@ func TestEachWayTellsTheOwner(t *testing.T) {
 	})
 	asked := time.Now()
 	n.Send(text, link)
-	scrollable := <-atNtfy
-	assert.Equal(t, scrollable.body, text, "ntfy got %+v", scrollable)
-	assert.Equal(t, scrollable.header.Get("Click"), link, "ntfy got %+v", scrollable)
-	assert.Equal(t, scrollable.header.Get("Authorization"), "Bearer tk_1", "ntfy got %+v", scrollable)
-	t.Logf("from the question to ntfy: %v", scrollable.at.Sub(asked))
-	scrollable = <-atHook
-	t.Logf("from the question to the webhook: %v", scrollable.at.Sub(asked))
-	h := scrollable.header
+	told := <-atNtfy
+	assert.Equal(t, told.body, text, "ntfy got %+v", told)
+	assert.Equal(t, told.header.Get("Click"), link, "ntfy got %+v", told)
+	assert.Equal(t, told.header.Get("Authorization"), "Bearer tk_1", "ntfy got %+v", told)
+	t.Logf("from the question to ntfy: %v", told.at.Sub(asked))
+	told = <-atHook
+	t.Logf("from the question to the webhook: %v", told.at.Sub(asked))
+	h := told.header
 	seconds, err := strconv.ParseInt(h.Get("Webhook-Timestamp"), 10, 64)
 	if age := asked.Sub(time.Unix(seconds, 0)); err != nil || age.Abs() > time.Minute {
 		t.Errorf("the time of the message is %q", h.Get("Webhook-Timestamp"))
@@ -96,16 +96,16 @@ func TestEachWayTellsTheOwner(t *testing.T) {
 		return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 	}
 	id, at, has := h.Get("Webhook-Id"), h.Get("Webhook-Timestamp"), h.Get("Webhook-Signature")
-	for _, other := range []string{signature(id+"x", at, scrollable.body), signature(id, at+"0", scrollable.body), signature(id, at, scrollable.body+" ")} {
+	for _, other := range []string{signature(id+"x", at, told.body), signature(id, at+"0", told.body), signature(id, at, told.body+" ")} {
 		assert.That(t, other != has, "the signature does not bind the id, the time and the body")
 	}
 	var body struct {
 		Type string
 		Data OwnerMessage
 	}
-	if err := json.Unmarshal([]byte(scrollable.body), &body); err != nil || has != signature(id, at, scrollable.body) ||
+	if err := json.Unmarshal([]byte(told.body), &body); err != nil || has != signature(id, at, told.body) ||
 		body.Type != "approval.waiting" || body.Data != (OwnerMessage{text, link}) {
-		t.Errorf("the webhook got %+v, %v", scrollable, err)
+		t.Errorf("the webhook got %+v, %v", told, err)
 	}
 	n.Close()
 	got, err := os.ReadFile(file)

@@ -146,22 +146,22 @@ func (p Proposal) With(chosen []int) (closed []int, ok bool) {
 // Without returns the indexes of all operations except those in left and those that need them. ok is false if an index
 // is out of range.
 func (p Proposal) Without(left []int) (rest []int, ok bool) {
-	storedStates := make([]bool, len(p.Operations))
-	for i := range storedStates {
-		storedStates[i] = true
+	kept := make([]bool, len(p.Operations))
+	for i := range kept {
+		kept[i] = true
 	}
 	for _, i := range left {
 		if i < 0 || i >= len(p.Operations) {
 			return nil, false
 		}
-		storedStates[i] = false
+		kept[i] = false
 	}
 	for i, o := range p.Operations { // the needs of an operation come before it, so they are decided
 		for _, need := range o.Needs {
-			storedStates[i] = storedStates[i] && storedStates[need]
+			kept[i] = kept[i] && kept[need]
 		}
 	}
-	return indexesOf(storedStates), true
+	return indexesOf(kept), true
 }
 
 // indexesOf returns the indexes of the elements that are true.

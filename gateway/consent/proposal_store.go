@@ -143,7 +143,7 @@ func (s *Proposals) keep(
 	b ProposalBody,
 	newCode func() string,
 	findReplaced func(proposalContent) (Proposal, error),
-) (storedStates Proposal, err error) {
+) (kept Proposal, err error) {
 	encoded, size, err := encodeBody(b)
 	if err != nil {
 		return Proposal{}, err
@@ -186,10 +186,10 @@ func (s *Proposals) keep(
 		if before.Body != "" && before.Body != p.Body {
 			_ = s.system.Remove(s.bodyPath(before))
 		}
-		storedStates = p
+		kept = p
 		return s.forgetOldest(c)
 	})
-	return storedStates, err
+	return kept, err
 }
 
 // checkCapacity returns an error unless a proposal may be stored in place of before, which is the zero Proposal for

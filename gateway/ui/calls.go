@@ -293,7 +293,7 @@ type bar struct {
 
 const (
 	width, height = 720, 120
-	labelHeight   = 18 // labelHeight the bars
+	labelHeight   = 18 // below the bars
 	maxLabels     = 8
 	maxBars       = 168 // a week of hours; longer periods have several hours in a bar
 )

@@ -304,8 +304,8 @@ func (p *Page) backTo(r request) string {
 		return ""
 	}
 	where := from.EscapedPath()
-	labelHeight := where[:strings.LastIndexByte(where, '/')+1] // a route for everything below it ends with a slash
-	if p.routes[where].show == nil && (labelHeight == "" || p.routes[labelHeight].show == nil) {
+	parentRoute := where[:strings.LastIndexByte(where, '/')+1] // a route for everything below it ends with a slash
+	if p.routes[where].show == nil && (parentRoute == "" || p.routes[parentRoute].show == nil) {
 		return ""
 	}
 	query := from.Query()

@@ -381,7 +381,7 @@ func spellMark(form, mark string) string {
 }
 
 // TestNoSecretIsLost draws edits of texts with marks, with what is nearly a mark, and with what is wrong: a secret is
-// addDecoded back, or the change is refused. What has no mark in it stays as it is.
+// put back, or the change is refused. What has no mark in it stays as it is.
 func TestNoSecretIsLost(t *testing.T) {
 	r := rand.New(rand.NewPCG(49, 5))
 	m := NewMarker([]byte("key"), false)

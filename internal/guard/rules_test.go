@@ -115,14 +115,14 @@ func literal(s string) string {
 
 // startsWith reports whether each match of re begins with one of the words.
 func startsWith(re *syntax.Regexp, words []string) bool {
-	onlyAtWordStart, _ := prefixes(re)
-	return len(onlyAtWordStart) > 0 && !slices.ContainsFunc(onlyAtWordStart, func(start string) bool {
+	starts, _ := prefixes(re)
+	return len(starts) > 0 && !slices.ContainsFunc(starts, func(start string) bool {
 		return !slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(start, word) })
 	})
 }
 
 // prefixes returns the texts with which a match can begin, and whether they are all of it.
-func prefixes(re *syntax.Regexp) (onlyAtWordStart []string, whole bool) {
+func prefixes(re *syntax.Regexp) (starts []string, whole bool) {
 	switch re.Op {
 	case syntax.OpLiteral:
 		return []string{strings.ToLower(string(re.Rune))}, true
@@ -142,31 +142,31 @@ func prefixes(re *syntax.Regexp) (onlyAtWordStart []string, whole bool) {
 		}
 		return letters, true
 	case syntax.OpQuest:
-		onlyAtWordStart, whole = prefixes(re.Sub[0])
-		return append(onlyAtWordStart, ""), whole
+		starts, whole = prefixes(re.Sub[0])
+		return append(starts, ""), whole
 	case syntax.OpAlternate:
 		whole = true
 		for _, sub := range re.Sub {
 			more, all := prefixes(sub)
-			onlyAtWordStart, whole = append(onlyAtWordStart, more...), whole && all
+			starts, whole = append(starts, more...), whole && all
 		}
-		return onlyAtWordStart, whole
+		return starts, whole
 	case syntax.OpConcat:
-		onlyAtWordStart = []string{""}
+		starts = []string{""}
 		for _, sub := range re.Sub {
 			next, all := prefixes(sub)
 			var product []string
-			for _, start := range onlyAtWordStart {
+			for _, start := range starts {
 				for _, end := range next {
 					product = append(product, start+end)
 				}
 			}
-			onlyAtWordStart = product
-			if !all || len(onlyAtWordStart) > 64 {
-				return onlyAtWordStart, false
+			starts = product
+			if !all || len(starts) > 64 {
+				return starts, false
 			}
 		}
-		return onlyAtWordStart, true
+		return starts, true
 	}
 	return []string{""}, false
 }
