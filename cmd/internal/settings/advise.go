@@ -26,43 +26,43 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
-// Refusal is a call that was refused, as far as the audit log has it.
+// Refusal is a refused call, as the audit log recorded it.
 type Refusal struct {
-	Agent, Vault, Command, Path string // each "" where it is not known
+	Agent, Vault, Command, Path string // each "" if it is not known
 	Code, Rule                  string
-	Needs                       access.Level // of the note at Path
+	Needs                       access.Level // the access that the call needs to the note at Path
 }
 
-// Advice is how the settings file can be changed so that a call is allowed. Without edits no change of the file
-// allows it.
+// Advice describes how to change the settings file so that a call is allowed. If it has no edits, no change of the
+// file would allow the call.
 type Advice struct {
-	File    string // the settings file, "" where there is none yet
-	Setting string // that refuses the call now, "" if the settings allow it
-	Origin  string // where that comes from
+	File    string // the settings file, "" if there is none yet
+	Setting string // the setting that refuses the call, "" if the settings allow it
+	Origin  string // where the value of Setting comes from
 	Edits   []Edit
-	Opens   []string // what the edits allow besides the call
-	Folder  string   // that a line of access is about, "" if it is about the note of the call alone
+	Opens   []string // per agent, the other commands that the edits enable
+	Folder  string   // the folder that an added access rule covers, "" if the rule covers only the note of the call
 }
 
-// Edit is a change of one line. Was is the text that Text replaces, "" where Text is added below the line, which is
-// 0 for the beginning of the file. Where Text is "" the line is removed.
+// Edit changes one line. Text replaces Was. If Was is "", Text is inserted below Line; Line 0 is the beginning of the
+// file. If Text is "", the line is removed.
 type Edit struct {
 	Line             int
 	Table, Was, Text string
 }
 
-// Advise returns how to allow a call that was refused. Each change is made in a copy of the file, which is loaded, and
-// the call is decided again: an advice is one that was tried.
+// Advise returns how to allow a refused call. It tries each change on a copy of the settings and decides the call
+// again, so only changes that work are advised.
 func (f *Flags) Advise(std terminal.Streams, r Refusal) (Advice, error) {
 	current := f.again()
 	if _, err := current.read(std); err != nil {
 		return Advice{}, err
 	}
-	advised := Advice{}
+	advice := Advice{}
 	content, err := os.ReadFile(current.file.name)
 	switch {
 	case err == nil:
-		advised.File = current.file.name
+		advice.File = current.file.name
 	case !errors.Is(err, fs.ErrNotExist):
 		return Advice{}, err
 	}
@@ -72,28 +72,28 @@ func (f *Flags) Advise(std terminal.Streams, r Refusal) (Advice, error) {
 	if err != nil {
 		return Advice{}, err
 	}
-	advised.Setting = setting
-	advised.Origin = before.Origins[setting]
+	advice.Setting = setting
+	advice.Origin = before.Origins[setting]
 	for range len(liftable) {
 		if setting == "" {
 			break
 		}
 		place := ""
 		if file, setting, place = t.lift(file, setting); file == nil {
-			return advised, nil
+			return advice, nil
 		}
 		if place != "" && place != r.Path {
-			advised.Folder = place
+			advice.Folder = place
 		}
 	}
-	if advised.Setting != "" && setting == "" {
-		advised.Edits = file.edits()
-		advised.Opens = t.opens(draftOf(content), file)
+	if advice.Setting != "" && setting == "" {
+		advice.Edits = file.edits()
+		advice.Opens = t.opens(draftOf(content), file)
 	}
-	return advised, nil
+	return advice, nil
 }
 
-// trial tries changes of the settings file on a refused call.
+// trial tries changes of the settings file until a refused call is allowed.
 type trial struct {
 	flags   *Flags
 	std     terminal.Streams
@@ -101,7 +101,7 @@ type trial struct {
 	origin  *source
 }
 
-// settingsIn returns the settings with another text of their file, for an agent.
+// settingsIn returns the settings of an agent as they would be if file were the settings file.
 func (t trial) settingsIn(file draft, agent string) (Settings, *Flags, error) {
 	content := file.content()
 	document, problems := parseDocument(content)
@@ -114,7 +114,7 @@ func (t trial) settingsIn(file draft, agent string) (Settings, *Flags, error) {
 	changed.file = document
 	changed.agents = maps.Clone(document.agents)
 	for name, agent := range t.origin.agents {
-		if agent.Ended != "" { // by the machine
+		if agent.Ended != "" { // the managed settings of the machine do not allow the agent
 			narrowed := changed.agents[name]
 			narrowed.Ended = agent.Ended
 			changed.agents[name] = narrowed
@@ -131,8 +131,8 @@ func (t trial) settingsIn(file draft, agent string) (Settings, *Flags, error) {
 	return s, flags, err
 }
 
-// decide returns the policy of the call with a text of the file, and the setting that refuses the call, "" if none
-// does.
+// decide returns the policy for the call as it would be if file were the settings file, and the setting that refuses
+// the call, "" if none does.
 func (t trial) decide(file draft) (p policy.Policy, setting string, err error) {
 	s, _, err := t.settingsIn(file, t.refusal.Agent)
 	if err != nil {
@@ -146,16 +146,17 @@ func (t trial) decide(file draft) (p policy.Policy, setting string, err error) {
 	return p, t.refusal.refusedBy(p), nil
 }
 
-// liftable are the settings that can refuse a call and be changed for it, each with its value that does not.
+// liftable contains the settings that can refuse a call and that the user can change. Each function returns, as TOML,
+// a value with which the setting does not refuse the call; names is the present value of a setting that is a list.
 var liftable = map[string]func(Refusal, []string) string{
 	"tier": func(r Refusal, _ []string) string {
-		command, _ := allowlist.Describe(r.Command) // it was found before
+		command, _ := allowlist.Describe(r.Command) // refusedBy has checked that it exists
 		return strconv.Quote(command.Tier.String())
 	},
 	"disable": func(r Refusal, now []string) string {
-		return listLine(slices.DeleteFunc(slices.Clone(now), func(name string) bool { return name == r.Command }))
+		return tomlList(slices.DeleteFunc(slices.Clone(now), func(name string) bool { return name == r.Command }))
 	},
-	"enable-only":          func(r Refusal, now []string) string { return listLine(append(slices.Clone(now), r.Command)) },
+	"enable-only":          func(r Refusal, now []string) string { return tomlList(append(slices.Clone(now), r.Command)) },
 	"allow-mutations":      func(Refusal, []string) string { return "true" },
 	"allow-publish":        func(Refusal, []string) string { return "true" },
 	"allow-ui":             func(Refusal, []string) string { return "true" },
@@ -165,7 +166,8 @@ var liftable = map[string]func(Refusal, []string) string{
 	policy.RuleSecrets:     func(Refusal, []string) string { return `"redact"` },
 }
 
-func listLine(names []string) string {
+// tomlList returns names as a TOML array.
+func tomlList(names []string) string {
 	quoted := make([]string, len(names))
 	for i, name := range names {
 		quoted[i] = strconv.Quote(name)
@@ -173,7 +175,8 @@ func listLine(names []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// refusedBy returns the setting that refuses the call in a policy, "" if none does.
+// refusedBy returns the setting through which p refuses the call, "" if p allows it. For an unknown command the
+// result is "command".
 func (r Refusal) refusedBy(p policy.Policy) string {
 	command, err := allowlist.Describe(r.Command)
 	if err != nil {
@@ -198,8 +201,8 @@ func (r Refusal) refusedBy(p policy.Policy) string {
 	return ""
 }
 
-// lift returns the text of the file with the fewest changes after which a setting does not refuse the call, and what
-// refuses it then; nil if none is enough. place is what the lines of access name, see [trial.places].
+// lift returns the file with the fewest changes after which setting does not refuse the call, and the next setting
+// that refuses it; nil if no change is enough. place is the path of the added access rules, see [trial.places].
 func (t trial) lift(file draft, setting string) (changed draft, next, place string) {
 	value, known := liftable[setting]
 	if !known {
@@ -214,8 +217,8 @@ func (t trial) lift(file draft, setting string) (changed draft, next, place stri
 	return nil, setting, ""
 }
 
-// places are what a line about a setting can name, the narrowest first: of access the note, and the folders that it is
-// in, because a name can look like a pattern. Other settings name nothing.
+// places returns the paths that an access rule for the call can have, the narrowest first: the note, then the folders
+// that contain it, because the name of a note can look like a pattern. For other settings the result is one "".
 func (t trial) places(setting string) []string {
 	if setting != "access" {
 		return []string{""}
@@ -227,14 +230,14 @@ func (t trial) places(setting string) []string {
 	return append(places, "/")
 }
 
-// liftAt is [trial.lift] by lines that name a place.
+// liftAt is [trial.lift] for rules about one place.
 func (t trial) liftAt(
 	file draft,
 	setting, place string,
 	value func(Refusal, []string) string,
 ) (changed draft, next string) {
 	spots := t.spots(file, setting, place)
-	var choices [][]spot // the smallest first; of one size those of the narrowest table
+	var choices [][]spot // every combination of spots: small ones first, and the narrowest table first within a size
 	for chosen := 1; chosen < 1<<len(spots); chosen++ {
 		var choice []spot
 		for i, s := range spots {
@@ -257,15 +260,16 @@ func (t trial) liftAt(
 	return nil, setting
 }
 
-// spot is where a file can have a setting: in a table, "" for none.
+// spot is a place in the settings file where a setting can be.
 type spot struct {
-	path  []string // of the key
-	table string
-	names []string // of the list that it has there
-	isNew bool     // the key is to be added to the table
+	path  []string // the key with the tables around it
+	table string   // the table as shown to the user, "" for the general settings
+	names []string // the value there, if it is a list
+	isNew bool     // the table does not have the key yet
 }
 
-// spots returns where a file can have a setting for the call, the narrowest table first. A line of access names a place.
+// spots returns the places in the file where a setting applies to the call, the narrowest table first. place is the
+// path of the access rule if the setting is "access".
 func (t trial) spots(file draft, setting, place string) (spots []spot) {
 	var root map[string]any
 	if toml.Unmarshal(file.content(), &root) != nil {
@@ -276,12 +280,12 @@ func (t trial) spots(file draft, setting, place string) (spots []spot) {
 		if !found && !isAdded {
 			return
 		}
-		one := spot{path: path, table: table, isNew: !found}
+		candidate := spot{path: path, table: table, isNew: !found}
 		list, _ := value.([]any)
 		for _, name := range list {
-			one.names = append(one.names, fmt.Sprint(name))
+			candidate.names = append(candidate.names, fmt.Sprint(name))
 		}
-		spots = append(spots, one)
+		spots = append(spots, candidate)
 	}
 	vault := -1
 	for i, v := range t.origin.file.vaults {
@@ -302,7 +306,7 @@ func (t trial) spots(file draft, setting, place string) (spots []spot) {
 		}
 		return spots
 	}
-	add("[agents."+keyOfAgent(t.refusal.Agent)+"]", false, "agents", t.refusal.Agent, setting)
+	add("[agents."+agentTableKey(t.refusal.Agent)+"]", false, "agents", t.refusal.Agent, setting)
 	add("[[vaults]] of "+t.refusal.Vault, false, "vaults", number, setting)
 	if profile, _ := root["profile"].(string); profile != "" {
 		add("[profiles."+profile+"]", false, "profiles", profile, setting)
@@ -311,16 +315,16 @@ func (t trial) spots(file draft, setting, place string) (spots []spot) {
 	return spots
 }
 
-// valueAt returns what a file has under a key.
+// valueAt returns the value at a path of keys and array indices.
 func valueAt(root any, path []string) (value any, found bool) {
 	for _, name := range path {
-		switch at := root.(type) {
+		switch node := root.(type) {
 		case map[string]any:
-			root, found = at[name]
+			root, found = node[name]
 		case []any:
 			i, err := strconv.Atoi(name)
-			if found = err == nil && i >= 0 && i < len(at); found {
-				root = at[i]
+			if found = err == nil && i >= 0 && i < len(node); found {
+				root = node[i]
 			}
 		default:
 			found = false
@@ -332,10 +336,11 @@ func valueAt(root any, path []string) (value any, found bool) {
 	return root, true
 }
 
-// draft is a text of the settings file, with what was changed of it.
+// draft is the text of the settings file with a record of its changes.
 type draft []draftLine
 
-// draftLine is a line of a draft. number is that of the line in the file, 0 for one that is added.
+// draftLine is a line of a draft. number is its line number in the file, 0 for an added line. was is the original
+// text of a changed line.
 type draftLine struct {
 	number           int
 	text, was, table string
@@ -359,15 +364,16 @@ func (d draft) content() []byte {
 	return text.Bytes()
 }
 
-// assignment is a value with the sign before it: a string, a list of strings, also over several lines, or a word. What
-// looks like one in a key, a string or a comment is found too.
+// assignment matches an equals sign and the value behind it: a string, a list of strings (on one or several lines),
+// or a word. It also matches inside keys, strings and comments, so the caller must check the result.
 var assignment = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`=[ \t]*("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|\[(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*|[^\]"'#])*\]|[a-z0-9]+)`,
 	)
 })
 
-// with returns a draft with a value in a place, and nothing else changed. It stays as it is where that cannot be.
+// with returns the draft with a value set at s and nothing else changed. If that is not possible, it returns the
+// draft unchanged.
 func (d draft) with(s spot, value string) draft {
 	lines := linesOf(d.content())
 	key := s.path[len(s.path)-1]
@@ -376,25 +382,25 @@ func (d draft) with(s spot, value string) draft {
 		if s.table != "" {
 			name = strconv.Quote(key)
 		}
-		added := draftLine{text: name + " = " + value, table: s.table}
-		at := d.endOfGeneral()
+		line := draftLine{text: name + " = " + value, table: s.table}
+		first := d.endOfGeneral()
 		if s.table != "" {
-			at = lines[keyOf(s.path[:len(s.path)-1])]
+			first = lines[keyOf(s.path[:len(s.path)-1])]
 		}
-		return slices.Insert(slices.Clone(d), at, added)
+		return slices.Insert(slices.Clone(d), first, line)
 	}
-	at := lines[keyOf(s.path)] - 1
-	if at < 0 {
+	first := lines[keyOf(s.path)] - 1
+	if first < 0 {
 		return d
 	}
-	rest := make([][]byte, 0, len(d)-at)
-	for _, line := range d[at:] {
+	rest := make([][]byte, 0, len(d)-first)
+	for _, line := range d[first:] {
 		rest = append(rest, []byte(line.text+"\n"))
 	}
 	length, _ := linesOfValue(rest)
 	text := strings.TrimSuffix(string(bytes.Join(rest[:length], nil)), "\n")
-	for _, found := range assignment().FindAllStringSubmatchIndex(text, -1) {
-		changed := d.replaced(at, length, text[:found[0]]+"= "+value+text[found[1]:], s.table)
+	for _, match := range assignment().FindAllStringSubmatchIndex(text, -1) {
+		changed := d.replaced(first, length, text[:match[0]]+"= "+value+text[match[1]:], s.table)
 		if changesOnly(d, changed, s.path) {
 			return changed
 		}
@@ -402,60 +408,60 @@ func (d draft) with(s spot, value string) draft {
 	return d
 }
 
-// replaced returns a draft with another text in place of some lines, of which it has no more.
+// replaced returns the draft with length lines from the index at replaced by text, which must not have more lines.
 func (d draft) replaced(at, length int, text, table string) draft {
 	changed := slices.Clone(d)
 	texts := strings.Split(text, "\n")
 	for i := range length {
 		line := &changed[at+i]
-		now := ""
+		newText := ""
 		if i < len(texts) {
-			now = texts[i]
+			newText = texts[i]
 		}
-		if now == line.text {
+		if newText == line.text {
 			continue
 		}
 		if line.was == "" {
 			line.was = line.text
 		}
-		line.text = now
+		line.text = newText
 		line.table = table
 	}
 	return changed
 }
 
-// changesOnly reports whether a draft is right, and has nothing that another has not but the value under a key.
+// changesOnly reports whether after is valid TOML and differs from before at most in the value at path.
 func changesOnly(before, after draft, path []string) bool {
-	without := func(file draft) (text []byte, err error) {
+	withoutKey := func(file draft) (encoded []byte, err error) {
 		var root map[string]any
 		if err := toml.Unmarshal(file.content(), &root); err != nil {
 			return nil, err
 		}
-		above, _ := valueAt(root, path[:len(path)-1])
-		if table, isTable := above.(map[string]any); isTable {
+		parent, _ := valueAt(root, path[:len(path)-1])
+		if table, isTable := parent.(map[string]any); isTable {
 			delete(table, path[len(path)-1])
 		}
 		return json.Marshal(root)
 	}
-	was, errBefore := without(before)
-	is, errAfter := without(after)
-	return errBefore == nil && errAfter == nil && bytes.Equal(was, is)
+	oldJSON, errBefore := withoutKey(before)
+	newJSON, errAfter := withoutKey(after)
+	return errBefore == nil && errAfter == nil && bytes.Equal(oldJSON, newJSON)
 }
 
-// endOfGeneral returns how many lines there are before the first table.
+// endOfGeneral returns the number of lines before the first table and its comment.
 func (d draft) endOfGeneral() int {
 	i := slices.IndexFunc(d, func(line draftLine) bool { return strings.HasPrefix(strings.TrimSpace(line.text), "[") })
-	isOfTable := func(text string) bool { return strings.TrimSpace(text) == "" || strings.HasPrefix(text, "#") }
-	for i > 0 && isOfTable(d[i-1].text) { // its comment, and what is between
+	isBlankOrComment := func(text string) bool { return strings.TrimSpace(text) == "" || strings.HasPrefix(text, "#") }
+	for i > 0 && isBlankOrComment(d[i-1].text) { // its comment, and the empty lines around it
 		i--
 	}
 	if i < 0 {
-		return len(d) - 1 // what follows the last newline
+		return len(d) - 1 // the empty text after the last newline
 	}
 	return i
 }
 
-// edits returns what was changed.
+// edits returns the changes of the draft.
 func (d draft) edits() (list []Edit) {
 	last := 0
 	for _, line := range d {
@@ -474,35 +480,35 @@ func (d draft) edits() (list []Edit) {
 	return list
 }
 
-// opens says which further commands each agent can call after a change of the file.
-func (t trial) opens(before, after draft) (said []string) {
+// opens returns, one line per agent, the other commands that the change from before to after enables.
+func (t trial) opens(before, after draft) (lines []string) {
 	agents := slices.Sorted(maps.Keys(t.origin.agents))
 	if len(t.origin.file.agents) == 0 {
 		agents = []string{""}
 	}
 	for _, agent := range agents {
-		var more []string
-		was := t.enabledFor(before, agent)
-		now := t.enabledFor(after, agent)
-		for _, name := range slices.Sorted(maps.Keys(now)) {
+		var added []string
+		enabledBefore := t.enabledFor(before, agent)
+		enabledAfter := t.enabledFor(after, agent)
+		for _, name := range slices.Sorted(maps.Keys(enabledAfter)) {
 			isRefused := name == t.refusal.Command && agent == t.refusal.Agent
-			if !was[name] && !isRefused {
-				more = append(more, name)
+			if !enabledBefore[name] && !isRefused {
+				added = append(added, name)
 			}
 		}
-		if len(more) == 0 {
+		if len(added) == 0 {
 			continue
 		}
 		who := agent
 		if who == "" {
 			who = "every client"
 		}
-		said = append(said, who+": "+shortList(more))
+		lines = append(lines, who+": "+shortList(added))
 	}
-	return said
+	return lines
 }
 
-// shortList names the first of some commands.
+// shortList lists the first few names and the number of the others.
 func shortList(names []string) string {
 	const most = 5
 	if len(names) <= most {
@@ -511,7 +517,8 @@ func shortList(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// enabledFor returns the commands that are enabled for an agent in the vault of the call.
+// enabledFor returns the commands that file enables for an agent in the vault of the call. It is empty if file is
+// invalid.
 func (t trial) enabledFor(file draft, agent string) map[string]bool {
 	t.refusal.Agent = agent
 	enabled := map[string]bool{}

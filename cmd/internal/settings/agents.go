@@ -21,16 +21,16 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
-// agentPattern takes the names of agents: they are parts of lines of logs, labels of metrics and
-// names of tables, and two of them never differ only in capitals.
+// agentPattern matches the names of agents. They appear in log lines, as labels of metrics and as names of TOML
+// tables, and must not differ only in capital letters.
 const agentPattern = `^[a-z0-9][a-z0-9._-]{0,63}$`
 
 var agentName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(agentPattern) })
 
-// maxAgents bounds the tables "agents.NAME" of a file.
+// maxAgents is the maximum number of tables [agents.NAME] in a file.
 const maxAgents = 1000
 
-// CheckAgentName says what is wrong with the name of an agent.
+// CheckAgentName returns an error if name is not a valid name of an agent.
 func CheckAgentName(name string) error {
 	if !agentName().MatchString(name) {
 		return fmt.Errorf(
@@ -41,16 +41,16 @@ func CheckAgentName(name string) error {
 	return nil
 }
 
-// agentKeys are the keys of the table of an agent.
+// agentKeys returns the keys of a table [agents.NAME].
 func agentKeys() []tableKey[policy.Agent] {
-	return append(settingKeys(policy.SettingNames(), setOfAgent), []tableKey[policy.Agent]{
+	return append(settingKeys(policy.SettingNames(), setAgentSetting), []tableKey[policy.Agent]{
 		{
 			"vaults",
 			"names, ids or folders of the vaults that the agent may use (default: all)",
-			listForm(),
+			listSchema(),
 			nameList(func(t *policy.Agent) *[]string { return &t.Vaults }, "names, ids or folders of vaults"),
 		},
-		{"access", accessAbout, accessForm(), func(r *reading, t *policy.Agent, value any, at []string) (err error) {
+		{"access", accessDescription, accessSchema(), func(r *reading, t *policy.Agent, value any, at []string) (err error) {
 			_, t.Rights.Access, err = r.access(value, at, "[agents.NAME.access]")
 			return err
 		}},
@@ -66,55 +66,57 @@ func agentKeys() []tableKey[policy.Agent] {
 		{
 			"oauth",
 			"values of the claim oauth-claim: access tokens with one of them are the agent's (default: none)",
-			listForm(),
+			listSchema(),
 			nameList(func(t *policy.Agent) *[]string { return &t.Subjects }, "values of the claim oauth-claim"),
 		},
-		{"flow", flowAbout, flowForm(), func(r *reading, t *policy.Agent, value any, at []string) error {
+		{"flow", flowDescription, flowSchema(), func(r *reading, t *policy.Agent, value any, at []string) error {
 			t.Rights.Flows = r.flows(value, at)
 			return nil
 		}},
 	}...)
 }
 
-func setOfAgent(t *policy.Agent, row setting, text string) error {
+// setOfAgent sets a setting of the rights of an agent.
+func setAgentSetting(t *policy.Agent, row setting, text string) error {
 	s := Settings{Policy: t.Rights}
 	err := row.set(&s, text)
 	t.Rights = s.Policy
 	return err
 }
 
+// agents reads the tables [agents.NAME].
 func (r *reading) agents(value any) policy.Agents {
 	if value == nil {
 		return nil
 	}
-	all, ok := value.(map[string]any)
+	tables, ok := value.(map[string]any)
 	if !ok {
 		r.report([]string{"agents"}, "%q is %s, want tables such as [agents.cursor]", "agents", typeName(value))
 		return nil
 	}
-	read := policy.Agents{}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
+	agents := policy.Agents{}
+	for _, name := range slices.Sorted(maps.Keys(tables)) {
 		at := []string{"agents", name}
-		values, ok := all[name].(map[string]any)
+		values, ok := tables[name].(map[string]any)
 		switch err := CheckAgentName(name); {
 		case err != nil:
 			r.report(at, "%v", err)
 		case !ok:
-			r.report(at, "%q is %s, want a table [agents.%s]", strings.Join(at, "."), typeName(all[name]), name)
-		case len(read) == maxAgents:
+			r.report(at, "%q is %s, want a table [agents.%s]", strings.Join(at, "."), typeName(tables[name]), name)
+		case len(agents) == maxAgents:
 			r.report(at, "more than %d agents", maxAgents)
-			return read
+			return agents
 		default:
-			t := policy.Agent{Rights: policy.Unlimited()}
-			readKeys(r, agentKeys(), &t, values, at, "setting %q", strings.Join(at, ".")+".", "unknown key")
-			t.Rights = t.Rights.From("agent " + name)
-			read[name] = t
+			agent := policy.Agent{Rights: policy.Unlimited()}
+			readKeys(r, agentKeys(), &agent, values, at, "setting %q", strings.Join(at, ".")+".", "unknown key")
+			agent.Rights = agent.Rights.From("agent " + name)
+			agents[name] = agent
 		}
 	}
-	return read
+	return agents
 }
 
-// expiry reads a date, which is the first one without rights in local time, or a time.
+// expiry reads the time at which rights end: a time, or a date, which means its beginning in local time.
 func expiry(value any) (time.Time, error) {
 	var at time.Time
 	switch v := value.(type) {
@@ -133,22 +135,22 @@ func expiry(value any) (time.Time, error) {
 	return at, nil
 }
 
-// forAgent returns what the settings, a vault and the agent of the settings all allow. known are
-// the names of the vault. Where no agent is named, the owner of the notes acts.
-func (f *Flags) forAgent(s Settings, vault policy.Policy, known ...string) policy.Policy {
+// forAgent returns the policy that the settings, the vault and the agent in s.Agent all allow. known are the names
+// of the vault. Without an agent, the owner of the notes acts.
+func (f *Flags) forAgent(s Settings, vault policy.Policy, vaultNames ...string) policy.Policy {
 	if s.Agent == "" {
 		return s.Policy.Meet(vault)
 	}
 	name := s.Agent
 	if name == policy.DefaultAgent && f.raws[settingIndex("agent")].text == "" {
-		name = "" // it was not asked for
+		name = "" // the default agent was not selected by the user
 	}
-	return s.Agents.InForce(name, s.Policy, vault, known...)
+	return s.Agents.InForce(name, s.Policy, vault, vaultNames...)
 }
 
-// pickAgent refuses an agent that is not defined, and leaves out the vaults that the agent may
-// not use. Where it may use none, one stays, in which nothing is allowed.
-func (f *Flags) pickAgent(s *Settings) error {
+// pickAgent returns an error for an agent that is not defined, and removes the vaults that the agent may not use from
+// s.Served. If it may not use any, the first one stays, whose policy then allows nothing.
+func (f *Flags) checkAgent(s *Settings) error {
 	r := f.raws[settingIndex("agent")]
 	agent, defined := s.Agents[s.Agent]
 	isGiven := r.text != "" && r.text == s.Agent
@@ -182,9 +184,9 @@ func (f *Flags) pickAgent(s *Settings) error {
 	return nil
 }
 
-// DefineAgent adds the table of an agent with these lines to the end of the settings file, which
-// is created if it is missing, and returns the file. An agent that is defined already keeps its
-// table; added is false then. The rest of the file stays as it is, byte for byte.
+// DefineAgent appends a table for an agent with these lines to the settings file, which is created if it is missing,
+// and returns the path of the file. If the agent is already defined, the file is not changed and added is false.
+// Existing content of the file is kept byte for byte.
 func (f *Flags) DefineAgent(std terminal.Streams, name string, lines []string) (file string, added bool, err error) {
 	if err := CheckAgentName(name); err != nil {
 		return "", false, &terminal.UsageError{Reason: err.Error()}
@@ -196,7 +198,7 @@ func (f *Flags) DefineAgent(std terminal.Streams, name string, lines []string) (
 		return f.file.name, false, nil
 	}
 	target := f.file.name
-	content := fmt.Sprintf("[agents.%s]\n%s\n", keyOfAgent(name), strings.Join(lines, "\n"))
+	content := fmt.Sprintf("[agents.%s]\n%s\n", agentTableKey(name), strings.Join(lines, "\n"))
 	if f.file.info != nil {
 		var before []byte
 		if target, err = filepath.EvalSymlinks(f.file.name); err == nil {
@@ -222,29 +224,30 @@ func (f *Flags) DefineAgent(std terminal.Streams, name string, lines []string) (
 	return f.file.name, true, nil
 }
 
-// keyOfAgent returns the name of an agent as a header of a table has it.
-func keyOfAgent(name string) string {
+// keyOfAgent returns the name of an agent as part of a TOML table header.
+func agentTableKey(name string) string {
 	if strings.Contains(name, ".") {
 		return strconv.Quote(name)
 	}
 	return name
 }
 
-// AccessTable returns the lines of the access rules of an agent, given as PATH=LEVEL; none without any.
-func AccessTable(agent string, given []string) (lines []string, err error) {
-	for _, one := range given {
-		at := strings.LastIndexByte(one, '=')
-		if at < 1 {
-			return nil, fmt.Errorf("invalid value %q: want PATH=LEVEL, such as Work=rw", excerpt.Short(one))
+// AccessTable returns the lines of the table [agents.NAME.access] for rules of the form PATH=LEVEL; nil without
+// rules.
+func AccessTable(agent string, rules []string) (lines []string, err error) {
+	for _, rule := range rules {
+		separator := strings.LastIndexByte(rule, '=')
+		if separator < 1 {
+			return nil, fmt.Errorf("invalid value %q: want PATH=LEVEL, such as Work=rw", excerpt.Short(rule))
 		}
-		if _, err := accessLevel(one[:at], one[at+1:]); err != nil {
-			return nil, fmt.Errorf("access of %q: %w", excerpt.Short(one[:at]), err)
+		if _, err := accessLevel(rule[:separator], rule[separator+1:]); err != nil {
+			return nil, fmt.Errorf("access of %q: %w", excerpt.Short(rule[:separator]), err)
 		}
-		key, _ := json.Marshal(one[:at]) // a string of JSON is one of TOML
-		lines = append(lines, fmt.Sprintf("%s = %q", key, one[at+1:]))
+		key, _ := json.Marshal(rule[:separator]) // a JSON string is a valid TOML string
+		lines = append(lines, fmt.Sprintf("%s = %q", key, rule[separator+1:]))
 	}
 	if lines != nil {
-		lines = append([]string{"[agents." + keyOfAgent(agent) + ".access]"}, lines...)
+		lines = append([]string{"[agents." + agentTableKey(agent) + ".access]"}, lines...)
 	}
 	return lines, nil
 }

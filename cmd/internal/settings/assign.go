@@ -18,8 +18,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/textedit"
 )
 
-// setConfig is "config set KEY VALUE": one setting in the settings file, which is made as "config init" makes it if
-// it is missing. All other lines stay as they are. A folder of a vault is written as an absolute path.
+// setConfig runs "config set KEY VALUE", which writes one setting into the settings file and keeps all other lines. A
+// missing file is created as "config init" does. The folder of a vault is written as an absolute path.
 func setConfig(f *Flags, std terminal.Streams) error {
 	if f.NArg() != 3 {
 		return &terminal.UsageError{
@@ -27,22 +27,22 @@ func setConfig(f *Flags, std terminal.Streams) error {
 			Advice: "such as: vaultwicket config set tier v1",
 		}
 	}
-	row, text, at, err := f.planned(std, f.Arg(1), f.Arg(2))
+	row, text, location, err := f.parseAssignment(std, f.Arg(1), f.Arg(2))
 	if err != nil {
 		return err
 	}
-	if err := assign(at, row, text); err != nil {
+	if err := assign(location, row, text); err != nil {
 		return err
 	}
 	if f.JSON {
-		err = terminal.PrintJSON(std.Out, assigned{row.name, row.valueOf(text), at.name}, terminal.ExitDone)
+		err = terminal.PrintJSON(std.Out, assigned{row.name, row.valueOf(text), location.name}, terminal.ExitDone)
 	} else {
-		err = terminal.Write(std.Out, fmt.Sprintf("%s in %s\n", row.line(text), terminal.Visible(at.name)))
+		err = terminal.Write(std.Out, fmt.Sprintf("%s in %s\n", row.line(text), terminal.Visible(location.name)))
 	}
 	if err != nil {
 		return err
 	}
-	return f.tellWhatDecides(std, row)
+	return f.noteEffect(std, row)
 }
 
 // assigned is what "config set --json" prints.
@@ -52,9 +52,9 @@ type assigned struct {
 	File  string `json:"file"`
 }
 
-// planned returns the setting, its text and the settings file for a key and a value that were typed. A folder of a
-// vault becomes an absolute path.
-func (f *Flags) planned(std terminal.Streams, key, value string) (row setting, text string, at place, err error) {
+// planned returns the setting, its text and the settings file for a key and a value that the user typed. The folder
+// of a vault is made absolute.
+func (f *Flags) parseAssignment(std terminal.Streams, key, value string) (row setting, text string, location place, err error) {
 	row, known := settingOf(key)
 	if !known {
 		return row, "", place{}, &terminal.UsageError{
@@ -71,19 +71,20 @@ func (f *Flags) planned(std terminal.Streams, key, value string) (row setting, t
 		text = parsed.Vault.Folder
 	}
 	if row.name == "vault" && parsed.Vault.Folder == "" && parsed.Vault.Name != "" {
-		if err := knownVault(std, parsed.Vault.Name); err != nil {
+		if err := checkVaultName(std, parsed.Vault.Name); err != nil {
 			return row, "", place{}, err
 		}
 	}
-	at, err = f.place(std)
-	if err == nil && at.name == "" {
-		err = at.missing()
+	location, err = f.place(std)
+	if err == nil && location.name == "" {
+		err = location.missing()
 	}
-	return row, text, at, err
+	return row, text, location, err
 }
 
-// knownVault returns an error if the app lists no vault of a name: without its folder nothing could be read from it.
-func knownVault(std terminal.Streams, name string) error {
+// knownVault returns an error if the app does not list a vault with this name: without a folder nothing could be read
+// from it.
+func checkVaultName(std terminal.Streams, name string) error {
 	known := appvaults.VaultFolders(std.Getenv)
 	if slices.ContainsFunc(known, func(folder string) bool { return filepath.Base(folder) == name }) {
 		return nil
@@ -100,98 +101,99 @@ func knownVault(std terminal.Streams, name string) error {
 
 // Planned returns the line that [Assign] writes, and the settings file. The error is a [*terminal.UsageError].
 func Planned(std terminal.Streams, key, value string) (line, file string, err error) {
-	row, text, at, err := NewFlags("config").planned(std, key, value)
+	row, text, location, err := NewFlags("config").parseAssignment(std, key, value)
 	if err != nil {
 		return "", "", err
 	}
-	return row.line(text), at.name, nil
+	return row.line(text), location.name, nil
 }
 
 // Assign writes one setting into the settings file as "config set" does.
 func Assign(std terminal.Streams, key, value string) error {
-	row, text, at, err := NewFlags("config").planned(std, key, value)
+	row, text, location, err := NewFlags("config").parseAssignment(std, key, value)
 	if err != nil {
 		return err
 	}
-	return assign(at, row, text)
+	return assign(location, row, text)
 }
 
-// tellWhatDecides notes that another source than the file still decides a setting, and what running servers do.
-func (f *Flags) tellWhatDecides(std terminal.Streams, row setting) error {
-	fresh := f.again()
-	if _, err := fresh.Settings(std); err != nil {
+// noteEffect tells the user if a source other than the file still decides the setting, and when running servers apply
+// the change.
+func (f *Flags) noteEffect(std terminal.Streams, row setting) error {
+	reloaded := f.again()
+	if _, err := reloaded.Settings(std); err != nil {
 		return err
 	}
-	if origin := fresh.raws[settingIndex(row.name)].origin; origin != fresh.file.origin() {
+	if origin := reloaded.raws[settingIndex(row.name)].origin; origin != reloaded.file.origin() {
 		terminal.Notef(std.Err, "%s decides %s, and not the file", origin, row.name)
 	}
 	terminal.Notef(std.Err, "%s", takesEffect)
 	return nil
 }
 
-// takesEffect says when a change of the settings file does.
+// takesEffect is the note about when a change of the settings file takes effect.
 const takesEffect = "a running server takes what is stricter at once, and the rest when its client starts it again"
 
-// assign writes the line of a setting into the settings file.
-func assign(at place, row setting, text string) error {
-	before, err := openDocument(at)
+// assign writes a setting with this text into the settings file at a place.
+func assign(location place, row setting, text string) error {
+	before, err := openDocument(location)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if before.info == nil {
-		return writeNew(at.name, withSetting([]byte(initialConfig()), row, text))
+		return writeNew(location.name, withSetting([]byte(initialConfig()), row, text))
 	}
-	target, err := filepath.EvalSymlinks(at.name)
+	target, err := filepath.EvalSymlinks(location.name)
 	if err != nil {
-		return cannotWrite(at.name, err)
+		return cannotWrite(location.name, err)
 	}
 	content, err := os.ReadFile(target)
 	if err != nil {
-		return cannotWrite(at.name, err)
+		return cannotWrite(location.name, err)
 	}
 	changed := withSetting(bytes.TrimPrefix(content, []byte(textedit.BOM)), row, text)
 	if _, problems := parseDocument(changed); len(problems) > 0 {
-		return &wrongFile{at.name, problems}
+		return &wrongFile{location.name, problems}
 	}
 	if err := writeAside(target, changed, before.info.Mode().Perm(), os.Rename); err != nil {
-		return cannotWrite(at.name, err)
+		return cannotWrite(location.name, err)
 	}
 	return nil
 }
 
-// withSetting returns a settings file with the line of a setting in place of the one that it has, or else of the
-// comment with its default, or else before the first table.
+// withSetting returns the content of a settings file with a setting fresh. The line replaces the existing line of the
+// setting, otherwise the comment with its default; if the file has neither, it is fresh before the first table.
 func withSetting(content []byte, row setting, text string) []byte {
 	line := []byte(row.line(text) + "\n")
 	lines := bytes.SplitAfter(content, []byte("\n"))
-	tables := slices.IndexFunc(lines, func(l []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(l), []byte("[")) })
-	if tables < 0 {
-		tables = len(lines)
+	firstTable := slices.IndexFunc(lines, func(l []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(l), []byte("[")) })
+	if firstTable < 0 {
+		firstTable = len(lines)
 	}
-	head := lines[:tables]
-	isOf := func(prefix string) func([]byte) bool {
+	head := lines[:firstTable]
+	isLineOf := func(prefix string) func([]byte) bool {
 		return func(l []byte) bool {
 			key, _, isSetting := strings.Cut(strings.TrimPrefix(string(bytes.TrimSpace(l)), prefix), "=")
 			return isSetting && bytes.HasPrefix(bytes.TrimSpace(l), []byte(prefix)) &&
 				strings.Trim(key, ` "'`) == row.name
 		}
 	}
-	if at := slices.IndexFunc(head, isOf("")); at >= 0 {
+	if at := slices.IndexFunc(head, isLineOf("")); at >= 0 {
 		length, comment := linesOfValue(head[at:])
 		line = append(bytes.TrimSuffix(line, []byte("\n")), comment...)
 		return bytes.Join(slices.Replace(slices.Clone(lines), at, at+length, line), nil)
 	}
-	if at := slices.IndexFunc(head, isOf("#")); at >= 0 {
+	if at := slices.IndexFunc(head, isLineOf("#")); at >= 0 {
 		return bytes.Join(slices.Replace(slices.Clone(lines), at, at+1, line), nil)
 	}
-	if last := tables - 1; last >= 0 && len(lines[last]) > 0 && !bytes.HasSuffix(lines[last], []byte("\n")) {
+	if lastGeneral := firstTable - 1; lastGeneral >= 0 && len(lines[lastGeneral]) > 0 && !bytes.HasSuffix(lines[lastGeneral], []byte("\n")) {
 		line = append([]byte("\n"), line...)
 	}
-	return bytes.Join(slices.Insert(slices.Clone(lines), tables, line), nil)
+	return bytes.Join(slices.Insert(slices.Clone(lines), firstTable, line), nil)
 }
 
-// linesOfValue returns how many lines the setting on the first of these lines takes, and what is behind its value: a
-// comment, and the end of the line.
+// linesOfValue returns the number of lines of the setting that begins on the first line, and what follows its value:
+// a comment, if there is one, and the end of the line.
 func linesOfValue(lines [][]byte) (length int, comment []byte) {
 	var text []byte
 	for _, l := range lines {

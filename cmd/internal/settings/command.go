@@ -28,7 +28,7 @@ var configActions = []struct {
 	}},
 }
 
-// Command is "vaultwicket config": the settings, and where they come from.
+// Command runs "vaultwicket config", which shows and changes the settings.
 func Command(_ context.Context, std terminal.Streams, args []string) error {
 	f := NewFlags("config")
 	if err := f.Parse(args); err != nil {
@@ -54,16 +54,16 @@ func Command(_ context.Context, std terminal.Streams, args []string) error {
 	}
 }
 
-// printConfigPath is "config path": where the settings file is, or would be.
+// printConfigPath runs "config path", which prints where the settings file is or would be.
 func printConfigPath(f *Flags, std terminal.Streams) error {
-	at, err := f.place(std)
+	location, err := f.place(std)
 	if err != nil {
 		return err
 	}
-	if at.name == "" {
-		return at.missing()
+	if location.name == "" {
+		return location.missing()
 	}
-	return f.printFile(std, at.name)
+	return f.printFile(std, location.name)
 }
 
 // printFile prints the path of a settings file.
@@ -74,7 +74,7 @@ func (f *Flags) printFile(std terminal.Streams, name string) error {
 	return terminal.Write(std.Out, name+"\n")
 }
 
-// missing is the error of a command that needs a settings file where there is none to be.
+// missing returns the error of a command that needs a settings file if none is used.
 func (p place) missing() error {
 	if p.origin != "" {
 		return &terminal.UsageError{
@@ -92,11 +92,11 @@ type checked struct {
 	Problems []problem `json:"problems"`
 }
 
-// verify returns what is wrong with the settings: with a value, or with what a server needs of the machine.
+// verify checks the settings, including what a server needs on this machine. A warning does not prevent a start.
 func (f *Flags) verify(std terminal.Streams) (warning string, err error) {
 	s, err := f.Settings(std)
-	if err == nil { // settings with which no server could start; commands that serve nothing have no use for them
-		// What there is of a certificate must be whole without an address, too.
+	if err == nil { // only servers use a certificate, so Settings does not check it
+		// The certificate is also checked if no address is set.
 		err = transport.CheckTLS(
 			transport.HTTPConfig{Addr: cmp.Or(s.HTTP.Addr, "127.0.0.1:0"), TLSCert: s.HTTP.Cert, TLSKey: s.HTTP.Key},
 		)
@@ -113,12 +113,12 @@ func (f *Flags) verify(std terminal.Streams) (warning string, err error) {
 	return warning, err
 }
 
-// sayOK prints what "config check" has found to be right.
+// sayOK prints that "config check" found no problem in what.
 func sayOK(std terminal.Streams, what string) error {
 	return terminal.Write(std.Out, terminal.Fit(std.Out, "OK: "+what+"\n"))
 }
 
-// checkConfig is "config check": all that is wrong with the settings.
+// checkConfig runs "config check", which reports every problem of the settings.
 func checkConfig(f *Flags, std terminal.Streams) error {
 	warning, err := f.verify(std)
 	if warning != "" {
@@ -144,11 +144,11 @@ func checkConfig(f *Flags, std terminal.Streams) error {
 	case err == nil:
 		return sayOK(std, terminal.Visible(f.file.name))
 	case file != nil:
-		var all terminal.Several
+		var problems terminal.Several
 		for _, p := range file.problems {
-			all = append(all, &wrongFile{file.name, []problem{p}})
+			problems = append(problems, &wrongFile{file.name, []problem{p}})
 		}
-		return all
+		return problems
 	}
 	return err
 }
@@ -167,19 +167,19 @@ type shownSetting struct {
 	Origin string `json:"origin"`
 }
 
-// shownVault is a vault that is served, with what is its own; the first is the
-// default one. Where the app chooses it, nothing is known of it.
+// shownVault is a served vault with its own restrictions; the first one is the default. Name, ID and Folder are
+// empty if the app chooses the vault.
 type shownVault struct {
 	Name   string            `json:"name,omitempty"`
 	ID     string            `json:"id,omitempty"`
 	Folder string            `json:"folder,omitempty"`
 	Ignore string            `json:"ignoreFile,omitempty"` // "" if there is none
 	Tier   string            `json:"tier"`
-	Origin string            `json:"origin"`           // of the tier
+	Origin string            `json:"origin"`           // where the tier comes from
 	Access map[string]string `json:"access,omitempty"` // as written
 }
 
-// showConfig is "config show": every setting with its origin.
+// showConfig runs "config show", which prints every setting with its origin.
 func showConfig(f *Flags, std terminal.Streams) error {
 	s, err := f.Settings(std)
 	if err != nil {
@@ -194,9 +194,9 @@ func showConfig(f *Flags, std terminal.Streams) error {
 	}
 	for _, flow := range s.Served[0].Policy.Flows {
 		origin := "managed settings " + f.bounds.name
-		if of := s.Agents[s.Agent]; slices.ContainsFunc(f.file.flows, flow.Equal) {
+		if agent := s.Agents[s.Agent]; slices.ContainsFunc(f.file.flows, flow.Equal) {
 			origin = f.file.origin()
-		} else if slices.ContainsFunc(of.Rights.Flows, flow.Equal) {
+		} else if slices.ContainsFunc(agent.Rights.Flows, flow.Equal) {
 			origin = "agent " + s.Agent
 		}
 		shown.Flows = append(shown.Flows, shownSetting{"flow " + strconv.Quote(flow.Name), flow.String(), origin})
@@ -249,8 +249,7 @@ func showConfig(f *Flags, std terminal.Streams) error {
 	return terminal.Write(std.Out, terminal.Fit(std.Out, text.String()))
 }
 
-// valueOf returns the text of a setting, which is known to be right, as the type
-// that it has in the settings file.
+// valueOf returns a valid text of a setting as a value of the type that it has in the settings file.
 func (s setting) valueOf(text string) any {
 	switch s.kind {
 	case boolean:
@@ -264,10 +263,10 @@ func (s setting) valueOf(text string) any {
 	return text
 }
 
-// Description is what documents tell of a setting.
+// Description describes a setting for the documentation.
 type Description struct{ Name, Variable, Default, Usage string }
 
-// Describe returns what documents tell of each setting, in the order of the help text.
+// Describe returns a description of each setting, in the order of the help text.
 func Describe() []Description {
 	var list []Description
 	for _, s := range table {
@@ -276,9 +275,10 @@ func Describe() []Description {
 	return list
 }
 
-// DescribeVault returns the keys of a table [[vaults]], each with what it means.
-func DescribeVault() [][2]string { return described(vaultKeys()) }
+// DescribeVault returns the keys of a table [[vaults]], each with its description.
+func DescribeVault() [][2]string { return keyDescriptions(vaultKeys()) }
 
+// levelTexts describes the access levels, from none to delete.
 var levelTexts = []string{
 	"no access; it is hidden completely",
 	"it can be read, listed and found",
@@ -286,7 +286,7 @@ var levelTexts = []string{
 	"also, it can be removed, replaced and moved away",
 }
 
-// DescribeLevels returns the levels of access, each with what may be done with a note.
+// DescribeLevels returns the access levels, each with a description of what it allows.
 func DescribeLevels() (list [][2]string) {
 	for i, name := range levelNames() {
 		list = append(list, [2]string{name, levelTexts[i]})
@@ -294,14 +294,14 @@ func DescribeLevels() (list [][2]string) {
 	return list
 }
 
-// Row is a setting with its value and origin, for a reader.
+// Row is a setting with its value and origin, for display.
 type Row struct {
 	Name, Value, Default, Origin, About string
-	Lines                               []string // what to write into the settings file for another value, or an example of one
+	Lines                               []string // lines for the settings file that set other values, see [setting.lines]
 }
 
-// List reads the settings again, with the flags as they were given, and returns them in
-// the order of the help text, and the file that they were read from, "" for none.
+// List reads the settings again, with the same flags, and returns them in the order of the help text. file is
+// the settings file that was read, "" if there is none.
 func (f *Flags) List(std terminal.Streams) (rows []Row, file string, err error) {
 	f = f.again()
 	if _, err := f.read(std); err != nil {
@@ -327,7 +327,7 @@ func (f *Flags) List(std terminal.Streams) (rows []Row, file string, err error) 
 	return rows, file, nil
 }
 
-// lines returns lines for other values of a setting than this one: examples that change something.
+// lines returns example lines for the settings file, each with a value that differs from value.
 func (s setting) lines(value string) (lines []string) {
 	if runtime.GOOS == "windows" && strings.HasPrefix(s.example, "/") {
 		s.example = "C:" + s.example // an absolute path has a drive there
@@ -360,8 +360,8 @@ func (s setting) lines(value string) (lines []string) {
 	return lines
 }
 
-// line returns the line of the settings file for a value that is known to be right. Go quotes what the
-// values have as TOML does.
+// line returns the line of the settings file for a valid value. strconv.Quote is sufficient: for the characters
+// that values can contain, it quotes as TOML does.
 func (s setting) line(text string) string {
 	switch s.kind {
 	case textual:
@@ -376,8 +376,7 @@ func (s setting) line(text string) string {
 	return s.name + " = " + text
 }
 
-// Choices returns the values that a setting can have, by the name of its flag; nil where
-// any value will do, or there is no such setting.
+// Choices returns the possible values of a setting; nil if it accepts any value or does not exist.
 func Choices(name string) []string {
 	row, _ := settingOf(name)
 	return row.form.choices

@@ -20,13 +20,12 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
-// document is what a settings file says. Every value in it is one that its
-// setting takes, whether it is used or not.
+// document is the parsed content of a settings file. Every value in it is valid, whether it is used or not.
 type document struct {
 	place
-	info     fs.FileInfo                  // of the file when it was read, nil if there is none
-	general  map[string]string            // text by name of the setting
-	profiles map[string]map[string]string // the same by name of the profile
+	info     fs.FileInfo                  // the state of the file when it was read, nil if there is no file
+	general  map[string]string            // the texts of the settings outside of tables, by setting
+	profiles map[string]map[string]string // the texts of the settings of each profile
 	vaults   []vaultTable
 	agents   policy.Agents
 	notify   consent.NotifyConfig
@@ -34,11 +33,11 @@ type document struct {
 	lineOf   func(path ...string) int // the line of a key
 }
 
-// origin says for people that a setting comes from the file.
+// origin is the name of the file as the origin of a setting in messages.
 func (d document) origin() string { return "file " + d.name }
 
-// base is the name of the file without its folder: agents are told where a setting comes
-// from, and not where the user keeps files.
+// base is the name of the file without its folder, for messages to agents: they must not learn where the user
+// keeps files.
 func (d document) base() string { return filepath.Base(d.name) }
 
 type problem struct {
@@ -48,8 +47,8 @@ type problem struct {
 
 func (p problem) String() string { return fmt.Sprintf("line %d: %s", p.Line, p.Message) }
 
-// wrongFile is a settings file that cannot be used. What it says first is enough
-// to stop a start; "config check" tells all.
+// wrongFile is the error for a settings file with problems. Its message is the first problem; "config check"
+// prints all of them.
 type wrongFile struct {
 	name     string
 	problems []problem
@@ -57,10 +56,10 @@ type wrongFile struct {
 
 func (e *wrongFile) Error() string { return fmt.Sprintf("settings file %q: %s", e.name, e.problems[0]) }
 
-// Code puts a wrong file with the wrong requests.
+// Code classifies an invalid file as an invalid request.
 func (e *wrongFile) Code() string { return "bad_request" }
 
-// Hint says where the rest of what is wrong is told.
+// Hint refers to the command that prints the other problems.
 func (e *wrongFile) Hint() string {
 	if len(e.problems) == 1 {
 		return ""
@@ -68,8 +67,8 @@ func (e *wrongFile) Hint() string {
 	return fmt.Sprintf(`"vaultwicket config check" shows %d more`, len(e.problems)-1)
 }
 
-// parseDocument reads TOML strictly: a key that is no setting, one given twice
-// and a wrong value are problems, in the order of their lines.
+// parseDocument reads a settings file strictly: unknown keys, duplicate keys and invalid values are problems. The
+// problems are sorted by line.
 func parseDocument(content []byte) (document, []problem) {
 	root, content, wrong := parseTOML(content)
 	if wrong != nil {
@@ -92,7 +91,7 @@ func parseDocument(content []byte) (document, []problem) {
 	return d, r.problems
 }
 
-// parseTOML parses a file, and returns it without its byte order mark. wrong is why it cannot be parsed, nil if it can.
+// parseTOML parses a file and also returns it without its byte order mark. wrong is nil if the file can be parsed.
 func parseTOML(content []byte) (root map[string]any, body []byte, wrong *problem) {
 	body, err := textedit.TOMLBody(content)
 	if malformed, ok := errors.AsType[*textedit.Malformed](err); ok {
@@ -108,14 +107,14 @@ func parseTOML(content []byte) (root map[string]any, body []byte, wrong *problem
 	return root, body, nil
 }
 
-// syntaxProblem says what is wrong with a line in terms of settings.
+// syntaxProblem translates an error of the TOML parser into terms of settings.
 func syntaxProblem(err error) problem {
 	var wrong *toml.DecodeError
 	if !errors.As(err, &wrong) {
 		return problem{1, err.Error()}
 	}
 	text := strings.TrimPrefix(wrong.Error(), "toml: ")
-	switch { // the parser tells characters
+	switch { // the parser describes characters
 	case strings.HasPrefix(text, "unexpected character U+000A"),
 		strings.HasPrefix(text, "unexpected end"),
 		strings.HasPrefix(text, "expected value"):
@@ -129,20 +128,20 @@ func syntaxProblem(err error) problem {
 	return problem{max(row, 1), text}
 }
 
-// reading is a document while it is looked through.
+// reading collects the problems of a document while it is read.
 type reading struct {
 	content  []byte
 	lines    lines
 	problems []problem
 }
 
-// report adds a problem at the line of a key. The lines are counted when the
-// first one is asked for: a right file needs none.
+// report adds a problem at the line of a key.
 func (r *reading) report(path []string, format string, args ...any) {
 	r.problems = append(r.problems, problem{r.lineOf(path...), fmt.Sprintf(format, args...)})
 }
 
-// lineOf returns the line of a key, or of the nearest table around it that there is.
+// lineOf returns the line of a key, or of the nearest existing table around it, or 1. The lines are counted on first
+// use: a file without problems does not need them.
 func (r *reading) lineOf(path ...string) int {
 	if r.lines == nil {
 		r.lines = linesOf(r.content)
@@ -155,27 +154,28 @@ func (r *reading) lineOf(path ...string) int {
 	return 1
 }
 
-// tablesBeside are the keys of a file that are no settings.
-var tablesBeside = []string{"vaults", "profiles", "agents", "notify", "flow"}
+// tablesBeside are the top-level keys of a file that are not settings.
+var tableNames = []string{"vaults", "profiles", "agents", "notify", "flow"}
 
-// Settings reads the settings of a table: of the file, or of a profile.
+// settings reads the settings of a table, which is the whole file (path is nil) or a profile. The result contains the
+// valid ones.
 func (r *reading) settings(values map[string]any, path []string) map[string]string {
 	texts := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		at := append(slices.Clone(path), name)
-		row, known := settingOf(name)
+		row, isSetting := settingOf(name)
 		switch {
-		case path == nil && slices.Contains(tablesBeside, name):
+		case path == nil && slices.Contains(tableNames, name):
 			continue
-		case !known && path == nil:
+		case !isSetting && path == nil:
 			r.report(
 				at,
 				"unknown setting %q%s",
 				excerpt.Short(name),
-				excerpt.DidYouMean(name, append(Names(), tablesBeside...)),
+				excerpt.DidYouMean(name, append(Names(), tableNames...)),
 			)
 			continue
-		case !known:
+		case !isSetting:
 			r.report(
 				at,
 				"unknown setting %q%s",
@@ -197,8 +197,8 @@ func (r *reading) settings(values map[string]any, path []string) map[string]stri
 	return texts
 }
 
-// read returns a value of the file, which must have the type of the setting, as the text that a flag would
-// have, and says what is wrong with it.
+// read converts a value of the file, which must have the type of the setting, to the text that a flag would have. It
+// returns an error if the value is invalid.
 func (s setting) read(value any) (string, error) {
 	text := ""
 	ok := false
@@ -214,7 +214,7 @@ func (s setting) read(value any) (string, error) {
 		ok = s.kind == numeric
 	case []any:
 		ok = s.kind == list
-		for i := 0; ok && i < len(v); i++ { // what a flag would read as two names, or as none, is no name
+		for i := 0; ok && i < len(v); i++ { // a flag would read a name with a comma as two names
 			name, isText := v[i].(string)
 			if !isText {
 				return "", fmt.Errorf("contains %s, want %s", typeName(v[i]), wanted[list])
@@ -226,11 +226,11 @@ func (s setting) read(value any) (string, error) {
 		}
 	}
 	if !ok {
-		meant := ""
-		if plural := s.name + "s"; slices.Contains(tablesBeside, plural) && s.kind == textual {
-			meant = fmt.Sprintf("; tables go in %q", plural)
+		hint := ""
+		if plural := s.name + "s"; slices.Contains(tableNames, plural) && s.kind == textual {
+			hint = fmt.Sprintf("; tables go in %q", plural)
 		}
-		return "", fmt.Errorf("is %s, want %s%s", typeName(value), wanted[s.kind], meant)
+		return "", fmt.Errorf("is %s, want %s%s", typeName(value), wanted[s.kind], hint)
 	}
 	if s.name == "vault" && strings.ContainsAny(text, `/\`) && !filepath.IsAbs(text) {
 		return "", fmt.Errorf("%q is a relative path, want an absolute one", excerpt.Short(text))
@@ -238,7 +238,7 @@ func (s setting) read(value any) (string, error) {
 	return text, s.set(&Settings{}, text)
 }
 
-// wanted says how a setting is written in the file.
+// wanted describes for messages how a setting of each kind is written in the file.
 var wanted = [...]string{
 	textual: `text in quotes`,
 	boolean: "true or false, without quotes",
@@ -246,7 +246,7 @@ var wanted = [...]string{
 	list:    `a list such as ["one", "two"]`,
 }
 
-// typeName says for people what a value of TOML is.
+// typeName describes the type of a TOML value for messages.
 func typeName(value any) string {
 	switch value.(type) {
 	case string:
@@ -265,19 +265,20 @@ func typeName(value any) string {
 	return "a date or a time"
 }
 
+// profiles reads the tables [profiles.NAME].
 func (r *reading) profiles(value any) map[string]map[string]string {
-	read := map[string]map[string]string{}
+	profiles := map[string]map[string]string{}
 	if value == nil {
-		return read
+		return profiles
 	}
-	all, ok := value.(map[string]any)
+	tables, ok := value.(map[string]any)
 	if !ok {
 		r.report([]string{"profiles"}, "%q is %s, want tables such as [profiles.home]", "profiles", typeName(value))
-		return read
+		return profiles
 	}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
+	for _, name := range slices.Sorted(maps.Keys(tables)) {
 		at := []string{"profiles", name}
-		values, ok := all[name].(map[string]any)
+		values, ok := tables[name].(map[string]any)
 		switch {
 		case name == "":
 			r.report(at, "a profile needs a name")
@@ -286,41 +287,41 @@ func (r *reading) profiles(value any) map[string]map[string]string {
 				at,
 				"%q is %s, want a table [profiles.%s]",
 				strings.Join(at, "."),
-				typeName(all[name]),
+				typeName(tables[name]),
 				excerpt.Short(name),
 			)
 		default:
-			read[name] = r.settings(values, at)
+			profiles[name] = r.settings(values, at)
 		}
 	}
-	return read
+	return profiles
 }
 
-// lines says on which line of a file a key is, for messages. The table
-// number n of an array of tables has the key "n".
+// lines maps the keys of a file to their line numbers, for messages. In an array of tables, the table with index n
+// has the key "n".
 type lines map[string]int
 
 func keyOf(path []string) string { return strings.Join(path, "\x00") }
 
-// linesOf looks for the keys of content, which is known to be right TOML.
+// linesOf returns the lines of the keys in content, which must be valid TOML.
 func linesOf(content []byte) lines {
-	found := lines{}
-	arrays := map[string]int{} // how many there were of each array of tables
+	result := lines{}
+	arrays := map[string]int{} // the number of tables so far in each array of tables
 	offset := 0
-	line := 1 // up to which lines are counted
+	line := 1 // the line of offset
 	var parser unstable.Parser
 	note := func(path []string, node *unstable.Node) {
 		if next := int(node.Raw.Offset); next > offset {
 			line += bytes.Count(content[offset:next], []byte("\n"))
 			offset = next
 		}
-		if _, known := found[keyOf(path)]; !known {
-			found[keyOf(path)] = line
+		if _, isNoted := result[keyOf(path)]; !isNoted {
+			result[keyOf(path)] = line
 		}
 	}
 	var pair func(node *unstable.Node, table []string)
 	var value func(node *unstable.Node, path []string)
-	pair = func(node *unstable.Node, table []string) { // the key of a value, and the keys within it
+	pair = func(node *unstable.Node, table []string) { // notes a key and the keys inside its value
 		path := slices.Clone(table)
 		for keys := node.Key(); keys.Next(); {
 			path = append(path, string(keys.Node().Data))
@@ -329,13 +330,13 @@ func linesOf(content []byte) lines {
 		value(node.Value(), path)
 	}
 	value = func(node *unstable.Node, path []string) {
-		n := 0
-		for children := node.Children(); children.Next(); n++ {
+		i := 0
+		for children := node.Children(); children.Next(); i++ {
 			switch child := children.Node(); child.Kind {
-			case unstable.KeyValue: // of an inline table
+			case unstable.KeyValue: // in an inline table
 				pair(child, path)
-			case unstable.InlineTable: // of an array
-				value(child, append(slices.Clone(path), strconv.Itoa(n)))
+			case unstable.InlineTable: // in an array
+				value(child, append(slices.Clone(path), strconv.Itoa(i)))
 			}
 		}
 	}
@@ -350,18 +351,18 @@ func linesOf(content []byte) lines {
 			continue
 		}
 		table = nil
-		for keys := node.Key(); keys.Next(); { // of [a.b] or [[a.b]]
+		for keys := node.Key(); keys.Next(); { // a and b in [a.b] or [[a.b]]
 			table = append(table, string(keys.Node().Data))
 			key := keyOf(table)
-			switch n, isArray := arrays[key]; {
+			switch i, isArray := arrays[key]; {
 			case !keys.IsLast() && isArray:
-				table = append(table, strconv.Itoa(n-1))
+				table = append(table, strconv.Itoa(i-1))
 			case keys.IsLast() && node.Kind == unstable.ArrayTable:
-				table = append(table, strconv.Itoa(n))
+				table = append(table, strconv.Itoa(i))
 				arrays[key]++
 			}
 			note(table, keys.Node())
 		}
 	}
-	return found
+	return result
 }

@@ -16,66 +16,66 @@ import (
 	"github.com/vaultwicket/vaultwicket/exec/process"
 )
 
-// editConfig is "config edit": the settings file in the editor of the owner, at their terminal. They edit a copy, which
-// takes the place of the file once nothing is wrong with it, as visudo does.
+// editConfig runs "config edit", which opens the settings file in the user's editor at the terminal. As with visudo,
+// the user edits a copy, which replaces the file once it is valid.
 func editConfig(f *Flags, std terminal.Streams) error {
 	if f.JSON {
 		return terminal.NoJSON("config edit")
 	}
-	at, err := f.place(std)
+	location, err := f.place(std)
 	if err != nil {
 		return err
 	}
-	if at.name == "" {
-		return at.missing()
+	if location.name == "" {
+		return location.missing()
 	}
 	editor, err := editorOf(std)
 	if err != nil {
 		return err
 	}
-	target := at.name
-	before, err := openDocument(at)
+	target := location.name
+	before, err := openDocument(location)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && before.info == nil {
-		return err // one with mistakes is what has to be edited
+		return err // a file with problems can be edited: it has an info
 	}
 	content := []byte(initialConfig())
 	if before.info != nil {
-		if target, err = filepath.EvalSymlinks(at.name); err != nil {
-			return cannotWrite(at.name, err)
+		if target, err = filepath.EvalSymlinks(location.name); err != nil {
+			return cannotWrite(location.name, err)
 		}
 		if content, err = os.ReadFile(target); err != nil {
-			return cannotWrite(at.name, err)
+			return cannotWrite(location.name, err)
 		}
 	} else if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
-		return cannotWrite(at.name, err)
+		return cannotWrite(location.name, err)
 	}
 	edited, err := edit(std, editor, target, content)
 	switch {
 	case err != nil:
 		return err
 	case edited == nil:
-		terminal.Notef(std.Err, "%s stays as it is", at.name)
+		terminal.Notef(std.Err, "%s stays as it is", location.name)
 		return nil
 	case before.info == nil:
 		err = writeNew(target, edited)
 	default:
-		if now, failed := os.ReadFile(target); failed != nil || !bytes.Equal(now, content) {
-			return terminal.Fail(terminal.ExitFailed, at.name+" was changed while you edited it; nothing was written", `run "vaultwicket config edit" again`)
+		if current, readErr := os.ReadFile(target); readErr != nil || !bytes.Equal(current, content) {
+			return terminal.Fail(terminal.ExitFailed, location.name+" was changed while you edited it; nothing was written", `run "vaultwicket config edit" again`)
 		}
 		err = writeAside(target, edited, before.info.Mode().Perm(), os.Rename)
 	}
 	if err != nil {
-		return cannotWrite(at.name, err)
+		return cannotWrite(location.name, err)
 	}
-	if _, err := fmt.Fprintln(std.Out, at.name); err != nil {
+	if _, err := fmt.Fprintln(std.Out, location.name); err != nil {
 		return fmt.Errorf("write the output: %w", err)
 	}
 	terminal.Notef(std.Err, "%s", takesEffect)
 	return nil
 }
 
-// edit has the owner edit a copy of the content of a file until nothing is wrong with it. The result is nil if it is to
-// stay as it is.
+// edit lets the user edit a copy of content, next to target, until it is valid. edited is nil if the file is to stay
+// unchanged.
 func edit(std terminal.Streams, editor process.Editor, target string, content []byte) (edited []byte, err error) {
 	temporary, err := os.CreateTemp(filepath.Dir(target), ".config-*.toml") // mode 0600
 	if err != nil {
@@ -86,7 +86,7 @@ func edit(std terminal.Streams, editor process.Editor, target string, content []
 	if err = errors.Join(err, temporary.Close()); err != nil {
 		return nil, cannotWrite(target, err)
 	}
-	answers := bufio.NewScanner(std.In)
+	input := bufio.NewScanner(std.In)
 	for {
 		if err := editor.Edit(temporary.Name()); err != nil {
 			return nil, terminal.Fail(terminal.ExitFailed, err.Error()+"; nothing was written", "")
@@ -97,51 +97,52 @@ func edit(std terminal.Streams, editor process.Editor, target string, content []
 		if bytes.Equal(edited, content) {
 			return nil, nil
 		}
-		copied := NewFlags("config")
-		if err := copied.Parse([]string{"--config", temporary.Name(), "check"}); err != nil {
+		flags := NewFlags("config")
+		if err := flags.Parse([]string{"--config", temporary.Name(), "check"}); err != nil {
 			return nil, err
 		}
-		_, wrong := copied.verify(std)
-		if wrong == nil {
+		_, invalid := flags.verify(std)
+		if invalid == nil {
 			return edited, nil
 		}
-		said := strings.ReplaceAll(wrong.Error(), temporary.Name(), target)
-		fmt.Fprintf(std.Err, "%s\n\nEdit it again? [Y/n] ", terminal.Visible(said))
-		if !answers.Scan() || strings.HasPrefix(strings.ToLower(strings.TrimSpace(answers.Text())), "n") {
+		message := strings.ReplaceAll(invalid.Error(), temporary.Name(), target)
+		fmt.Fprintf(std.Err, "%s\n\nEdit it again? [Y/n] ", terminal.Visible(message))
+		if !input.Scan() || strings.HasPrefix(strings.ToLower(strings.TrimSpace(input.Text())), "n") {
 			return nil, nil
 		}
 	}
 }
 
-// editors are those that are tried where the owner has named none.
+// editors are tried in this order if VISUAL and EDITOR are not set.
 var editors = []string{"editor", "nano", "vi"}
 
-// editorOf returns the editor of the owner at this terminal.
+// editorOf returns the user's editor at this terminal.
 func editorOf(std terminal.Streams) (process.Editor, error) {
 	in, readsTerminal := terminal.File(std.In)
 	out, showsTerminal := terminal.File(std.Out)
 	if !readsTerminal || !showsTerminal {
 		return process.Editor{}, noEditor(process.ErrNoTerminal)
 	}
-	named := cmp.Or(std.Getenv("VISUAL"), std.Getenv("EDITOR"))
+	preferred := cmp.Or(std.Getenv("VISUAL"), std.Getenv("EDITOR"))
 	names := editors
 	switch {
-	case named != "":
-		names = []string{named}
+	case preferred != "":
+		names = []string{preferred}
 	case runtime.GOOS == "windows":
 		names = []string{"notepad.exe"}
 	}
-	var failed error
+	var firstErr error
 	for _, name := range names {
 		editor, err := process.EditorAt(in, out, name, std.Environ())
 		if err == nil {
 			return editor, nil
 		}
-		failed = cmp.Or(failed, err)
+		firstErr = cmp.Or(firstErr, err)
 	}
-	return process.Editor{}, noEditor(failed)
+	return process.Editor{}, noEditor(firstErr)
 }
 
+// noEditor returns the error for a terminal or an editor that is missing.
 func noEditor(err error) error {
 	if errors.Is(err, process.ErrNoTerminal) {
 		return terminal.Fail(terminal.ExitNotReady, "config edit needs a terminal", `in a script: vaultwicket config set KEY VALUE`)

@@ -18,16 +18,16 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
-// noFile is the name that means no settings file.
+// noFile as the name of the settings file means that no settings file is used.
 const noFile = "none"
 
-// place is where the settings file is, or would be.
+// place is where the settings file is or would be.
 type place struct {
-	name   string // absolute, "" for no file
-	origin string // who named it, "" for the usual place
+	name   string // absolute path, "" for no file
+	origin string // the flag or variable that sets it, "" for the default place
 }
 
-// place finds the settings file. A relative name counts from the working folder.
+// place returns where the settings file is. A relative name is relative to the working folder.
 func (f *Flags) place(std terminal.Streams) (place, error) {
 	name := f.config.text
 	origin := f.config.origin
@@ -45,7 +45,7 @@ func (f *Flags) place(std terminal.Streams) (place, error) {
 			Advice: `use "none" for no file`,
 		}
 	case name == "":
-		// XDG on Linux, the like on macOS and Windows: os.UserConfigDir with our own view of the environment.
+		// As os.UserConfigDir, but with the environment in std.
 		home := std.Getenv("HOME")
 		folder := filepath.Join(home, ".config")
 		switch runtime.GOOS {
@@ -65,29 +65,29 @@ func (f *Flags) place(std terminal.Streams) (place, error) {
 		}
 		return place{name: filepath.Join(folder, "vaultwicket", "config.toml")}, nil
 	}
-	whole, err := filepath.Abs(name)
+	abs, err := filepath.Abs(name)
 	if err != nil {
 		return place{}, &terminal.UsageError{Reason: fmt.Sprintf("settings file %q (%s): %v", name, origin, err)}
 	}
-	return place{whole, origin}, nil
+	return place{abs, origin}, nil
 }
 
-// source is what the files of the settings say: the user's, and that of the machine.
+// source is the content of the two settings files: the user's file and the managed settings of the machine.
 type source struct {
 	file   document
 	bounds managed
-	agents policy.Agents // with what the machine allows
+	agents policy.Agents // the agents of file; those that the managed settings do not allow have no rights
 	err    error
 }
 
-// fromFile fills in what neither a flag nor the environment gave: from the
-// profile, then from the rest of the file.
+// fromFile sets the settings that neither a flag nor the environment gave, first from the profile, then from the rest
+// of the file.
 func (f *Flags) fromFile(std terminal.Streams) error {
-	if f.source == nil { // read the files: the user's at the usual place may be missing, one that was named may not
+	if f.source == nil { // the files have not been read yet
 		s := &source{agents: policy.Agents{}}
-		at, err := f.place(std)
+		location, err := f.place(std)
 		if err == nil {
-			s.file, err = openDocument(at)
+			s.file, err = openDocument(location)
 		}
 		if err == nil {
 			s.bounds, err = openManaged()
@@ -111,7 +111,7 @@ func (f *Flags) fromFile(std terminal.Streams) error {
 	if text, ok := f.file.general["profile"]; ok {
 		f.fill(settingIndex("profile"), raw{text: text, origin: f.file.origin(), priority: fromFile})
 	}
-	// The name "" is no profile, so that a flag or the environment can do without the one that the file names.
+	// With the empty name, a flag or the environment can disable the profile that the file selects.
 	if chosen := f.raws[settingIndex("profile")]; chosen.text != "" {
 		values, ok := f.file.profiles[chosen.text]
 		if !ok {
@@ -138,61 +138,63 @@ func (f *Flags) fromFile(std terminal.Streams) error {
 	return nil
 }
 
-// openDocument reads the settings file at a place. The error names all that is wrong with it.
-func openDocument(at place) (document, error) {
-	if at.name == "" {
+// openDocument reads the settings file at a place. A missing file is an error only if the user named it. The error
+// for an invalid file contains all problems, and the document is returned with it.
+func openDocument(location place) (document, error) {
+	if location.name == "" {
 		return document{}, nil
 	}
-	content, info, err := ownerfiles.ReadTrusted(at.name)
-	if errors.Is(err, fs.ErrNotExist) && at.origin == "" {
-		return document{place: at}, nil
+	content, info, err := ownerfiles.ReadTrusted(location.name)
+	if errors.Is(err, fs.ErrNotExist) && location.origin == "" {
+		return document{place: location}, nil
 	}
 	if err != nil {
-		return document{place: at}, unusable(at, err)
+		return document{place: location}, unusable(location, err)
 	}
 	doc, problems := parseDocument(content)
-	doc.place = at
+	doc.place = location
 	doc.info = info
 	if len(problems) > 0 {
-		return doc, &wrongFile{at.name, problems}
+		return doc, &wrongFile{location.name, problems}
 	}
 	return doc, nil
 }
 
-// unusable is the error for a file that is not even looked into.
-func unusable(at place, err error) error { return unusableOn(runtime.GOOS, at, err) }
+// unusable returns the error for a settings file that cannot or must not be read.
+func unusable(location place, err error) error { return unusableOn(runtime.GOOS, location, err) }
 
-func unusableOn(goos string, at place, err error) error {
-	who := ""
-	if at.origin != "" {
-		who = " (" + at.origin + ")"
+func unusableOn(goos string, location place, err error) error {
+	source := ""
+	if location.origin != "" {
+		source = " (" + location.origin + ")"
 	}
-	if unsafe, ok := errors.AsType[*ownerfiles.Untrusted](err); ok {
+	if untrusted, ok := errors.AsType[*ownerfiles.Untrusted](err); ok {
 		return &terminal.UsageError{
-			Reason: fmt.Sprintf("settings file %q%s: %s", at.name, who, unsafe.Reason),
-			Advice: unsafe.Advice,
+			Reason: fmt.Sprintf("settings file %q%s: %s", location.name, source, untrusted.Reason),
+			Advice: untrusted.Advice,
 		}
 	}
 	if protocol.IsClosedByMacOS(goos, err) {
 		return &terminal.UsageError{
-			Reason: fmt.Sprintf("settings file %q%s: macOS does not allow it to be read", at.name, who),
+			Reason: fmt.Sprintf("settings file %q%s: macOS does not allow it to be read", location.name, source),
 			Advice: protocol.HintPrivacy,
 		}
 	}
-	if path, ok := errors.AsType[*os.PathError](err); ok {
-		err = path.Err
+	if pathErr, ok := errors.AsType[*os.PathError](err); ok {
+		err = pathErr.Err
 	}
 	advice := ""
 	if errors.Is(err, fs.ErrPermission) {
 		advice = `give your user the right to read it, or name another one with --config ("none" for no file)`
 	}
-	return &terminal.UsageError{Reason: fmt.Sprintf("settings file %q%s: %v", at.name, who, err), Advice: advice}
+	return &terminal.UsageError{Reason: fmt.Sprintf("settings file %q%s: %v", location.name, source, err), Advice: advice}
 }
 
 const hintState = "set XDG_STATE_HOME to a private folder outside all vaults"
 
-// CheckState is an error for a state folder in which another user, or an agent, could pause, resume, approve or
-// forge. The warning is for one that nothing can be kept in: notes can be read then, and no change is made.
+// CheckState returns an error if another user or an agent could write into the state folder, and so pause, resume,
+// approve or forge. The warning is for a state folder that is missing or not writable: notes can be read then, but
+// not changed.
 func (s Settings) CheckState(std terminal.Streams) (warning string, err error) {
 	state := ownerfiles.StateFolder(std.Getenv, "")
 	if state == "" {
@@ -220,14 +222,14 @@ func (s Settings) CheckState(std terminal.Streams) (warning string, err error) {
 	return "", nil
 }
 
-// codeUnsuitable is exec.CodeUnsuitable: the code of a program that must not be started.
+// codeUnsuitable has the value of exec.CodeUnsuitable: the code for a program that must not be started.
 const codeUnsuitable = "cli_unsuitable"
 
-// CheckCLI refuses a client that is in a vault: an agent may write there.
+// CheckCLI returns an error if the Obsidian CLI is inside a vault, where an agent could replace it.
 func (s Settings) CheckCLI(f *Flags, std terminal.Streams) error {
 	r := f.raws[settingIndex("cli")]
 	if !filepath.IsAbs(s.CLI) {
-		return nil // a name is looked up, and where it is found is looked at
+		return nil // a bare name is checked when it is looked up
 	}
 	if vault := s.VaultAround(std, s.CLI); vault != "" {
 		return failure.New(
@@ -243,7 +245,7 @@ func (s Settings) CheckCLI(f *Flags, std terminal.Streams) error {
 	return nil
 }
 
-// StateFolder returns the folder of the pause, the audit log and the approvals.
+// StateFolder returns the folder that contains the pause, the audit log and the approvals.
 func StateFolder(std terminal.Streams) (string, error) {
 	if state := ownerfiles.StateFolder(std.Getenv, ""); state != "" {
 		return state, nil
@@ -255,7 +257,8 @@ func StateFolder(std terminal.Streams) (string, error) {
 	)
 }
 
-// SecretsFolder returns the state folder for what no agent may read, such as tokens.
+// SecretsFolder returns the state folder for data that no agent may read, such as tokens. It is an error if the folder
+// is inside a vault.
 func (s Settings) SecretsFolder(std terminal.Streams) (string, error) {
 	state, err := StateFolder(std)
 	if vault := s.VaultAround(std, state); err == nil && vault != "" {

@@ -13,18 +13,18 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// initConfig is "config init": a settings file with every setting and its default as a comment, so that a later
-// release can change a default that the user has not chosen. A file that is there is left alone.
+// initConfig runs "config init", which writes a settings file with every setting and its default as a comment. In a
+// comment, a default can still be changed by a later release. An existing file is not changed.
 func initConfig(f *Flags, std terminal.Streams) error {
-	at, err := f.place(std)
+	location, err := f.place(std)
 	if err != nil {
 		return err
 	}
-	if at.name == "" {
-		return at.missing()
+	if location.name == "" {
+		return location.missing()
 	}
-	if _, err := os.Lstat(at.name); err == nil {
-		return thereAlready(at.name)
+	if _, err := os.Lstat(location.name); err == nil {
+		return alreadyExists(location.name)
 	}
 	if err := f.fromEnvironment(std); err != nil {
 		return err
@@ -33,26 +33,28 @@ func initConfig(f *Flags, std terminal.Streams) error {
 	if err := f.apply(&s, settingIndex("vault")); err != nil {
 		return err
 	}
-	if vault := s.VaultAround(std, at.name); vault != "" {
+	if vault := s.VaultAround(std, location.name); vault != "" {
 		return &terminal.UsageError{
-			Reason: fmt.Sprintf("%q is inside the vault %q, where an agent may write", at.name, vault),
+			Reason: fmt.Sprintf("%q is inside the vault %q, where an agent may write", location.name, vault),
 			Advice: "choose another path with --config",
 		}
 	}
-	if err := writeNew(at.name, []byte(initialConfig())); err != nil {
+	if err := writeNew(location.name, []byte(initialConfig())); err != nil {
 		return err
 	}
-	return f.printFile(std, at.name)
+	return f.printFile(std, location.name)
 }
 
-func thereAlready(name string) error {
+// alreadyExists returns the error for a settings file that already exists.
+func alreadyExists(name string) error {
 	return &terminal.UsageError{
 		Reason: fmt.Sprintf("settings file %q already exists", name),
 		Advice: `"vaultwicket config show" shows its settings`,
 	}
 }
 
-// writeNew writes a file that only this user can read, as a whole or not at all, and never over another one.
+// writeNew creates a file that only this user can read. It writes the whole file or nothing, and never replaces a
+// file.
 func writeNew(name string, content []byte) error {
 	folder := filepath.Dir(name)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -63,7 +65,7 @@ func writeNew(name string, content []byte) error {
 	}
 	err := writeAside(name, content, 0o600, ownerfiles.Publish)
 	if errors.Is(err, fs.ErrExist) {
-		return thereAlready(name)
+		return alreadyExists(name)
 	}
 	if err != nil {
 		return cannotWrite(name, err)
@@ -71,8 +73,8 @@ func writeNew(name string, content []byte) error {
 	return nil
 }
 
-// writeAside writes a file next to its place, makes it durable, and has give give it its name.
-func writeAside(name string, content []byte, mode fs.FileMode, give func(temporary, name string) error) error {
+// writeAside writes a temporary file next to name, syncs it to disk, and calls move to give it its name.
+func writeAside(name string, content []byte, mode fs.FileMode, move func(temporary, name string) error) error {
 	temporary, err := os.CreateTemp(filepath.Dir(name), ".config-*.toml") // mode 0600
 	if err != nil {
 		return err
@@ -80,13 +82,12 @@ func writeAside(name string, content []byte, mode fs.FileMode, give func(tempora
 	defer os.Remove(temporary.Name())
 	_, err = temporary.Write(content)
 	if err = errors.Join(err, temporary.Chmod(mode), temporary.Sync(), temporary.Close()); err == nil {
-		err = give(temporary.Name(), name)
+		err = move(temporary.Name(), name)
 	}
 	return err
 }
 
-// cannotWrite is the error for a place where nothing can be written: the person
-// named it, or has to name another.
+// cannotWrite returns the error for a settings file that cannot be written. The user has to choose another place.
 func cannotWrite(name string, err error) error {
 	return terminal.Fail(
 		terminal.ExitNotReady,
@@ -95,8 +96,9 @@ func cannotWrite(name string, err error) error {
 	)
 }
 
+// initialConfig returns a settings file with every setting and table as a comment.
 func initialConfig() string {
-	folder := "/home/me/Main" // as this system writes one; it need not exist
+	folder := "/home/me/Main" // an example; it need not exist
 	if runtime.GOOS == "windows" {
 		folder = "C:/Users/me/Main" // a backslash would have to be doubled in TOML
 	}

@@ -17,19 +17,19 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
-// managed are the settings that an administrator has made for everybody on this machine. They are bounds, which
-// the user's file, the environment and flags can only narrow. The zero value bounds nothing.
+// managed are the settings of an administrator for all users of this machine. They are limits that the
+// user's file, the environment and flags can only narrow. The zero value limits nothing.
 type managed struct {
-	name   string      // of the file, "" if there is none
-	info   fs.FileInfo // when it was read
+	name   string      // path of the file, "" if it has no place
+	info   fs.FileInfo // the state of the file when it was read
 	rights policy.Policy
-	agents []string          // that may have rights, nil for all
-	export []string          // targets of the audit log
-	silent bool              // the owner is not told of questions by [notify]
-	texts  map[string]string // of the settings that are written, by name
+	agents []string          // agents that may have rights, nil for all
+	export []string          // addresses that the audit log is also sent to
+	silent bool              // the table [notify] of the user's file is ignored
+	texts  map[string]string // the texts of the settings in the file, by setting
 }
 
-// machine is where the managed settings are and how they are read; no variable or setting says so.
+// machine finds and reads the managed settings. Only tests replace it: no variable or setting can change the place.
 var machine = struct {
 	file func() (string, error)
 	read func(name string) ([]byte, fs.FileInfo, error)
@@ -88,6 +88,7 @@ func managedKeys() []tableKey[managed] {
 	}...)
 }
 
+// setManaged sets a managed setting.
 func setManaged(m *managed, row setting, text string) error {
 	m.texts[row.name] = text
 	s := Settings{Policy: m.rights, Export: m.export}
@@ -97,8 +98,8 @@ func setManaged(m *managed, row setting, text string) error {
 	return err
 }
 
-// openManaged reads the managed settings. A file that is missing bounds nothing; any other that
-// cannot be read, is not the administrator's alone or is wrong is a [*failure.RequestError].
+// openManaged reads the managed settings. A missing file limits nothing. A file that cannot be read, that others
+// than the administrator can write or that is invalid causes a [*failure.RequestError].
 func openManaged() (m managed, err error) {
 	name, err := machine.file()
 	var content []byte
@@ -139,13 +140,13 @@ func openManaged() (m managed, err error) {
 	)
 }
 
-// bound narrows settings that were read from all other sources, before vaults and agents narrow
-// them further, and says of each setting that it decides that it does.
+// bound narrows the settings that were read from all other sources, before vaults and agents narrow them further. It
+// becomes the origin of each setting that it changes.
 func (m managed) bound(f *Flags, s *Settings) {
 	set := func(name, text string) {
 		f.raws[settingIndex(name)] = raw{name: name, text: text, origin: policy.OriginManaged + " " + m.name}
 	}
-	// The targets of the machine, and its key, are added to those of other sources.
+	// The managed export targets are added to those of the user; the managed checkpoints replace them.
 	if _, has := m.texts["export"]; has {
 		for _, address := range slices.Backward(m.export) {
 			if !slices.Contains(s.Export, address) {
@@ -162,37 +163,38 @@ func (m managed) bound(f *Flags, s *Settings) {
 	s.Policy = s.Policy.Meet(m.rights)
 	for _, name := range stricter {
 		if settingIndex(name) < 0 {
-			continue // a table
+			continue // a table, not a setting
 		}
 		names, _ := s.Policy.Setting(name).([]string)
 		text := strings.Join(names, ",")
-		if text == "" { // no list, or no command of two lists: the tier is none
+		if text == "" { // not a list, or two lists without a common command
 			text = m.texts[name]
 		}
 		set(name, text)
 	}
 }
 
-// ManagedMutations reports whether the machine allows changes.
+// ManagedMutations reports whether the managed settings allow changes.
 func (f *Flags) ManagedMutations() bool { return f.bounds.rights.Mutations }
 
-// ManagedAccess returns the access rules that the machine has for a vault, wherever its root is. They
-// are by the paths of its folder, and of every vault that the folder is in or has in it: one that is known, or
-// has the app's settings. Vaults that are not known are only seen around the folder and right below it.
+// ManagedAccess returns the managed access rules for a vault. The rules name paths in a vault, and the same notes can
+// also be reached through a vault around the folder of v or inside it. So the result also contains the rules of these
+// vaults, translated to paths in v. A folder counts as a vault if it is known or contains a folder .obsidian; unknown
+// vaults inside v are only found directly below its folder.
 func (f *Flags) ManagedAccess(std terminal.Streams, s Settings, v Vault) access.Rules {
 	if !f.bounds.rights.Access.Restrict() {
-		return access.Rules{} // and the app's list is not read
+		return access.Rules{} // without reading the app's list of vaults
 	}
-	at := appvaults.Locate(appvaults.Read(std.Getenv), appvaults.Wanted{Name: v.Name, ID: v.ID, Folder: v.Folder})
-	folder := at.Folder
+	located := appvaults.Locate(appvaults.Read(std.Getenv), appvaults.Wanted{Name: v.Name, ID: v.ID, Folder: v.Folder})
+	folder := located.Folder
 	known := s.VaultFolders(std)
 	rules := f.bounds.rights.Access
 	if folder == "" {
 		return rules
 	}
 	roots := []string{filepath.Clean(folder)}
-	if real, err := filepath.EvalSymlinks(folder); err == nil && real != roots[0] {
-		roots = append(roots, real)
+	if resolved, err := filepath.EvalSymlinks(folder); err == nil && resolved != roots[0] {
+		roots = append(roots, resolved)
 	}
 	hasVault := func(dir string) bool {
 		info, err := os.Stat(filepath.Join(dir, ".obsidian"))
@@ -216,8 +218,8 @@ func (f *Flags) ManagedAccess(std terminal.Streams, s Settings, v Vault) access.
 			}
 		}
 		for _, vault := range inside {
-			if real, err := filepath.EvalSymlinks(vault); err == nil && root == roots[len(roots)-1] {
-				vault = real
+			if resolved, err := filepath.EvalSymlinks(vault); err == nil && root == roots[len(roots)-1] {
+				vault = resolved
 			}
 			if rest, err := filepath.Rel(root, vault); err == nil && rest != "." && filepath.IsLocal(rest) {
 				rules = rules.Meet(f.bounds.rights.Access.Above(filepath.ToSlash(rest)))

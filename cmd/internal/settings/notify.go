@@ -7,10 +7,11 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 )
 
+// notifyKeys returns the keys of the table [notify].
 func notifyKeys() []tableKey[consent.NotifyConfig] {
 	secretFile := object{"type": "string", "minLength": 1, "pattern": absolutePattern}
 	webTarget := object{"type": "string", "minLength": 1, "pattern": `^https?://[^?#@]+$`}
-	oneProgram := object{
+	program := object{
 		"type":        "array",
 		"minItems":    1,
 		"prefixItems": []object{{"type": "string", "pattern": absolutePattern}},
@@ -44,7 +45,7 @@ func notifyKeys() []tableKey[consent.NotifyConfig] {
 		{
 			"command",
 			"list of the absolute path of a program and its arguments; the message is one more argument",
-			oneProgram,
+			program,
 			func(r *reading, c *consent.NotifyConfig, value any, at []string) error {
 				err := nameList(
 					func(c *consent.NotifyConfig) *[]string { return &c.Command },
@@ -64,15 +65,17 @@ func notifyKeys() []tableKey[consent.NotifyConfig] {
 	}
 }
 
-func notifyText(to func(*consent.NotifyConfig) *string) func(*reading, *consent.NotifyConfig, any, []string) error {
+// notifyText returns a reader for a text that must not be empty.
+func notifyText(field func(*consent.NotifyConfig) *string) func(*reading, *consent.NotifyConfig, any, []string) error {
 	return func(_ *reading, c *consent.NotifyConfig, value any, _ []string) (err error) {
-		if *to(c), err = oneText(value); err == nil && *to(c) == "" {
+		if *field(c), err = asText(value); err == nil && *field(c) == "" {
 			err = fmt.Errorf("is %s, want %s", typeName(value), wanted[textual])
 		}
 		return err
 	}
 }
 
+// notify reads the table [notify]. The result is zero if there was a problem.
 func (r *reading) notify(value any) (c consent.NotifyConfig) {
 	if value == nil {
 		return c
@@ -92,10 +95,10 @@ func (r *reading) notify(value any) (c consent.NotifyConfig) {
 	return c
 }
 
-// NotifyIgnored reports whether the settings file says how the owner is told, and the managed
-// settings of the machine forbid it.
+// NotifyIgnored reports whether the settings file has a table [notify] that the managed settings of the machine
+// disable.
 func (f *Flags) NotifyIgnored() bool {
-	told := f.file.notify
-	isTold := told.Ntfy != "" || told.Webhook != "" || len(told.Command) > 0
-	return isTold && f.bounds.silent
+	notify := f.file.notify
+	isSet := notify.Ntfy != "" || notify.Webhook != "" || len(notify.Command) > 0
+	return isSet && f.bounds.silent
 }

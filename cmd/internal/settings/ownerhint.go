@@ -19,15 +19,15 @@ var (
 	setFully = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^the user can set ([a-z-]+) to ([a-z0-9]+(?:\.[a-z0-9]+)*)( and restart)?( \([^()]*\))?$`)
 	})
-	// setAmong is a part of a hint: a setting and its value.
+	// setAmong matches, within a hint, a setting and its value.
 	setAmong = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(^|, or |, | and |; |to |can )set ([a-z-]+) to ([a-z0-9]+(?:\.[a-z0-9]+)*)($|[;,.)]| \()`)
 	})
-	// setFolder is a part of a hint: a setting whose value is a path.
+	// setFolder matches, within a hint, a setting whose value is a path.
 	setFolder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(the user can )?\bset (vault|cli) to `) })
-	// named is a part of a hint that names a setting.
-	named  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`the setting ([a-z][a-z-]*[a-z])`) })
-	raised = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\braise (timeout)\b`) })
+	// named matches, within a hint, the name of a setting.
+	settingMention = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`the setting ([a-z][a-z-]*[a-z])`) })
+	raiseTimeout   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\braise (timeout)\b`) })
 )
 
 // theFile is what hints for agents call the settings file: agents are not told its path.
@@ -37,8 +37,8 @@ const theFile = "the settings file"
 // settings file in place of the bare setting.
 func (f *Flags) OwnerHint(std terminal.Streams, hint string) string {
 	file := ""
-	if at, err := f.place(std); err == nil {
-		file = shortened(std, at.name)
+	if location, err := f.place(std); err == nil {
+		file = withTilde(std, location.name)
 	}
 	if found := setFully().FindStringSubmatch(hint); found != nil && file != "" {
 		if row, isSetting := settingOf(found[1]); isSetting {
@@ -58,7 +58,7 @@ func (f *Flags) OwnerHint(std terminal.Streams, hint string) string {
 		}
 		return "add --cli with "
 	})
-	hint = replaceEach(named(), hint, func(found []string) string {
+	hint = replaceEach(settingMention(), hint, func(found []string) string {
 		if _, isSetting := settingOf(found[1]); !isSetting {
 			return found[0]
 		}
@@ -67,14 +67,14 @@ func (f *Flags) OwnerHint(std terminal.Streams, hint string) string {
 		}
 		return found[1] + " in " + file
 	})
-	hint = replaceEach(raised(), hint, func(found []string) string { return "raise --" + found[1] })
+	hint = replaceEach(raiseTimeout(), hint, func(found []string) string { return "raise --" + found[1] })
 	if file != "" {
 		hint = strings.ReplaceAll(hint, theFile, file)
 	}
 	return terminal.ForOwner(hint)
 }
 
-// flagOf returns a flag with its value as it is typed.
+// flagOf returns the flag of a setting with a value, as the user would type it.
 func flagOf(row setting, value string) string {
 	if row.kind == boolean && value == "true" {
 		return "--" + row.name
@@ -83,14 +83,14 @@ func flagOf(row setting, value string) string {
 }
 
 // replaceEach replaces each match of pattern with what by returns for its submatches.
-func replaceEach(pattern *regexp.Regexp, text string, by func(found []string) string) string {
+func replaceEach(pattern *regexp.Regexp, text string, replacement func(found []string) string) string {
 	return pattern.ReplaceAllStringFunc(text, func(match string) string {
-		return by(pattern.FindStringSubmatch(match))
+		return replacement(pattern.FindStringSubmatch(match))
 	})
 }
 
-// shortened returns a path with "~" for the home folder, as shells write it.
-func shortened(std terminal.Streams, name string) string {
+// withTilde returns a path with the home folder shortened to "~", except on Windows.
+func withTilde(std terminal.Streams, name string) string {
 	home := ownerfiles.Home(runtime.GOOS, std.Getenv)
 	within, isBelow := strings.CutPrefix(name, home+string(filepath.Separator))
 	if runtime.GOOS == "windows" || home == "" || !isBelow {

@@ -22,19 +22,19 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// reloader takes what is stricter in the settings into a gateway that is running. Nothing is ever
-// loosened: that takes the person who starts the next server. One goroutine at a time uses it.
+// reloader applies stricter settings to a running gateway. It never loosens anything: for that the user has to
+// restart the server. It is not safe for concurrent use.
 type reloader struct {
 	gateway Tightener
-	flags   *Flags // of the settings with which the server started
+	flags   *Flags // the flags and settings with which the server started
 	std     terminal.Streams
 	log     *slog.Logger
 
-	tables bool     // there were [[vaults]]
-	served []Served // with the policies in force
+	tables bool     // the settings had tables [[vaults]] when the server started
+	served []Served // the served vaults with their policies in force
 }
 
-// Tightener is the gateway as the reloader needs it.
+// Tightener is the part of the gateway that the reloader uses.
 type Tightener interface {
 	Tighten(policies []policy.Policy, limits Limits)
 	Disable()
@@ -47,9 +47,9 @@ func newReloader(g Tightener, f *Flags, s Settings, std terminal.Streams, log *s
 	}
 }
 
-// reload reads the settings once more and logs what came of it. Settings that cannot be read
-// leave in force what is. read is what was read for another gateway of this process, nil for
-// nothing yet; it is returned for the next one.
+// reload reads the settings, applies what is stricter, and logs the result. If the settings cannot be read, the
+// present ones stay in force. read is the source that was read for another gateway of this process; with nil the
+// files are read. The source used is returned for the next gateway.
 func (r *reloader) reload(read *source) *source {
 	f := r.flags.again()
 	f.source = read
@@ -58,47 +58,47 @@ func (r *reloader) reload(read *source) *source {
 		r.log.Error("settings not reloaded, the previous ones stay in effect: " + err.Error())
 		return f.source
 	}
-	var told telling
+	var report changeReport
 	policies := make([]policy.Policy, len(r.served))
 	for i := range r.served {
-		policies[i] = r.tighten(i, f, s, &told)
+		policies[i] = r.tighten(i, f, s, &report)
 	}
 	if !s.Enabled {
 		r.gateway.Disable()
 	}
 	r.gateway.Tighten(policies, s.Limits)
-	for i, row := range table { // those that a server takes only when it starts
+	for i, row := range table { // settings that only take effect at a start
 		if row.fixed && f.raws[i].text != r.flags.raws[i].text {
-			told.add(&told.kept, row.name)
+			report.add(&report.deferred, row.name)
 		}
 	}
 	if !r.flags.raws[settingIndex("vault")].byFlag() { // otherwise the server was started for one vault
 		for _, t := range s.tables {
 			if !slices.ContainsFunc(r.served, func(served Served) bool { return served.Vault == t.Vault }) {
-				told.add(&told.fresh, fmt.Sprintf("%q", t.label()))
+				report.add(&report.added, fmt.Sprintf("%q", t.label()))
 			}
 		}
 	}
-	became := told.text()
-	if read == nil || became != "" { // once is enough for all agents
+	summary := report.text()
+	if read == nil || summary != "" { // "nothing became stricter" is only logged once for all agents
 		r.log.Log(
 			context.Background(),
 			terminal.LevelNote,
-			"settings reloaded: "+cmp.Or(became, "nothing became stricter"),
+			"settings reloaded: "+cmp.Or(summary, "nothing became stricter"),
 		)
 	}
 	return f.source
 }
 
-// text says what became of the settings, "" if nothing did.
-func (t telling) text() string {
+// text summarizes the changes in one line, "" if there are none.
+func (t changeReport) text() string {
 	var parts []string
 	for _, part := range []struct {
 		text  string
 		names []string
 	}{
-		{"stricter: ", t.taken}, {"disabled, because not in the settings: ", t.closed},
-		{"takes effect at the next start: ", t.kept}, {"served from the next start: ", t.fresh},
+		{"stricter: ", t.stricter}, {"disabled, because not in the settings: ", t.removed},
+		{"takes effect at the next start: ", t.deferred}, {"served from the next start: ", t.added},
 	} {
 		if len(part.names) > 0 {
 			parts = append(parts, part.text+strings.Join(part.names, ", "))
@@ -107,48 +107,48 @@ func (t telling) text() string {
 	return strings.Join(parts, "; ")
 }
 
-// tighten returns the policy to lay over the one of a vault.
-func (r *reloader) tighten(i int, f *Flags, s Settings, told *telling) policy.Policy {
-	has := r.served[i].Policy
-	// Where there were no tables and are none, it is the one vault whatever its name is.
+// tighten computes and stores the policy of served vault i: the present policy and that of the settings s, whichever
+// is stricter in each part. The changes are added to told. A vault that the settings no longer list is disabled.
+func (r *reloader) tighten(i int, f *Flags, s Settings, report *changeReport) policy.Policy {
+	current := r.served[i].Policy
+	// Without tables, before and now, there is only one vault, even if its name has changed.
 	wanted := s.Served[0].Policy
-	there := !r.tables && len(s.tables) == 0
+	isListed := !r.tables && len(s.tables) == 0
 	for _, served := range s.Served {
-		if !there && served.Vault == r.served[i].Vault {
+		if !isListed && served.Vault == r.served[i].Vault {
 			wanted = served.Policy
-			there = true
+			isListed = true
 		}
 	}
-	if !there {
-		if has.Ceiling > tiers.None {
-			told.add(&told.closed, fmt.Sprintf("%q", r.label(i)))
+	if !isListed {
+		if current.Ceiling > tiers.None {
+			report.add(&report.removed, fmt.Sprintf("%q", r.label(i)))
 		}
-		wanted = has
+		wanted = current
 		wanted.Ceiling = tiers.None
-		wanted.Origins = maps.Clone(has.Origins)
+		wanted.Origins = maps.Clone(current.Origins)
 		wanted.Origins["tier"] = "file " + f.file.base() + ", which does not list this vault"
 		r.served[i].Policy = wanted
 		return wanted
 	}
-	stricter := has.Stricter(wanted)
-	looser := wanted.Stricter(has)
+	stricter := current.Stricter(wanted)
+	looser := wanted.Stricter(current)
 	for _, part := range policy.Meetings() {
 		if !reloads(part.Name) {
 			continue
 		}
 		if slices.Contains(looser, part.Name) {
-			told.add(&told.kept, r.of(part.Name, i))
+			report.add(&report.deferred, r.settingLabel(part.Name, i))
 		}
 		if slices.Contains(stricter, part.Name) {
-			told.add(&told.taken, r.of(part.Name, i))
+			report.add(&report.stricter, r.settingLabel(part.Name, i))
 		}
 	}
-	r.served[i].Policy = wanted.Meet(has)
+	r.served[i].Policy = wanted.Meet(current)
 	return wanted
 }
 
-// reloads reports whether a running server tells of a part of the policy that became stricter: a setting that is
-// not only taken at the next start, or a table.
+// reloads reports whether a part of the policy can become stricter in a running server.
 func reloads(part string) bool {
 	if part == "access" || part == "flow" {
 		return true
@@ -157,8 +157,8 @@ func reloads(part string) bool {
 	return isSetting && !row.fixed
 }
 
-// of names a setting, with the vault where vaults have their own.
-func (r *reloader) of(name string, i int) string {
+// of returns the name of a setting, followed by the vault if vaults can differ in it.
+func (r *reloader) settingLabel(name string, i int) string {
 	if len(r.served) > 1 && (name == "tier" || name == "access") {
 		return fmt.Sprintf("%s of %q", name, r.label(i))
 	}
@@ -169,41 +169,42 @@ func (r *reloader) label(i int) string {
 	return cmp.Or(vaultTable{Vault: r.served[i].Vault}.label(), "the app's vault")
 }
 
-// telling is what came of a reload, for people.
-type telling struct{ taken, kept, closed, fresh []string }
+// telling collects the changes of a reload for the log.
+type changeReport struct{ stricter, deferred, removed, added []string }
 
-func (t *telling) add(list *[]string, name string) {
+func (t *changeReport) add(list *[]string, name string) {
 	if !slices.Contains(*list, name) {
 		*list = append(*list, name)
 	}
 }
 
-// What changes in the files acts in running servers within a second: a look at each of two files
-// is one system call, and an editor may be in the middle of writing.
+// Changes of the files take effect in running servers within a second. A check costs one system call for each of
+// two files. A changed file must stay the same for a moment, because an editor may still be writing it.
 const (
 	lookEvery = 500 * time.Millisecond
 	settleFor = 200 * time.Millisecond
 )
 
-// Running are the gateways of a process, which take stricter settings together: the files are
-// read once for all of them.
+// Running contains the gateways of a process, which reload their settings together: the files are read once for all
+// of them.
 type Running struct {
-	flags   *Flags // of the settings with which the process started
+	flags   *Flags // the flags and settings with which the process started
 	started Settings
 	std     terminal.Streams
 	log     *slog.Logger
 
 	mu     sync.Mutex
 	all    []*reloader
-	read   *source                       // the last that was read, nil for none
-	agents atomic.Pointer[policy.Agents] // those of the last that could be read, nil before the first reload
+	read   *source                       // the files as last read, nil before
+	agents atomic.Pointer[policy.Agents] // the agents of the last successful reload, nil before
 }
 
-// NewRunning returns the gateways of a process that started with these settings: none yet.
+// NewRunning returns a Running without gateways for a process that started with these settings.
 func NewRunning(f *Flags, s Settings, std terminal.Streams, log *slog.Logger) *Running {
 	return &Running{flags: f, started: s, std: std, log: log}
 }
 
+// reload reloads the settings of every gateway.
 func (r *Running) reload() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -216,14 +217,14 @@ func (r *Running) reload() {
 	}
 }
 
-// Watch adds the gateway of the process, which has the settings s, and has the settings read again at
-// SIGHUP, and when a file of theirs has changed and stays as it is for a moment. It returns what ends that.
+// Watch adds the gateway of the process, which has the settings s, and starts to reload the settings on SIGHUP and
+// when one of their files has changed. Watching ends with ctx or with stop, which waits for a running reload.
 func (r *Running) Watch(ctx context.Context, g Tightener, s Settings) (stop func()) {
 	r.all = append(r.all, newReloader(g, r.flags, s, r.std, r.log))
 	r.read = r.flags.source
 	ctx, cancel := context.WithCancel(ctx)
 	asked := make(chan os.Signal, 1)
-	signal.Notify(asked, syscall.SIGHUP) // on Windows it never comes
+	signal.Notify(asked, syscall.SIGHUP) // never sent on Windows
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -242,12 +243,12 @@ func (r *Running) Watch(ctx context.Context, g Tightener, s Settings) (stop func
 	}
 }
 
-// AddAgent adds the gateway of an agent, which open makes of the settings of the agent: as they were
-// when the process started, if the agent was defined then, with what became stricter since.
+// AddAgent adds the gateway of an agent, which open creates from the settings of the agent. If the agent was already
+// defined when the process started, these are the settings of that time, tightened by later changes.
 func (r *Running) AddAgent(agent string, open func(s Settings) Tightener) error {
 	f := r.flags.again()
 	f.agent = &agent
-	r.mu.Lock() // no change is missed between reading the settings and following them
+	r.mu.Lock() // no reload may happen before the gateway is in r.all
 	defer r.mu.Unlock()
 	_, early := r.started.Agents[agent]
 	read := r.read
@@ -270,7 +271,7 @@ func (r *Running) AddAgent(agent string, open func(s Settings) Tightener) error 
 	return nil
 }
 
-// Agents returns the agents of the settings file as it is now, if it can be read.
+// Agents returns the agents of the settings file as of the last successful reload.
 func (r *Running) Agents() policy.Agents {
 	if now := r.agents.Load(); now != nil {
 		return *now
@@ -278,7 +279,8 @@ func (r *Running) Agents() policy.Agents {
 	return r.started.Agents
 }
 
-// lookAt returns what looks at files. What cannot be looked at is as if it were not there.
+// lookAt returns a function that returns the present state of the files; nil for a file that does not exist or cannot
+// be inspected.
 func lookAt(names ...string) func() []fs.FileInfo {
 	return func() (seen []fs.FileInfo) {
 		for _, name := range names {
@@ -286,7 +288,7 @@ func lookAt(names ...string) func() []fs.FileInfo {
 			if err != nil {
 				info = nil
 			} else {
-				os.SameFile(info, info) // on Windows which file it is would be looked up later, by its name
+				os.SameFile(info, info) // on Windows this loads the identity of the file before it can be replaced
 			}
 			seen = append(seen, info)
 		}
@@ -294,11 +296,11 @@ func lookAt(names ...string) func() []fs.FileInfo {
 	}
 }
 
-// watch calls reload when it is asked to, and when the files that look looks at have changed and settled.
-// seen is how they were when they were read, nil for one that was not there. It ends with ctx.
+// watch calls reload for every signal in asked, and when the files that look inspects have changed and settled. seen
+// is their state when they were read, nil for a file that did not exist. watch returns when ctx is done.
 func watch(ctx context.Context, look func() []fs.FileInfo, seen []fs.FileInfo, asked <-chan os.Signal, reload func()) {
-	changing := false      // a file is another than the one that was read,
-	var last []fs.FileInfo // and this is how they were at the last look
+	changing := false      // the files differ from seen
+	var last []fs.FileInfo // if changing: the files at the last check
 	timer := time.NewTimer(lookEvery)
 	defer timer.Stop()
 	for {
@@ -315,7 +317,7 @@ func watch(ctx context.Context, look func() []fs.FileInfo, seen []fs.FileInfo, a
 			switch {
 			case same(now, seen):
 				changing = false
-			case changing && same(now, last): // as at the last look: it has settled
+			case changing && same(now, last): // the files have settled
 				seen = now
 				changing = false
 				reload()
@@ -329,7 +331,7 @@ func watch(ctx context.Context, look func() []fs.FileInfo, seen []fs.FileInfo, a
 	}
 }
 
-// same reports whether no file was touched between two looks.
+// same reports whether no file was changed between two checks.
 func same(a, b []fs.FileInfo) bool {
 	return slices.EqualFunc(a, b, func(a, b fs.FileInfo) bool {
 		if a == nil || b == nil {

@@ -10,42 +10,42 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-// object is a part of a JSON Schema.
+// object is a JSON object of a JSON Schema.
 type object = map[string]any
 
-// configSchema is the JSON Schema of the settings file, for editors. It knows the form
-// of a value; what a value means, such as whether a profile is there, is for "config check".
+// configSchema returns the JSON Schema of the settings file, for editors. It describes the form of values; whether
+// they make sense, such as whether a profile exists, is checked by "config check".
 func configSchema() object {
 	definitions := object{"command": object{"enum": allowlist.Names()}}
 	general := object{}
 	profile := object{}
 	for _, row := range table {
-		o := object{"description": row.usage, "default": row.valueOf(row.fallback)}
+		definition := object{"description": row.usage, "default": row.valueOf(row.fallback)}
 		switch row.kind {
 		case boolean:
-			o["type"] = "boolean"
+			definition["type"] = "boolean"
 		case numeric:
-			o["type"] = "integer"
-			o["minimum"] = row.form.least
-			o["maximum"] = row.form.most
+			definition["type"] = "integer"
+			definition["minimum"] = row.form.least
+			definition["maximum"] = row.form.most
 		case list:
-			o["type"] = "array"
-			o["items"] = object{"$ref": "#/$defs/command"}
+			definition["type"] = "array"
+			definition["items"] = object{"$ref": "#/$defs/command"}
 			if row.form.choices != nil {
-				o["items"] = object{"enum": row.form.choices}
+				definition["items"] = object{"enum": row.form.choices}
 			} else if row.form.pattern != "" {
-				o["items"] = object{"type": "string", "pattern": row.form.pattern}
+				definition["items"] = object{"type": "string", "pattern": row.form.pattern}
 			}
 		default:
-			o["type"] = "string"
+			definition["type"] = "string"
 			if row.form.choices != nil {
-				o["enum"] = row.form.choices
+				definition["enum"] = row.form.choices
 			}
 			if row.form.pattern != "" {
-				o["pattern"] = row.form.pattern
+				definition["pattern"] = row.form.pattern
 			}
 		}
-		definitions[row.name] = o
+		definitions[row.name] = definition
 		reference := object{"$ref": "#/$defs/" + row.name}
 		general[row.name] = reference
 		if row.name != "profile" {
@@ -63,8 +63,8 @@ func configSchema() object {
 		"description": "the vaults, the first one being the default",
 		"items":       vault,
 	}
-	general["flow"] = flowForm()
-	general["flow"].(object)["description"] = flowAbout
+	general["flow"] = flowSchema()
+	general["flow"].(object)["description"] = flowDescription
 	general["profiles"] = object{
 		"type": "object", "description": "profile to apply to the rest of the file, by the name of the profile", "propertyNames": object{"minLength": 1},
 		"additionalProperties": object{"type": "object", "properties": profile, "additionalProperties": false},
@@ -73,23 +73,23 @@ func configSchema() object {
 		"type": "object", "description": "agents by their names, each with rights that narrow those of the file and of its vaults",
 		"propertyNames": object{"pattern": agentPattern}, "additionalProperties": tableSchema(agentKeys()),
 	}
-	told := tableSchema(notifyKeys())
-	told["description"] = "how you are told that a question waits"
-	told["dependentRequired"] = object{
+	notify := tableSchema(notifyKeys())
+	notify["description"] = "how you are told that a question waits"
+	notify["dependentRequired"] = object{
 		"webhook":             []string{"webhook-secret-file"},
 		"webhook-secret-file": []string{"webhook"},
 		"ntfy-token-file":     []string{"ntfy"},
 	}
-	general["notify"] = told
+	general["notify"] = notify
 	return object{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "vaultwicket settings",
 		"type": "object", "properties": general, "additionalProperties": false, "$defs": definitions,
 	}
 }
 
-const accessAbout = "what may be done with a folder or note, by its path; \"/\" is the vault, the most specific path wins"
+const accessDescription = "what may be done with a folder or note, by its path; \"/\" is the vault, the most specific path wins"
 
-func accessForm() object {
+func accessSchema() object {
 	return object{"type": "object", "minProperties": 1, "additionalProperties": object{"enum": levelNames()}}
 }
 
@@ -101,15 +101,15 @@ func levelNames() []string {
 	return names
 }
 
-// tableKey is a key of one of the tables of a settings file: what it means, the JSON Schema of its value without a
-// description, and how the value is read into a T.
+// tableKey is a key of one of the tables of a settings file: its description, the JSON Schema of its value without a
+// description, and the function that reads the value into a T.
 type tableKey[T any] struct {
 	name, about string
 	form        object
 	read        func(r *reading, to *T, value any, at []string) error
 }
 
-// settingKeys returns keys for the settings of these names. set stores the text of a setting in a T.
+// settingKeys returns table keys for the settings with these names. set stores the text of a setting in a T.
 func settingKeys[T any](names []string, set func(to *T, row setting, text string) error) (keys []tableKey[T]) {
 	for _, name := range names {
 		row, _ := settingOf(name)
@@ -118,6 +118,7 @@ func settingKeys[T any](names []string, set func(to *T, row setting, text string
 	return keys
 }
 
+// readSetting returns a reader for the setting with this name, which stores its text with set.
 func readSetting[T any](
 	name string,
 	set func(to *T, row setting, text string) error,
@@ -133,32 +134,33 @@ func readSetting[T any](
 }
 
 // readKeys reads a table into to. Problems are reported with format, which is given prefix and the key; unknown is
-// the sentence for an unknown key. sound is false if there was a problem.
+// the message for an unknown key. ok is false if there was a problem.
 func readKeys[T any](
 	r *reading,
 	keys []tableKey[T],
 	to *T,
 	values map[string]any,
-	at []string,
+	path []string,
 	format, prefix, unknown string,
-) (sound bool) {
+) (ok bool) {
 	before := len(r.problems)
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		place := append(slices.Clone(at), name)
+		keyPath := append(slices.Clone(path), name)
 		i := slices.IndexFunc(keys, func(k tableKey[T]) bool { return k.name == name })
 		var err error
 		if i < 0 {
 			err = fmt.Errorf("%s%s", unknown, excerpt.DidYouMean(name, keyNames(keys)))
 		} else {
-			err = keys[i].read(r, to, values[name], place)
+			err = keys[i].read(r, to, values[name], keyPath)
 		}
 		if err != nil {
-			r.report(place, format+": %v", prefix+excerpt.Short(name), err)
+			r.report(keyPath, format+": %v", prefix+excerpt.Short(name), err)
 		}
 	}
 	return len(r.problems) == before
 }
 
+// keyNames returns the names of the keys.
 func keyNames[T any](keys []tableKey[T]) (names []string) {
 	for _, key := range keys {
 		names = append(names, key.name)
@@ -166,13 +168,15 @@ func keyNames[T any](keys []tableKey[T]) (names []string) {
 	return names
 }
 
-func described[T any](keys []tableKey[T]) (list [][2]string) {
+// keyDescriptions returns the name and the description of each key.
+func keyDescriptions[T any](keys []tableKey[T]) (list [][2]string) {
 	for _, key := range keys {
 		list = append(list, [2]string{key.name, key.about})
 	}
 	return list
 }
 
+// tableSchema returns the JSON Schema of a table with these keys.
 func tableSchema[T any](keys []tableKey[T]) object {
 	properties := object{}
 	for _, key := range keys {
@@ -185,7 +189,8 @@ func tableSchema[T any](keys []tableKey[T]) object {
 	return object{"type": "object", "properties": properties, "additionalProperties": false}
 }
 
-func oneText(value any) (string, error) {
+// asText returns a value that must be a string.
+func asText(value any) (string, error) {
 	text, ok := value.(string)
 	if !ok {
 		return "", fmt.Errorf("is %s, want %s", typeName(value), wanted[textual])
@@ -194,7 +199,7 @@ func oneText(value any) (string, error) {
 }
 
 // nameList returns a reader for a list of names. what describes a name in errors. An empty list stays empty, not nil.
-func nameList[T any](to func(*T) *[]string, what string) func(r *reading, t *T, value any, at []string) error {
+func nameList[T any](field func(*T) *[]string, what string) func(r *reading, t *T, value any, at []string) error {
 	return func(_ *reading, t *T, value any, _ []string) error {
 		list, ok := value.([]any)
 		if !ok {
@@ -208,11 +213,11 @@ func nameList[T any](to func(*T) *[]string, what string) func(r *reading, t *T, 
 			}
 			names = append(names, name)
 		}
-		*to(t) = names
+		*field(t) = names
 		return nil
 	}
 }
 
-func listForm() object {
+func listSchema() object {
 	return object{"type": "array", "items": object{"type": "string", "minLength": 1}}
 }

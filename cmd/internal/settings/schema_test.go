@@ -146,7 +146,7 @@ func settingsPage() string {
 	}
 	b.WriteString("\n## [[flow]]\n\nRules about where text may go, see [permissions](permissions.md#flow). Tables `[[agents.NAME.flow]]` apply to one agent, those in the managed settings to everybody. All of them apply together.\n\n" +
 		testenv.TableHead("key", ""))
-	for _, key := range described(flowKeys()) {
+	for _, key := range keyDescriptions(flowKeys()) {
 		b.WriteString(testenv.TableRow(testenv.TableCode(key[0]), key[1]))
 	}
 	b.WriteString("\n## Content rules\n\nThese rules look at the text of notes. `shadow` and `exceptions` can name each of them. `explain`, and `dry-run` in your terminal, have a line for each that is on, and the policy view of the local page shows what each did. See [permissions](permissions.md#exceptions-and-test-mode).\n\n" +
@@ -158,19 +158,19 @@ func settingsPage() string {
 	b.WriteString("\n## [agents.NAME]\n\nThe rights of one agent. They can only restrict those of the file and its vaults. A server runs for the agent of the setting `agent`. If that is empty and agents are defined,\n" +
 		"it runs for the agent `default`; if that one is not defined, nothing is allowed. Other commands without `agent` run for you, the owner. A name has 1 to 64 of `a` to `z`, `0` to `9`, `.`, `-` and `_`.\n\n" +
 		testenv.TableHead("key", ""))
-	for _, key := range described(agentKeys()) {
+	for _, key := range keyDescriptions(agentKeys()) {
 		b.WriteString(testenv.TableRow(testenv.TableCode(key[0]), key[1]))
 	}
 	b.WriteString("\n## [notify]\n\nHow a server tells you that a question waits: see [Permissions and approvals](permissions.md#approvals). It cannot be in a profile, and is read when a server starts.\n\n" +
 		testenv.TableHead("key", ""))
-	for _, key := range described(notifyKeys()) {
+	for _, key := range keyDescriptions(notifyKeys()) {
 		b.WriteString(testenv.TableRow(testenv.TableCode(key[0]), key[1]))
 	}
 	b.WriteString("\n## Managed settings\n\nThe administrator of a machine can set limits for everybody on it, in `/etc/vaultwicket/config.toml` (macOS: `/Library/Application Support/vaultwicket/config.toml`, Windows:\n" +
 		"`vaultwicket\\config.toml` in the folder ProgramData). Flags, variables, profiles, the user's file, its vaults and its agents can only be stricter; `config show` says which values come from here. The file and every folder on\n" +
 		"its path must belong to root (on Windows to administrators) and be writable by nobody else. If not, or if the file is invalid, vaultwicket does not start. It can have these keys:\n\n" +
 		testenv.TableHead("key", ""))
-	for _, key := range described(managedKeys()) {
+	for _, key := range keyDescriptions(managedKeys()) {
 		b.WriteString(testenv.TableRow(testenv.TableCode(key[0]), key[1]))
 	}
 	b.WriteString("\nThese limits bind vaultwicket, not other programs of the user, such as an editor. `access` also applies if a folder inside a vault, or one that contains vaults, is served as a vault: `\"Private\" = \"none\"` hides `Notes/Private` from a server for `Notes/Private` and from one for the folder that contains `Notes`. A vault is recognized by its folder `.obsidian`, from the app's list, or from the settings. A user who can move or copy files can take them to a place without a rule; only the level of `/` applies everywhere.\n")

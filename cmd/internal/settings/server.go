@@ -10,29 +10,30 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// TokenVariable contains a bearer token for HTTP, where a file is inconvenient, such as in containers.
+// TokenVariable is the environment variable with the bearer token for HTTP. It is for places where a file is
+// inconvenient, such as containers.
 const TokenVariable = "VAULTWICKET_TOKEN"
 
 const maxTokenFile = 16 << 10
 
-// Server is a server over HTTP: the address of its endpoint, and a bearer token or "".
+// Server is a server over HTTP: the URL of its endpoint, and a bearer token or "".
 type Server struct{ URL, Token string }
 
-// CallsServer adds the flag with which a subcommand calls a server in place of the gateway of this
-// machine: the Remote of an opened subcommand is set then.
+// CallsServer adds the flag --url, with which a subcommand calls a server instead of a gateway of its own. The
+// field Remote of an opened subcommand is set then.
 func (f *Flags) CallsServer() {
 	f.StringVar(&f.url, "url", "", "call this server over HTTP, with the token of --token-file or "+TokenVariable)
 }
 
-// Server returns the server to call, nil for none, and the vault there, "" for its default one. The settings of
-// this machine do not apply: a flag that could only mean them is refused. The token may be missing.
+// Server returns the server to call, nil without --url, and the vault on it, "" for its default vault. The settings of
+// this machine do not apply, so flags for them are errors. The token may be empty.
 func (f *Flags) Server(std terminal.Streams) (server *Server, vault string, err error) {
 	if f.url == "" {
 		return nil, "", nil
 	}
-	usage := func(reason, advice string) error { return &terminal.UsageError{Reason: reason, Advice: advice} }
+	usageError := func(reason, advice string) error { return &terminal.UsageError{Reason: reason, Advice: advice} }
 	if err := httpguard.CheckURL(f.url); err != nil {
-		return nil, "", usage(
+		return nil, "", usageError(
 			fmt.Sprintf("flag \"--url\": %q %v", excerpt.Short(f.url), err),
 			"use the address of the endpoint, such as https://notes.example/mcp",
 		)
@@ -44,7 +45,7 @@ func (f *Flags) Server(std terminal.Streams) (server *Server, vault string, err 
 		case r.name == "token-file":
 			text, err := ownerfiles.Read(r.text, maxTokenFile)
 			if err != nil {
-				return nil, "", usage(
+				return nil, "", usageError(
 					fmt.Sprintf("token-file %q: %v", excerpt.Short(r.text), err),
 					"use a file that only you can read",
 				)
@@ -53,14 +54,14 @@ func (f *Flags) Server(std terminal.Streams) (server *Server, vault string, err 
 		case r.name == "vault":
 			vault = r.text
 		default:
-			return nil, "", usage(
+			return nil, "", usageError(
 				fmt.Sprintf("flag %q has no effect with --url", "--"+r.name),
 				"the server has its own settings",
 			)
 		}
 	}
 	if strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return nil, "", usage(
+		return nil, "", usageError(
 			"the token has characters that a header cannot carry",
 			"give the file of the token with --token-file",
 		)

@@ -1,10 +1,10 @@
 // Package settings reads the settings: flags, environment variables, and the settings
-// file with its profiles and vaults. It knows where each value comes from, has the
-// subcommand "config", and takes stricter settings into a running server. What is built of
-// them is the business of package bootstrap.
+// file with its profiles and vaults. It records where each value comes from, implements the
+// subcommand "config", and applies stricter settings to a running server. Package bootstrap
+// builds the gateway from them.
 //
-// Every setting is one row of a table. An unknown, duplicate or invalid setting is an error, because it
-// was meant to be one. A settings file that an agent or another user could write is not read.
+// Every setting is one row of a table. An unknown, duplicate or invalid setting is an error: ignoring a
+// typing error could leave something enabled. A settings file that an agent or another user could write is rejected.
 //
 //go:generate go test -run TestThePageHoldsTheSettings -update .
 package settings
@@ -27,99 +27,99 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// Settings is what a person has chosen, parsed and within its bounds.
+// Settings are the user's settings, parsed and checked.
 type Settings struct {
 	CLI           string
 	Backend       Backend
 	Vault         Vault         // the default one
-	Export        []string      // addresses of targets of the audit log
-	Checkpoints   string        // "state", the path of a command, or ""
-	Policy        policy.Policy // of a vault that has none of its own
+	Export        []string      // addresses that the audit log is also sent to
+	Checkpoints   string        // [SignedByState], the path of a command, or "" for no checkpoints
+	Policy        policy.Policy // the policy of a vault without restrictions of its own
 	Timeout       time.Duration
 	MaxOutput     int
 	ResultFormat  string // json or text
-	DayStart      int    // the hour at which a day begins
+	DayStart      int    // hour at which a day begins, 0 to 12
 	Embeddings    Embeddings
-	MarkUntrusted bool // note text is put between marks; of the policy, as are the rates in Limits, and Enabled
+	MarkUntrusted bool // note text is put between delimiters; comes from the policy, see bindServer
 	Limits        Limits
 	Enabled       bool
 	LogLevel      slog.Level
 	LogJSON       bool
 	Toolsets      []string
 	HTTP          HTTP
-	// Agent is the agent whose rights apply, "" for the owner of the notes, or where no agent
-	// is defined. Agents are all that are defined.
+	// Agent is the agent whose rights apply, "" for the owner of the notes or if no agent is
+	// defined. Agents are all defined agents.
 	Agent    string
 	Agents   policy.Agents
-	Reviewed string               // the agent whose past is wanted, "" for everybody's, see [Flags.Reviews]
-	Notify   consent.NotifyConfig // how the owner is told of questions
+	Reviewed string               // the agent whose history is shown, "" for all agents, see [Flags.Reviews]
+	Notify   consent.NotifyConfig // how the owner is notified of approval requests
 
-	tables []vaultTable // [[vaults]] of the file
-	Served []Served     // every vault that is served, the default one first
+	tables []vaultTable // the tables [[vaults]] of the file
+	Served []Served     // every served vault, the default one first
 }
 
-// Vault says which vault is meant: by its name, its id or its folder, each "" if it is not given.
+// Vault identifies a vault by its name, its id or its folder, each "" if it is not given.
 type Vault struct {
-	Name   string // as the app knows it
-	ID     string // the app's id, 16 hex digits
-	Folder string // absolute
-	Pinned bool   // the vault of that name or id must have that folder
+	Name   string // its name in the app
+	ID     string // its id in the app, 16 hex digits
+	Folder string // an absolute path
+	Pinned bool   // the vault with this name or id must be in this folder
 }
 
-// Served is a vault with what may be done in it.
+// Served is a served vault with its policy.
 type Served struct {
 	Vault
 	Policy policy.Policy
 }
 
-// Backend says which program answers.
+// Backend selects the program that runs commands.
 type Backend string
 
-// The backends. Auto is the Obsidian CLI where it is usable, otherwise the embedded program.
+// The backends. Auto is the Obsidian CLI if it is usable, otherwise the embedded CLI.
 const (
 	Auto     Backend = "auto"
 	App      Backend = "obsidian"
 	Embedded Backend = "embedded"
 )
 
-// Limits bound what callers may ask for. A zero of one of the rates means no limit.
+// Limits bound the number of calls. A rate of zero means no limit.
 type Limits struct {
-	Parallel                        int // calls that run at once
+	Parallel                        int // calls that run at the same time
 	Calls, Mutations, MutationsHour int // calls in a minute, and changes in a minute and in an hour
 }
 
-// Embeddings is a server that makes vectors of texts. The zero Embeddings is none.
+// Embeddings is a server that computes embeddings of texts. The zero Embeddings means no server.
 type Embeddings struct {
 	Address   string
 	Model     string
-	KeyFile   string // of a key for it, "" for none
+	KeyFile   string // the file with the API key, "" for none
 	Elsewhere bool   // it is on another machine
 }
 
-// setting is one row of the table of settings. Each has one name everywhere: the flag --name, the
-// environment variable VAULTWICKET_NAME with underscores, and the key of the settings file.
+// setting is one row of the table of settings. Its name is used everywhere: as the flag --name, as the
+// environment variable VAULTWICKET_NAME (with underscores), and as the key in the settings file.
 type setting struct {
 	name, fallback, usage string
-	example               string // another value than the default, of one that takes a text or a list
+	example               string // a value other than the default, for settings of kind textual or list
 	kind                  kind
-	form                  form   // of its value, for the schema
-	fixed                 bool   // what a running server does not take from a file that changed
-	connects              string // with whom it opens a connection, and what is sent; "" for a setting that opens none
+	form                  form   // the form of its value, for the schema
+	fixed                 bool   // a change of the file only takes effect when the server is restarted
+	connects              string // whom it connects to, and what is sent; "" if it opens no connection
 	set                   func(s *Settings, text string) error
 }
 
-// kind says how a setting is written in the settings file.
+// kind is the TOML type of a setting in the settings file.
 type kind uint8
 
 const (
 	textual kind = iota
 	boolean
 	numeric
-	list // of names
+	list // a list of names
 )
 
-// form is what can be told of a value by looking at it. The function that reads
-// the setting decides; this is for editors.
+// form describes the syntax of a value for editors, as part of the schema. Whether a value is valid is
+// decided by the function set of the setting.
 type form struct {
 	choices     []string
 	pattern     string
@@ -634,7 +634,7 @@ var table = [...]setting{
 		form:    form{pattern: `^$|` + agentPattern},
 		fixed:   true,
 		set: func(s *Settings, text string) error {
-			if s.Agent = text; text == "" { // for none; which are defined is known where the file is read
+			if s.Agent = text; text == "" { // no agent; pickAgent checks that an agent is defined
 				return nil
 			}
 			return CheckAgentName(text)
@@ -645,32 +645,32 @@ var table = [...]setting{
 		example: "work",
 		usage:   "profile to apply: a table [profiles.NAME] of the settings file",
 		set:     func(*Settings, string) error { return nil },
-	}, // which are defined is known where the file is read
+	}, // fromFile checks that the profile is defined
 }
 
-// namePattern takes the usual names of properties and tags.
+// namePattern matches common names of properties and tags.
 const namePattern = `^#?[A-Za-z_À-ɏΑ-ωА-я一-鿿ぁ-ヺ가-힣][A-Za-z_À-ɏΑ-ωА-я一-鿿ぁ-ヺ가-힣0-9/-]{0,30}$`
 
-// absolutePattern takes the absolute paths of all systems.
+// absolutePattern matches absolute paths of all operating systems.
 const absolutePattern = `^(/|[A-Za-z]:[/\\]|\\\\)`
 
-// targetPattern takes addresses as audit.CheckTarget does, but for those with an IPv6 address.
+// targetPattern matches the addresses that audit.CheckTarget accepts, except those with an IPv6 address.
 const targetPattern = `^(https?://[a-z0-9.-]*[a-z0-9](:[1-9][0-9]{0,4})?/[A-Za-z0-9/_.-]+|syslog\+(tcp|tls)://[a-z0-9.-]*[a-z0-9]:[1-9][0-9]{0,4}|(syslog\+unix|file):///[A-Za-z0-9/_. -]*[A-Za-z0-9_.-])$`
 
-// SignedByState is the value of checkpoints for a key in the state folder.
+// SignedByState is the value of the setting checkpoints that signs with a key in the state folder.
 const SignedByState = "state"
 
 var tierNames = []string{"v0", "v1", "v2", "v3"}
 
 var resultFormats = []string{"json", "text"}
 
-// logLevels and logFormats are the values of log-level and log-format.
+// The values of the settings log-level and log-format.
 var (
 	logLevels  = []string{"debug", "info", "warn", "error"}
 	logFormats = []string{"text", "json"}
 )
 
-// levels are what the values of log-level mean.
+// levels maps the values of log-level to levels of package slog.
 var levels = map[string]slog.Level{
 	"debug": slog.LevelDebug,
 	"info":  slog.LevelInfo,
@@ -678,7 +678,7 @@ var levels = map[string]slog.Level{
 	"error": slog.LevelError,
 }
 
-// settingOf returns the row of a setting by its name.
+// settingOf returns the setting with this name.
 func settingOf(name string) (setting, bool) {
 	if i := settingIndex(name); i >= 0 {
 		return table[i], true

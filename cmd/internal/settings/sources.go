@@ -18,22 +18,22 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
-// envPrefix begins the environment variables that are settings.
+// envPrefix is the prefix of the environment variables that are settings.
 const envPrefix = "VAULTWICKET_"
 
-// otherVariables are variables with our prefix that are no settings: the file
-// of the settings, the token of HTTP, and those that only the embedded program reads.
+// otherVariables are variables with this prefix that are not settings: the path of the settings file, the HTTP
+// token, and those that only the embedded CLI reads.
 var otherVariables = [...]string{"CONFIG", "TOKEN", "NOW", "ACTIVE", "LIFELINE", "SESSION", "ACCESS", "GATEWAY"}
 
-// raw is the text of a setting and where it comes from. It is the flag's value
-// for pflag; the other sources fill in what no flag gave.
+// raw is the text of a setting and its origin. It implements the value of a flag for pflag; the other sources set it
+// if the flag was not given.
 type raw struct {
 	name, text, origin string
 	priority           priority
 	boolean            bool
 }
 
-// priority orders the sources of a setting: the highest one that gives it decides.
+// priority orders the sources of a setting: the source with the highest priority decides.
 type priority int
 
 const (
@@ -47,13 +47,14 @@ const (
 
 func (r *raw) String() string { return r.text }
 
-// windowsPathWithQuote is what the command line of Windows makes of "C:\My Notes\" and the words behind it, see
-// https://learn.microsoft.com/cpp/c-language/parsing-c-command-line-arguments: no path there contains a quote. Shells
-// complete the names of folders so.
+// windowsPathWithQuote matches an argument that results from "C:\My Notes\" on the command line of Windows: the last
+// backslash escapes the quote, so the following words become part of the argument, see
+// https://learn.microsoft.com/cpp/c-language/parsing-c-command-line-arguments. Shells complete folder names with that
+// backslash. A real path on Windows cannot contain a quote.
 var windowsPathWithQuote = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[A-Za-z]:|\\\\|\.{1,2}\\)[^"]*"`) })
 
-// Set is called by pflag when the flag is given. A flag given twice is refused,
-// as a duplicate key in the file is: which one was meant?
+// Set is called by pflag for each use of the flag. A flag that is given twice is an error, like a duplicate key in
+// the file: it is unclear which value is meant.
 func (r *raw) Set(text string) error {
 	if r.origin != "" {
 		return errors.New("given twice")
@@ -75,7 +76,7 @@ func (r *raw) Type() string {
 	return "string"
 }
 
-// What an origin begins with that is not the file's.
+// Prefixes of the origin of a setting that does not come from the file.
 const (
 	flagOrigin = "flag --"
 	envOrigin  = "environment "
@@ -87,34 +88,36 @@ func (r *raw) byFlag() bool { return r.priority == fromFlag }
 type Flags struct {
 	terminal.FlagSet
 	raws   [len(table)]raw
-	given  [len(table)]raw // as the flags alone have them
+	given  [len(table)]raw // the values given by flags alone
 	config raw
 	JSON   bool
 	noJSON bool     // see WithoutJSON
-	agent  *string  // of the first reading, which is that of the process
-	source *source  // of the settings, nil until it is read
-	file   document // that the settings were read from, the zero one if from none
-	bounds managed  // of this machine
+	agent  *string  // the agent of the first read, which stays that of the process; nil before
+	source *source  // the files of the settings, nil until they are read
+	file   document // the settings file that was read, zero if there is none
+	bounds managed  // the managed settings of this machine
 	url    string   // see CallsServer
 
-	// No flags, but set by subcommands: those that serve many calls, with which the embedded program
-	// stays until they close their runner, and those whose calls are counted.
+	// The following fields are not flags; subcommands set them.
+
+	// Resident is set by subcommands that serve many calls: the embedded CLI keeps running until they close their
+	// runner. Observed is set by subcommands whose calls are counted.
 	Resident, Observed bool
-	// Reviews says that the agent narrows what is shown of the past, and gives no rights: it
-	// may be one that is no longer defined.
+	// Reviews makes the setting agent select whose history is shown, without giving rights. That agent
+	// need not be defined any more.
 	Reviews bool
-	// FindsVault has the vault be the folder around the working folder that has a folder .obsidian, as git finds a
-	// repository, where no setting names one. It is for commands that a user types, and never for a server.
+	// FindsVault makes the vault default to the nearest folder, from the working folder upwards, that contains a
+	// folder .obsidian, as git finds a repository. It is for commands that a user types, never for a server.
 	FindsVault bool
 }
 
-// FileFlag is the flag that names the settings file.
+// FileFlag is the name of the flag for the settings file.
 const FileFlag = "config"
 
-// NewFlags returns the flags of a subcommand: every setting, the file of the settings, and --json.
+// NewFlags returns the flags of a subcommand: one for every setting, --config and --json.
 func NewFlags(name string) *Flags {
 	f := &Flags{FlagSet: terminal.NewFlagSet(name)}
-	f.SetInterspersed(name != "run" && name != "dry-run") // words after a command of the vault are its own
+	f.SetInterspersed(name != "run" && name != "dry-run") // what follows the vault command belongs to that command
 	for i, s := range table {
 		f.raws[i] = raw{name: s.name, boolean: s.kind == boolean}
 		usage := s.usage
@@ -132,8 +135,8 @@ func NewFlags(name string) *Flags {
 	return f
 }
 
-// Load reads the settings and returns them with what is left of args. The priority is: flag,
-// environment, profile, file, default. The managed settings of the machine bound what all of them say.
+// Load reads the settings and returns them with the arguments that are not flags. The priority is: flag,
+// environment, profile, file, default. The managed settings of the machine limit all of them.
 func (f *Flags) Load(std terminal.Streams, args []string) (Settings, []string, error) {
 	if err := f.Parse(args); err != nil {
 		return Settings{}, nil, err
@@ -142,7 +145,7 @@ func (f *Flags) Load(std terminal.Streams, args []string) (Settings, []string, e
 	return s, f.Args(), err
 }
 
-// Settings reads the settings, with the flags as they were parsed.
+// Settings reads the settings. Parse must be called before.
 func (f *Flags) Settings(std terminal.Streams) (s Settings, err error) {
 	if s, err = f.read(std); err == nil {
 		err = f.agree(&s)
@@ -150,7 +153,7 @@ func (f *Flags) Settings(std terminal.Streams) (s Settings, err error) {
 	return s, err
 }
 
-// Parse reads the flags of args. See [terminal.FlagSet.Parse] for its error.
+// Parse parses the flags in args. See [terminal.FlagSet.Parse] for its error.
 func (f *Flags) Parse(args []string) error {
 	err := f.FlagSet.Parse(args)
 	f.given = f.raws
@@ -160,14 +163,14 @@ func (f *Flags) Parse(args []string) error {
 	return err
 }
 
-// WithoutJSON has --json be an error, for a subcommand that has nothing to print as JSON.
+// WithoutJSON makes --json an error, for a subcommand without JSON output.
 func (f *Flags) WithoutJSON() {
 	f.noJSON = true
 	f.Lookup("json").Hidden = true
 }
 
-// again returns flags that were given as those of f were, and from which the
-// Settings can be read once more. Variables of flags are not touched.
+// again returns a copy of f as it was after Parse, from which the settings can be read once more. It does not affect
+// the variables of other flags.
 func (f *Flags) again() *Flags {
 	return &Flags{
 		raws:       f.given,
@@ -180,7 +183,7 @@ func (f *Flags) again() *Flags {
 	}
 }
 
-// read lays the sources over each other. What they say fits each by itself; see agree.
+// read merges the sources of the settings. Each setting is valid by itself; see agree for the rest.
 func (f *Flags) read(std terminal.Streams) (Settings, error) {
 	if err := f.fromEnvironment(std); err != nil {
 		return Settings{}, err
@@ -196,9 +199,9 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 		}
 	}
 	s.Policy.Flows = f.file.flows
-	said := s.Policy
+	unmerged := s.Policy
 	s.Policy = s.Policy.Overlaid(f.priorityOf)
-	for _, name := range said.Stricter(s.Policy) {
+	for _, name := range unmerged.Stricter(s.Policy) {
 		names, _ := s.Policy.Setting(name).([]string)
 		f.raws[settingIndex(name)].text = strings.Join(names, ",")
 	}
@@ -248,7 +251,7 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 	return s, nil
 }
 
-// bindServer sets what the policy says of the server as a whole, which all its vaults have in common.
+// bindServer sets the fields that the policy decides for the whole server. They are the same for all vaults.
 func (s *Settings) bindServer() {
 	p := s.Served[0].Policy
 	s.Limits.Calls = p.Rates.Calls
@@ -258,6 +261,7 @@ func (s *Settings) bindServer() {
 	s.MarkUntrusted = p.Marks
 }
 
+// apply sets the setting with index i in s, to its default if no source gave it.
 func (f *Flags) apply(s *Settings, i int) error {
 	r := &f.raws[i]
 	if r.origin == "" {
@@ -270,13 +274,13 @@ func (f *Flags) apply(s *Settings, i int) error {
 	return nil
 }
 
-// fromEnvironment fills in what no flag gave. A variable that is no setting
-// stops the start: it was meant to be one.
+// fromEnvironment sets the settings that no flag gave from the environment. A variable with our prefix that is not a
+// setting is an error: it was meant to be one.
 func (f *Flags) fromEnvironment(std terminal.Streams) error {
 	for _, entry := range std.Environ() {
 		name, text, _ := strings.Cut(entry, "=")
-		key, ours := strings.CutPrefix(name, envPrefix)
-		if !ours || slices.Contains(otherVariables[:], key) {
+		key, hasPrefix := strings.CutPrefix(name, envPrefix)
+		if !hasPrefix || slices.Contains(otherVariables[:], key) {
 			continue
 		}
 		i := settingIndex(strings.ToLower(strings.ReplaceAll(key, "_", "-")))
@@ -296,7 +300,7 @@ func (f *Flags) fromEnvironment(std terminal.Streams) error {
 	return nil
 }
 
-// fromWorkingFolder fills in the vault around the working folder, if the subcommand looks for one and none is set.
+// fromWorkingFolder sets the vault to the one around the working folder, if FindsVault is set and no vault is given.
 func (f *Flags) fromWorkingFolder() {
 	if !f.FindsVault || len(f.file.vaults) > 0 {
 		return
@@ -306,7 +310,8 @@ func (f *Flags) fromWorkingFolder() {
 	}
 }
 
-// NearestVault returns the nearest folder with a folder .obsidian, from the working folder upwards; "" for none.
+// NearestVault returns the nearest folder, from the working folder upwards, that contains a folder .obsidian; "" if
+// there is none.
 func NearestVault() string {
 	folder, err := os.Getwd()
 	if err != nil {
@@ -316,15 +321,16 @@ func NearestVault() string {
 		if info, err := os.Stat(filepath.Join(folder, ".obsidian")); err == nil && info.IsDir() {
 			return folder
 		}
-		above := filepath.Dir(folder)
-		if above == folder {
+		parent := filepath.Dir(folder)
+		if parent == folder {
 			return ""
 		}
-		folder = above
+		folder = parent
 	}
 }
 
-// fill sets a value that no source of higher priority gave.
+// fill sets setting i unless a source of higher priority already gave it. Sources must be applied in the order of
+// their priority.
 func (f *Flags) fill(i int, given raw) {
 	if r := &f.raws[i]; r.origin == "" {
 		r.text = given.text
@@ -333,7 +339,7 @@ func (f *Flags) fill(i int, given raw) {
 	}
 }
 
-// priorityOf returns the priority of the source that decides a setting. Tables are in the file.
+// priorityOf returns the priority of the source that decides a setting. Tables can only be in the file.
 func (f *Flags) priorityOf(name string) int {
 	if i := settingIndex(name); i >= 0 {
 		return int(f.raws[i].priority)
@@ -350,7 +356,7 @@ func VariableOf(name string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
-// noProfile says that the file has no such profile.
+// noProfile returns the message that the file has no profile with this name.
 func (d document) noProfile(name string) string {
 	return fmt.Sprintf(
 		"unknown profile %q%s",

@@ -19,17 +19,17 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// parsed returns the function that sets a value which parse reads.
-func parsed[T any](to func(*Settings) *T, parse func(string) (T, error)) func(*Settings, string) error {
+// parsed returns a set function for the table: it parses the text with parse and stores the result in field.
+func parsed[T any](field func(*Settings) *T, parse func(string) (T, error)) func(*Settings, string) error {
 	return func(s *Settings, text string) (err error) {
-		*to(s), err = parse(text)
+		*field(s), err = parse(text)
 		return err
 	}
 }
 
-// number returns the function that sets a whole number from least to most.
-func number(to func(*Settings) *int, least, most int) func(*Settings, string) error {
-	return parsed(to, func(text string) (int, error) {
+// number returns a set function for a whole number from least to most.
+func number(field func(*Settings) *int, least, most int) func(*Settings, string) error {
+	return parsed(field, func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
 		if err != nil {
 			return 0, fmt.Errorf("invalid number %q: want %d to %d", excerpt.Short(text), least, most)
@@ -61,7 +61,7 @@ func setBackend(s *Settings, text string) error {
 	return fmt.Errorf("invalid backend %q: want auto, obsidian or embedded", text)
 }
 
-// setVault takes a folder where the text looks like one: a name or an id never has a separator.
+// setVault sets a folder if the text contains a separator: a name or an id never does.
 func setVault(s *Settings, text string) error {
 	if text == "" {
 		return nil
@@ -88,8 +88,8 @@ func setVault(s *Settings, text string) error {
 	return nil
 }
 
-// commandList reads names of commands. A name that is none would close nothing
-// without a word, so it is an error.
+// commandList parses a list of commands. An unknown name is an error: otherwise a misspelt command would silently
+// stay enabled.
 func commandList(text string) ([]string, error) {
 	if text == "" {
 		return nil, nil
@@ -104,7 +104,7 @@ func commandList(text string) ([]string, error) {
 	return list, nil
 }
 
-// nameFields returns the names in a text that are separated by commas.
+// nameFields splits a text at commas, and keeps empty names and spaces.
 func nameFields(text string) []string {
 	if text == "" {
 		return nil
@@ -112,24 +112,25 @@ func nameFields(text string) []string {
 	return strings.Split(text, ",")
 }
 
-// choice returns what reads one of some words; what it is, and what is wanted, are for the error.
-func choice(of []string, what, want string) func(string) (string, error) {
+// choice returns a parser that accepts only the given words. what is the name of the setting and want the list of
+// choices in the error.
+func choice(choices []string, what, want string) func(string) (string, error) {
 	return func(text string) (string, error) {
-		if !slices.Contains(of, text) {
+		if !slices.Contains(choices, text) {
 			return "", fmt.Errorf(
 				"invalid %s %q: want %s%s",
 				what,
 				excerpt.Short(text),
 				want,
-				excerpt.DidYouMean(text, of),
+				excerpt.DidYouMean(text, choices),
 			)
 		}
 		return text, nil
 	}
 }
 
-// parseBool takes true and false only: in a setting that opens something, "1",
-// "yes" or "on" may as well be a mistake.
+// parseBool accepts only true and false: "1", "yes" or "on" may be a mistake, and the setting may allow something
+// dangerous.
 func parseBool(text string) (bool, error) {
 	if i := slices.Index([]string{"false", "true"}, text); i >= 0 {
 		return i == 1, nil
@@ -141,26 +142,26 @@ const (
 	minTimeout = time.Second
 	MaxTimeout = 55 * time.Second // several MCP clients give up after 60 s
 
-	// timeoutPattern takes what people write: seconds, with a fraction, and milliseconds.
+	// timeoutPattern matches the usual notations: seconds, also with a fraction, and milliseconds.
 	timeoutPattern = `^(([1-9]|[1-4][0-9]|5[0-4])(\.[0-9]+)?s|55(\.0+)?s|([1-9][0-9]{3}|[1-4][0-9]{4}|5[0-4][0-9]{3}|55000)ms)$`
 )
 
 func setTimeout(s *Settings, text string) error {
-	d, err := time.ParseDuration(text)
-	if err != nil || d < minTimeout || d > MaxTimeout {
+	timeout, err := time.ParseDuration(text)
+	if err != nil || timeout < minTimeout || timeout > MaxTimeout {
 		return fmt.Errorf("invalid duration %q: want %v to %v", text, minTimeout, MaxTimeout)
 	}
-	s.Timeout = d
+	s.Timeout = timeout
 	return nil
 }
 
 const (
 	minOutput = 1 << 10
-	maxOutput = 1 << 20 // more would not fit the context of a model anyway
+	maxOutput = 1 << 20 // more would not fit into the context of a model
 
-	autoOutput = "auto" // by the client
+	autoOutput = "auto" // depends on the client
 
-	sizePattern = `^(auto|([1-9][0-9]{0,2}|10[01][0-9]|102[0-4])KiB|1MiB|` + // in units, and plain: 1024 to 1048576
+	sizePattern = `^(auto|([1-9][0-9]{0,2}|10[01][0-9]|102[0-4])KiB|1MiB|` + // with a unit, or in bytes: 1024 to 1048576
 		`102[4-9]|10[3-9][0-9]|1[1-9][0-9]{2}|[2-9][0-9]{3}|[1-9][0-9]{4,5}|10[0-3][0-9]{4}|104[0-7][0-9]{3}|1048[0-4][0-9]{2}|10485[0-6][0-9]|104857[0-6])$`
 )
 
@@ -186,7 +187,7 @@ func setMaxOutput(s *Settings, text string) error {
 	return nil
 }
 
-// versionPattern takes the releases from tiers.MinimumFloor on, and the pre-releases after it.
+// versionPattern matches tiers.MinimumFloor, later releases and their pre-releases.
 const versionPattern = `^v?(1\.12\.2|(1\.12\.([3-9]|[1-9][0-9]{1,3})` +
 	`|1\.(1[3-9]|[2-9][0-9]|[1-9][0-9]{2,3})(\.(0|[1-9][0-9]{0,3}))?` +
 	`|([2-9]|[1-9][0-9]{1,3})(\.(0|[1-9][0-9]{0,3})){1,2})(-[a-z]+(\.[0-9]{1,4})?)?)$`
@@ -205,7 +206,7 @@ func setMinVersion(s *Settings, text string) error {
 
 const (
 	maxParallel = 64
-	maxRate     = 100_000 // more than any client asks for; a larger number is a slip
+	maxRate     = 100_000 // more than any client needs; a larger number is a mistake
 )
 
 const latestDayStart = 12
@@ -219,33 +220,31 @@ func setEmbeddings(s *Settings, text string) (err error) {
 	return err
 }
 
-// HTTP are those of MCP over HTTP.
+// HTTP contains the settings of MCP over HTTP.
 type HTTP struct {
-	Addr        string // "" for standard input and output
-	TokenFile   string
-	Cert, Key   string
-	Origins     []string
-	Hosts       []string
-	Proxies     []string
-	MaxSessions int
-	// PublicURL is the address at which clients reach the endpoint, Issuer the authorization server
-	// whose access tokens are accepted, "" for none, and Claim the one that names their agent.
+	Addr                     string // "" for standard input and output
+	TokenFile                string
+	Cert, Key                string
+	Origins                  []string
+	Hosts                    []string
+	Proxies                  []string
+	MaxSessions              int
 	PublicURL, Issuer, Claim string
-	ClientFile               string // has the id and the secret of this server at the issuer, on two lines; "" for none
-	SignIn                   bool   // the server itself is the authorization server, for the passkeys of the owner
+	ClientFile               string // file with the id and the secret of this server at the issuer, on two lines; "" for none
+	SignIn                   bool   // this server is the authorization server; the owner signs in with a passkey
 }
 
-// What hosts and origins are written like in a settings file. The server takes some
-// more: capitals, and an address of version 6 without brackets.
+// Patterns for hosts and origins in a settings file. The server accepts more: capital letters, and IPv6 addresses
+// without brackets.
 const (
 	hostPattern   = `^` + hostForm + `$`
 	originPattern = `^[a-z][a-z0-9+.-]*://` + hostForm + `(:` + portForm + `)?$`
 	hostForm      = `([a-z0-9._-]{1,253}|\[(` + ip6Form + `)\])`
 	portForm      = `([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])`
-	// An address or a network of either version, or a socket of Unix.
+	// An IPv4 or IPv6 address or network, or "unix" for a Unix socket.
 	proxyPattern = `^(unix|` + ip4Part + `(\.` + ip4Part + `){3}(/(3[0-2]|[12]?[0-9]))?|(` + ip6Form + `)(/(12[0-8]|1[01][0-9]|[1-9]?[0-9]))?)$`
 	ip4Part      = `(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])`
-	// Eight groups, or fewer around two colons.
+	// An IPv6 address: eight groups, or fewer with "::".
 	ip6Form = `(` + ip6Group + `:){7}` + ip6Group + `|(` + ip6Group + `:){1,7}:|(` + ip6Group + `:){1,6}:` + ip6Group + `|` +
 		`(` + ip6Group + `:){1,5}(:` + ip6Group + `){2}|(` + ip6Group + `:){1,4}(:` + ip6Group + `){3}|(` + ip6Group + `:){1,3}(:` + ip6Group + `){4}|` +
 		`(` + ip6Group + `:){1,2}(:` + ip6Group + `){5}|` + ip6Group + `:(:` + ip6Group + `){6}|:((:` + ip6Group + `){1,7}|:)`
@@ -254,11 +253,11 @@ const (
 
 const maxSessions = 100_000
 
-// toolsets are the sets of tools that mcpserver.ToolsetNames returns. The settings list them
-// themselves, so that a subcommand without a server does not import the server.
+// toolsets are the names that mcpserver.ToolsetNames returns. They are repeated here so that subcommands without a
+// server do not import package mcpserver.
 var toolsets = []string{"cli", "batch", "daily", "search", "notes", "tasks", "bases", "all"}
 
-// fromServer says in one line what the server has against a setting.
+// fromServer turns an error of the server about a setting into a message of one line.
 func fromServer(err error) error {
 	if wrong, ok := errors.AsType[*transport.SettingError](err); ok {
 		return fmt.Errorf("%q %s; %s", excerpt.Short(wrong.Value), wrong.Reason, wrong.Hint())
@@ -266,7 +265,8 @@ func fromServer(err error) error {
 	return err
 }
 
-// absolute takes an absolute path: a client starts us where it likes.
+// absolute accepts an absolute path or "". A client can start us in any working folder, so a relative path would be
+// ambiguous.
 func absolute(text string) (string, error) {
 	if text != "" && !filepath.IsAbs(text) {
 		return "", fmt.Errorf("%q is not an absolute path", excerpt.Short(text))
@@ -274,6 +274,7 @@ func absolute(text string) (string, error) {
 	return text, nil
 }
 
+// webAddress accepts a URL that httpguard allows, or "".
 func webAddress(text string) (string, error) {
 	if text == "" {
 		return "", nil
@@ -284,7 +285,7 @@ func webAddress(text string) (string, error) {
 	return text, nil
 }
 
-// each returns what reads a list of names, each of which is checked.
+// each returns a parser for a list of names that checks every name.
 func each(check func(string) error) func(string) ([]string, error) {
 	return func(text string) ([]string, error) {
 		list := names(text)
@@ -297,7 +298,7 @@ func each(check func(string) error) func(string) ([]string, error) {
 	}
 }
 
-// CheckOAuth refuses access tokens without the address that they are for, and two issuers.
+// CheckOAuth returns an error if OAuth settings lack a setting that they require, or exclude each other.
 func (h HTTP) CheckOAuth() error {
 	name := "oauth-issuer"
 	if h.SignIn {
@@ -323,7 +324,7 @@ func (h HTTP) CheckOAuth() error {
 	return nil
 }
 
-// names returns the names of a list as a flag has it.
+// names splits the text of a list at commas, and drops spaces and empty names.
 func names(text string) []string {
 	var list []string
 	for name := range strings.SplitSeq(text, ",") {
@@ -334,7 +335,7 @@ func names(text string) []string {
 	return list
 }
 
-// CheckWithoutHTTP refuses settings that only mean something over HTTP.
+// CheckWithoutHTTP returns an error if a flag was given that only has an effect over HTTP.
 func (f *Flags) CheckWithoutHTTP() error {
 	for _, name := range []string{"tls-cert", "tls-key", "token-file", "allow-origin", "allow-host", "trusted-proxies", "max-sessions", "public-url", "oauth-issuer", "oauth-client-file", "oauth-claim", "sign-in"} {
 		if r := f.raws[settingIndex(name)]; r.byFlag() && r.text != "" {

@@ -22,13 +22,14 @@ import (
 // vaultTable is one of the tables [[vaults]] of the file.
 type vaultTable struct {
 	Vault
-	tier   tiers.Tier              // only with tiered
-	tiered bool                    // the table has a tier
-	levels map[string]access.Level // as written, nil if there are none
+	tier   tiers.Tier              // only valid if tiered
+	tiered bool                    // the table has the key tier
+	levels map[string]access.Level // the access rules as written, nil if there are none
 	rules  access.Rules
 }
 
-// label is what the gateway calls the vault: its name, or what represents it.
+// label returns the name that the gateway uses for the vault: its name, otherwise the last element of its folder,
+// otherwise its id.
 func (t vaultTable) label() string {
 	switch {
 	case t.Name != "":
@@ -39,13 +40,13 @@ func (t vaultTable) label() string {
 	return t.ID
 }
 
-// sharesName reports whether a name of one of two vaults may mean the other.
+// sharesName reports whether the label of one of the vaults also identifies the other.
 func (t vaultTable) sharesName(other vaultTable) bool {
-	mine := t.label()
-	if mine == "" || other.label() == "" {
+	label := t.label()
+	if label == "" || other.label() == "" {
 		return false
 	}
-	return mine == other.label() || mine == other.ID || t.ID == other.label()
+	return label == other.label() || label == other.ID || t.ID == other.label()
 }
 
 func vaultKeys() []tableKey[vaultTable] {
@@ -55,7 +56,7 @@ func vaultKeys() []tableKey[vaultTable] {
 			"what agents say",
 			object{"type": "string", "pattern": `^[^/\\]+$`},
 			func(_ *reading, t *vaultTable, value any, _ []string) (err error) {
-				if t.Name, err = oneText(value); err != nil {
+				if t.Name, err = asText(value); err != nil {
 					return err
 				}
 				switch {
@@ -75,7 +76,7 @@ func vaultKeys() []tableKey[vaultTable] {
 			"the app's id",
 			object{"type": "string", "pattern": "^[0-9a-f]{16}$"},
 			func(_ *reading, t *vaultTable, value any, _ []string) (err error) {
-				if t.ID, err = oneText(value); err == nil && !appvaults.IsID(t.ID) {
+				if t.ID, err = asText(value); err == nil && !appvaults.IsID(t.ID) {
 					err = fmt.Errorf("invalid id %q, want 16 hexadecimal digits", excerpt.Short(t.ID))
 				}
 				return err
@@ -86,7 +87,7 @@ func vaultKeys() []tableKey[vaultTable] {
 			"absolute; lets the embedded program serve the vault",
 			object{"type": "string", "pattern": absolutePattern},
 			func(_ *reading, t *vaultTable, value any, _ []string) error {
-				text, err := oneText(value)
+				text, err := asText(value)
 				if err != nil {
 					return err
 				}
@@ -104,7 +105,7 @@ func vaultKeys() []tableKey[vaultTable] {
 			"ceiling of this vault, at most the general one",
 			object{"type": "string", "enum": tierNames},
 			func(_ *reading, t *vaultTable, value any, _ []string) error {
-				text, err := oneText(value)
+				text, err := asText(value)
 				if err == nil {
 					t.tier, err = tiers.ParseTier(text)
 					t.tiered = true
@@ -112,13 +113,14 @@ func vaultKeys() []tableKey[vaultTable] {
 				return err
 			},
 		},
-		{"access", accessAbout, accessForm(), func(r *reading, t *vaultTable, value any, at []string) (err error) {
+		{"access", accessDescription, accessSchema(), func(r *reading, t *vaultTable, value any, at []string) (err error) {
 			t.levels, t.rules, err = r.access(value, at, "[vaults.access]")
 			return err
 		}},
 	}
 }
 
+// vaults reads the tables [[vaults]].
 func (r *reading) vaults(value any) []vaultTable {
 	list, ok := value.([]any)
 	if !ok {
@@ -141,7 +143,7 @@ func (r *reading) vaults(value any) []vaultTable {
 		if values["name"] == nil && values["id"] == nil && values["folder"] == nil {
 			r.report(at, "a table [[vaults]] needs a name, an id or a folder")
 		}
-		for _, other := range tables { // a request, and a rule, must mean one vault
+		for _, other := range tables { // a request or a rule must identify exactly one vault
 			switch {
 			case t.ID != "" && t.ID == other.ID:
 				r.report(append(at, "id"), "two vaults have the id %q", t.ID)
@@ -160,7 +162,7 @@ func (r *reading) vaults(value any) []vaultTable {
 	return tables
 }
 
-// checkName refuses a name that cannot stand in an argument.
+// checkName returns an error for a name that cannot be an argument of a command.
 func checkName(text string) error {
 	call, err := allowlist.Parse("version", nil)
 	if err == nil {
@@ -169,8 +171,8 @@ func checkName(text string) error {
 	return err
 }
 
-// access reads the table of access rules of a vault or an agent, with its header as messages
-// have it. An empty one could mean both that nothing is restricted and that nothing is allowed.
+// access reads the access rules of a vault or an agent. header is the name of the table in messages. An empty
+// table is an error: it could mean that nothing is restricted, or that nothing is allowed.
 func (r *reading) access(value any, at []string, header string) (map[string]access.Level, access.Rules, error) {
 	table, ok := value.(map[string]any)
 	if !ok {
@@ -211,41 +213,40 @@ func accessLevel(path string, value any) (access.Level, error) {
 	return level, err
 }
 
-// everyVault returns the vaults that the settings speak of, each with what may
-// be done in it: those of the file, or the one of the setting vault.
+// everyVault returns the vaults that the settings define, each with its policy: those of the tables [[vaults]], or
+// without tables the vault of the setting vault.
 func (f *Flags) everyVault(s Settings) []Served {
 	if len(s.tables) == 0 {
 		v := s.Vault
 		label := vaultTable{Vault: v}.label()
 		return []Served{{Vault: v, Policy: f.forAgent(s, policy.Unlimited(), label, v.Name, v.ID, v.Folder)}}
 	}
-	var all []Served
-	for _, t := range s.tables { // over the general policy; nothing in a table opens more
-		own := policy.Unlimited()
+	var vaults []Served
+	for _, t := range s.tables { // a table can only restrict the general policy
+		restricted := policy.Unlimited()
 		place := fmt.Sprintf("vault %s in %s", t.label(), f.file.base())
-		own.Origins = map[string]string{"tier": place, "access": place}
+		restricted.Origins = map[string]string{"tier": place, "access": place}
 		if t.tiered {
-			own.Ceiling = t.tier
+			restricted.Ceiling = t.tier
 		}
-		own.Access = t.rules
-		all = append(all, Served{Vault: t.Vault, Policy: f.forAgent(s, own, t.label(), t.Name, t.ID, t.Folder)})
+		restricted.Access = t.rules
+		vaults = append(vaults, Served{Vault: t.Vault, Policy: f.forAgent(s, restricted, t.label(), t.Name, t.ID, t.Folder)})
 	}
-	return all
+	return vaults
 }
 
-// agree refuses settings that are right one by one and do not fit together, and
-// picks the vaults that are served.
+// agree checks settings against each other after each was read, and selects the vaults that are served.
 func (f *Flags) agree(s *Settings) error {
-	// The tier of a vault is at most the general one. Where a flag, the environment or the managed
-	// settings close what the file opens, the lower of the two applies.
+	// The tier of a vault must not exceed the general one. If a flag, the environment or the managed
+	// settings lowered the general tier, the lower of the two applies.
 	general := s.Policy.Ceiling
 	origin := f.raws[settingIndex("tier")].origin
-	lower := slices.ContainsFunc(
+	isLowered := slices.ContainsFunc(
 		[]string{flagOrigin, envOrigin, policy.OriginManaged},
 		func(source string) bool { return strings.HasPrefix(origin, source) },
 	)
 	for i, t := range s.tables {
-		if t.tiered && t.tier > general && !lower {
+		if t.tiered && t.tier > general && !isLowered {
 			reason := fmt.Sprintf(
 				"vault setting %q: %s exceeds the general tier %s (%s)",
 				"tier",
@@ -256,7 +257,7 @@ func (f *Flags) agree(s *Settings) error {
 			return &wrongFile{f.file.name, []problem{{f.file.lineOf("vaults", strconv.Itoa(i), "tier"), reason}}}
 		}
 	}
-	// The vault of the setting vault is the first one. Given as a flag, it is the only one.
+	// The setting vault selects the default vault. Given as a flag, it selects the only vault.
 	if r := f.raws[settingIndex("vault")]; len(s.tables) > 0 && r.text != "" {
 		i := slices.IndexFunc(s.tables, func(t vaultTable) bool {
 			return r.text == t.label() || r.text == t.ID ||
@@ -290,7 +291,7 @@ func (f *Flags) agree(s *Settings) error {
 			s.Served = append(s.Served, rest...)
 		}
 	}
-	if err := f.pickAgent(s); err != nil {
+	if err := f.checkAgent(s); err != nil {
 		return err
 	}
 	s.Vault = s.Served[0].Vault
@@ -310,12 +311,12 @@ func (s Settings) VaultFolders(std terminal.Streams) (folders []string) {
 	return append(folders, appvaults.VaultFolders(std.Getenv)...)
 }
 
-// VaultAround returns the folder of the vault that contains a file or would contain it, "" for none.
+// VaultAround returns the folder of the vault that contains the file name, which need not exist; "" if no vault does.
 func (s Settings) VaultAround(std terminal.Streams, name string) string {
 	return ownerfiles.VaultAround(name, s.VaultFolders(std))
 }
 
-// flowTexts is a table [[flow]] as it is written.
+// flowTexts is a table [[flow]] as written.
 type flowTexts struct {
 	name, action string
 	from, to     []string
@@ -332,13 +333,13 @@ func flowKeys() []tableKey[flowTexts] {
 		{
 			"from",
 			"places whose text is protected: folders and notes by their paths, tags such as \"#client\", or \"private\" for notes that restrict access to themselves",
-			listForm(),
+			listSchema(),
 			nameList(func(f *flowTexts) *[]string { return &f.from }, "places"),
 		},
 		{
 			"to",
 			"where text may not go then: publish, web, vaults (changes in other vaults), and folders by their paths (default: publish, web, vaults)",
-			listForm(),
+			listSchema(),
 			nameList(func(f *flowTexts) *[]string { return &f.to }, "places"),
 		},
 		{
@@ -360,6 +361,7 @@ func flowText(to func(*flowTexts) *string) func(*reading, *flowTexts, any, []str
 	}
 }
 
+// flows reads the tables [[flow]] at a path.
 func (r *reading) flows(value any, path []string) (rules []policy.Flow) {
 	list, ok := value.([]any)
 	if !ok && value != nil {
@@ -390,9 +392,9 @@ func (r *reading) flows(value any, path []string) (rules []policy.Flow) {
 	return rules
 }
 
-const flowAbout = "rules about where text may go after a session has read from some places"
+const flowDescription = "rules about where text may go after a session has read from some places"
 
-func flowForm() object {
+func flowSchema() object {
 	table := tableSchema(flowKeys())
 	table["required"] = []string{"name", "from"}
 	return object{"type": "array", "items": table}
