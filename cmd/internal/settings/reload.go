@@ -170,7 +170,12 @@ func (r *reloader) label(i int) string {
 }
 
 // telling collects the changes of a reload for the log.
-type changeReport struct{ stricter, deferred, removed, added []string }
+type changeReport struct {
+	stricter []string // settings that became stricter
+	deferred []string // settings that take effect at the next start
+	removed  []string // vaults that the settings no longer list
+	added    []string // vaults that are served from the next start
+}
 
 func (t *changeReport) add(list *[]string, name string) {
 	if !slices.Contains(*list, name) {

@@ -84,8 +84,10 @@ const (
 
 // Limits bound the number of calls. A rate of zero means no limit.
 type Limits struct {
-	Parallel                        int // calls that run at the same time
-	Calls, Mutations, MutationsHour int // calls in a minute, and changes in a minute and in an hour
+	Parallel      int // calls that run at the same time
+	Calls         int // calls per minute
+	Mutations     int // changes per minute
+	MutationsHour int // changes per hour
 }
 
 // Embeddings is a server that computes embeddings of texts. The zero Embeddings means no server.

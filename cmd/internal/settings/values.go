@@ -222,16 +222,18 @@ func setEmbeddings(s *Settings, text string) (err error) {
 
 // HTTP contains the settings of MCP over HTTP.
 type HTTP struct {
-	Addr                     string // "" for standard input and output
-	TokenFile                string
-	Cert, Key                string
-	Origins                  []string
-	Hosts                    []string
-	Proxies                  []string
-	MaxSessions              int
-	PublicURL, Issuer, Claim string
-	ClientFile               string // file with the id and the secret of this server at the issuer, on two lines; "" for none
-	SignIn                   bool   // this server is the authorization server; the owner signs in with a passkey
+	Addr        string // "" for standard input and output
+	TokenFile   string
+	Cert, Key   string
+	Origins     []string
+	Hosts       []string
+	Proxies     []string
+	MaxSessions int
+	PublicURL   string // address at which clients reach the endpoint
+	Issuer      string // authorization server whose access tokens are accepted, "" for none
+	Claim       string // claim of access tokens that identifies the agent
+	ClientFile  string // file with the id and the secret of this server at the issuer, on two lines; "" for none
+	SignIn      bool   // this server is the authorization server; the owner signs in with a passkey
 }
 
 // Patterns for hosts and origins in a settings file. The server accepts more: capital letters, and IPv6 addresses
