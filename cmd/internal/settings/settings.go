@@ -249,9 +249,10 @@ var table = [...]setting{
 		usage:    "new links that contain text of another note: ask (always needs approval) or allow",
 		form:     form{choices: []string{"ask", "allow"}},
 		set: func(s *Settings, text string) error {
-			if s.Policy.RemoteLinks = text == "allow"; !s.Policy.RemoteLinks && text != "ask" {
+			if text != "ask" && text != "allow" {
 				return fmt.Errorf("invalid value %q for remote-links: want ask or allow", excerpt.Short(text))
 			}
+			s.Policy.RemoteLinks = text == "allow"
 			return nil
 		},
 	},
@@ -263,16 +264,7 @@ var table = [...]setting{
 		form:    form{choices: policy.TextRules()},
 		set: func(s *Settings, text string) (err error) {
 			s.Policy.AnyShadow = false
-			s.Policy.Shadow, err = each(func(name string) error {
-				if !slices.Contains(policy.TextRules(), name) {
-					return fmt.Errorf(
-						"unknown rule %q in shadow: want %s",
-						excerpt.Short(name),
-						strings.Join(policy.TextRules(), ", "),
-					)
-				}
-				return nil
-			})(text)
+			s.Policy.Shadow, err = each(checkTextRule)(text)
 			return err
 		},
 	},
@@ -383,9 +375,10 @@ var table = [...]setting{
 		usage:    "model of that server",
 		fixed:    true,
 		set: func(s *Settings, text string) error {
-			if s.Embeddings.Model = text; strings.TrimSpace(text) == "" {
+			if strings.TrimSpace(text) == "" {
 				return errors.New("the model has no name")
 			}
+			s.Embeddings.Model = text
 			return nil
 		},
 	},
@@ -437,12 +430,7 @@ var table = [...]setting{
 		usage:    "where a server sends the lines of the audit log: https://HOST:4318/v1/logs (OTLP), syslog+tcp://, syslog+tls://HOST:PORT, syslog+unix:///PATH, file:///PATH (flag: comma-separated)",
 		form:     form{pattern: targetPattern},
 		fixed:    true,
-		set: parsed(func(s *Settings) *[]string { return &s.Export }, each(func(address string) error {
-			if err := audit.CheckTarget(address); err != nil {
-				return fmt.Errorf("%q: %w", excerpt.Short(address), err)
-			}
-			return nil
-		})),
+		set:      parsed(func(s *Settings) *[]string { return &s.Export }, each(checkExportTarget)),
 	},
 	{
 		name:    "checkpoints",
@@ -451,9 +439,11 @@ var table = [...]setting{
 		form:    form{pattern: `^$|^state$|` + absolutePattern},
 		fixed:   true,
 		set: func(s *Settings, text string) error {
-			if s.Checkpoints = text; text != "" && text != SignedByState && !filepath.IsAbs(text) {
+			isKeyword := text == "" || text == SignedByState
+			if !isKeyword && !filepath.IsAbs(text) {
 				return fmt.Errorf("%q is neither %q nor an absolute path", excerpt.Short(text), SignedByState)
 			}
+			s.Checkpoints = text
 			return nil
 		},
 	},
@@ -498,17 +488,7 @@ var table = [...]setting{
 		usage:    "additional toolsets: cli, batch, daily, search, notes, tasks, bases, all (flag: comma-separated)",
 		form:     form{choices: toolsets},
 		fixed:    true,
-		set: parsed(func(s *Settings) *[]string { return &s.Toolsets }, each(func(name string) error {
-			if !slices.Contains(toolsets, name) {
-				return fmt.Errorf(
-					"unknown toolset %q: want %s%s",
-					excerpt.Short(name),
-					strings.Join(toolsets, ", "),
-					excerpt.DidYouMean(name, toolsets),
-				)
-			}
-			return nil
-		})),
+		set:      parsed(func(s *Settings) *[]string { return &s.Toolsets }, each(checkToolset)),
 	},
 	{
 		name:    "http",
@@ -516,7 +496,8 @@ var table = [...]setting{
 		usage:   "address for MCP over HTTP, such as 127.0.0.1:8765 or unix:/path/socket (default: stdio)",
 		fixed:   true,
 		set: func(s *Settings, text string) error {
-			if s.HTTP.Addr = text; text == "" {
+			s.HTTP.Addr = text
+			if text == "" {
 				return nil
 			}
 			return fromServer(transport.CheckAddr(text))
@@ -599,9 +580,10 @@ var table = [...]setting{
 		form:     form{choices: []string{"", "passkey"}},
 		fixed:    true,
 		set: func(s *Settings, text string) error {
-			if s.HTTP.SignIn = text == "passkey"; !s.HTTP.SignIn && text != "" {
+			if text != "" && text != "passkey" {
 				return fmt.Errorf("invalid value %q: want passkey", excerpt.Short(text))
 			}
+			s.HTTP.SignIn = text == "passkey"
 			return nil
 		},
 	},
@@ -612,9 +594,10 @@ var table = [...]setting{
 		usage:    "claim of access tokens whose value says which agent a client is (key oauth of [agents.NAME])",
 		fixed:    true,
 		set: func(s *Settings, text string) error {
-			if s.HTTP.Claim = text; text == "" {
+			if text == "" {
 				return errors.New("is empty")
 			}
+			s.HTTP.Claim = text
 			return nil
 		},
 	},
@@ -636,10 +619,11 @@ var table = [...]setting{
 		form:    form{pattern: `^$|` + agentPattern},
 		fixed:   true,
 		set: func(s *Settings, text string) error {
-			if s.Agent = text; text == "" { // no agent; pickAgent checks that an agent is defined
-				return nil
+			s.Agent = text
+			if text == "" {
+				return nil // no agent
 			}
-			return CheckAgentName(text)
+			return CheckAgentName(text) // checkAgent checks that it is defined
 		},
 	},
 	{
@@ -648,6 +632,36 @@ var table = [...]setting{
 		usage:   "profile to apply: a table [profiles.NAME] of the settings file",
 		set:     func(*Settings, string) error { return nil },
 	}, // fromFile checks that the profile is defined
+}
+
+func checkTextRule(name string) error {
+	if !slices.Contains(policy.TextRules(), name) {
+		return fmt.Errorf(
+			"unknown rule %q in shadow: want %s",
+			excerpt.Short(name),
+			strings.Join(policy.TextRules(), ", "),
+		)
+	}
+	return nil
+}
+
+func checkExportTarget(address string) error {
+	if err := audit.CheckTarget(address); err != nil {
+		return fmt.Errorf("%q: %w", excerpt.Short(address), err)
+	}
+	return nil
+}
+
+func checkToolset(name string) error {
+	if !slices.Contains(toolsets, name) {
+		return fmt.Errorf(
+			"unknown toolset %q: want %s%s",
+			excerpt.Short(name),
+			strings.Join(toolsets, ", "),
+			excerpt.DidYouMean(name, toolsets),
+		)
+	}
+	return nil
 }
 
 // namePattern matches common names of properties and tags.

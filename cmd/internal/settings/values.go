@@ -53,9 +53,10 @@ func setCLI(s *Settings, text string) error {
 }
 
 func setBackend(s *Settings, text string) error {
-	switch b := Backend(text); b {
+	backend := Backend(text)
+	switch backend {
 	case Auto, App, Embedded:
-		s.Backend = b
+		s.Backend = backend
 		return nil
 	}
 	return fmt.Errorf("invalid backend %q: want auto, obsidian or embedded", text)
@@ -132,8 +133,11 @@ func choice(choices []string, what, want string) func(string) (string, error) {
 // parseBool accepts only true and false: "1", "yes" or "on" may be a mistake, and the setting may allow something
 // dangerous.
 func parseBool(text string) (bool, error) {
-	if i := slices.Index([]string{"false", "true"}, text); i >= 0 {
-		return i == 1, nil
+	switch text {
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
 	}
 	return false, fmt.Errorf("invalid value %q: want true or false", text)
 }
@@ -180,10 +184,11 @@ func setMaxOutput(s *Settings, text string) error {
 		unit = 1 << 20
 	}
 	n, err := strconv.ParseUint(digits, 10, 32)
-	if n *= unit; err != nil || n < minOutput || n > maxOutput {
+	size := n * unit
+	if err != nil || size < minOutput || size > maxOutput {
 		return fmt.Errorf("invalid size %q: want 1KiB to 1MiB, or auto", text)
 	}
-	s.MaxOutput = int(n)
+	s.MaxOutput = int(size)
 	return nil
 }
 
@@ -212,11 +217,12 @@ const (
 const latestDayStart = 12
 
 func setEmbeddings(s *Settings, text string) (err error) {
-	var e ranking.Endpoint
-	if s.Embeddings.Address = text; text != "" {
-		e, err = ranking.ParseEndpoint(text, "any")
+	var endpoint ranking.Endpoint
+	if text != "" {
+		endpoint, err = ranking.ParseEndpoint(text, "any")
 	}
-	s.Embeddings.Elsewhere = e.Elsewhere() != ""
+	s.Embeddings.Address = text
+	s.Embeddings.Elsewhere = endpoint.Elsewhere() != ""
 	return err
 }
 
@@ -330,16 +336,33 @@ func (h HTTP) CheckOAuth() error {
 func names(text string) []string {
 	var list []string
 	for name := range strings.SplitSeq(text, ",") {
-		if name = strings.TrimSpace(name); name != "" {
+		name = strings.TrimSpace(name)
+		if name != "" {
 			list = append(list, name)
 		}
 	}
 	return list
 }
 
+// settingsOfHTTP are the settings that only have an effect over HTTP.
+var settingsOfHTTP = []string{
+	"tls-cert",
+	"tls-key",
+	"token-file",
+	"allow-origin",
+	"allow-host",
+	"trusted-proxies",
+	"max-sessions",
+	"public-url",
+	"oauth-issuer",
+	"oauth-client-file",
+	"oauth-claim",
+	"sign-in",
+}
+
 // CheckWithoutHTTP returns an error if a flag was given that only has an effect over HTTP.
 func (f *Flags) CheckWithoutHTTP() error {
-	for _, name := range []string{"tls-cert", "tls-key", "token-file", "allow-origin", "allow-host", "trusted-proxies", "max-sessions", "public-url", "oauth-issuer", "oauth-client-file", "oauth-claim", "sign-in"} {
+	for _, name := range settingsOfHTTP {
 		if r := f.raws[settingIndex(name)]; r.byFlag() && r.text != "" {
 			return &terminal.UsageError{
 				Reason: fmt.Sprintf("flag %q requires HTTP", "--"+name),
