@@ -20,32 +20,7 @@ func configSchema() object {
 	general := object{}
 	profile := object{}
 	for _, row := range table {
-		definition := object{"description": row.usage, "default": row.valueOf(row.fallback)}
-		switch row.kind {
-		case boolean:
-			definition["type"] = "boolean"
-		case numeric:
-			definition["type"] = "integer"
-			definition["minimum"] = row.form.least
-			definition["maximum"] = row.form.most
-		case list:
-			definition["type"] = "array"
-			definition["items"] = object{"$ref": "#/$defs/command"}
-			if row.form.choices != nil {
-				definition["items"] = object{"enum": row.form.choices}
-			} else if row.form.pattern != "" {
-				definition["items"] = object{"type": "string", "pattern": row.form.pattern}
-			}
-		default:
-			definition["type"] = "string"
-			if row.form.choices != nil {
-				definition["enum"] = row.form.choices
-			}
-			if row.form.pattern != "" {
-				definition["pattern"] = row.form.pattern
-			}
-		}
-		definitions[row.name] = definition
+		definitions[row.name] = row.schema()
 		reference := object{"$ref": "#/$defs/" + row.name}
 		general[row.name] = reference
 		if row.name != "profile" {
@@ -63,15 +38,24 @@ func configSchema() object {
 		"description": "the vaults, the first one being the default",
 		"items":       vault,
 	}
-	general["flow"] = flowSchema()
-	general["flow"].(object)["description"] = flowDescription
+	flow := flowSchema()
+	flow["description"] = flowDescription
+	general["flow"] = flow
 	general["profiles"] = object{
-		"type": "object", "description": "profile to apply to the rest of the file, by the name of the profile", "propertyNames": object{"minLength": 1},
-		"additionalProperties": object{"type": "object", "properties": profile, "additionalProperties": false},
+		"type":          "object",
+		"description":   "profile to apply to the rest of the file, by the name of the profile",
+		"propertyNames": object{"minLength": 1},
+		"additionalProperties": object{
+			"type":                 "object",
+			"properties":           profile,
+			"additionalProperties": false,
+		},
 	}
 	general["agents"] = object{
-		"type": "object", "description": "agents by their names, each with rights that narrow those of the file and of its vaults",
-		"propertyNames": object{"pattern": agentPattern}, "additionalProperties": tableSchema(agentKeys()),
+		"type":                 "object",
+		"description":          "agents by their names, each with rights that narrow those of the file and of its vaults",
+		"propertyNames":        object{"pattern": agentPattern},
+		"additionalProperties": tableSchema(agentKeys()),
 	}
 	notify := tableSchema(notifyKeys())
 	notify["description"] = "how you are told that a question waits"
@@ -82,9 +66,45 @@ func configSchema() object {
 	}
 	general["notify"] = notify
 	return object{
-		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "vaultwicket settings",
-		"type": "object", "properties": general, "additionalProperties": false, "$defs": definitions,
+		"$schema":              "https://json-schema.org/draft/2020-12/schema",
+		"title":                "vaultwicket settings",
+		"type":                 "object",
+		"properties":           general,
+		"additionalProperties": false,
+		"$defs":                definitions,
 	}
+}
+
+// schema returns the JSON Schema of a setting.
+func (s setting) schema() object {
+	schema := object{"description": s.usage, "default": s.valueOf(s.fallback)}
+	switch s.kind {
+	case boolean:
+		schema["type"] = "boolean"
+	case numeric:
+		schema["type"] = "integer"
+		schema["minimum"] = s.form.least
+		schema["maximum"] = s.form.most
+	case list:
+		schema["type"] = "array"
+		switch {
+		case s.form.choices != nil:
+			schema["items"] = object{"enum": s.form.choices}
+		case s.form.pattern != "":
+			schema["items"] = object{"type": "string", "pattern": s.form.pattern}
+		default:
+			schema["items"] = object{"$ref": "#/$defs/command"}
+		}
+	default:
+		schema["type"] = "string"
+		if s.form.choices != nil {
+			schema["enum"] = s.form.choices
+		}
+		if s.form.pattern != "" {
+			schema["pattern"] = s.form.pattern
+		}
+	}
+	return schema
 }
 
 const accessDescription = "what may be done with a folder or note, by its path; \"/\" is the vault, the most specific path wins"
