@@ -46,32 +46,36 @@ func notifyKeys() []tableKey[consent.NotifyConfig] {
 			"command",
 			"list of the absolute path of a program and its arguments; the message is one more argument",
 			program,
-			func(r *reading, c *consent.NotifyConfig, value any, at []string) error {
-				err := nameList(
-					func(c *consent.NotifyConfig) *[]string { return &c.Command },
-					"the path of a program and its arguments",
-				)(
-					r,
-					c,
-					value,
-					at,
-				)
-				if err == nil && len(c.Command) == 0 {
-					err = errors.New("is empty")
-				}
-				return err
-			},
+			notifyCommand,
 		},
 	}
 }
 
+// notifyCommand reads the program to start and its arguments.
+func notifyCommand(r *reading, c *consent.NotifyConfig, value any, at []string) error {
+	command := func(c *consent.NotifyConfig) *[]string { return &c.Command }
+	readList := nameList(command, "the path of a program and its arguments")
+	if err := readList(r, c, value, at); err != nil {
+		return err
+	}
+	if len(c.Command) == 0 {
+		return errors.New("is empty")
+	}
+	return nil
+}
+
 // notifyText returns a reader for a text that must not be empty.
 func notifyText(field func(*consent.NotifyConfig) *string) func(*reading, *consent.NotifyConfig, any, []string) error {
-	return func(_ *reading, c *consent.NotifyConfig, value any, _ []string) (err error) {
-		if *field(c), err = asText(value); err == nil && *field(c) == "" {
-			err = fmt.Errorf("is %s, want %s", typeName(value), wanted[textual])
+	return func(_ *reading, c *consent.NotifyConfig, value any, _ []string) error {
+		text, err := asText(value)
+		if err != nil {
+			return err
 		}
-		return err
+		if text == "" {
+			return fmt.Errorf("is %s, want %s", typeName(value), wanted[textual])
+		}
+		*field(c) = text
+		return nil
 	}
 }
 
