@@ -16,16 +16,25 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
+	"github.com/vaultwicket/vaultwicket/policy"
 )
 
 var configActions = []struct {
 	name string
 	run  func(f *Flags, std terminal.Streams) error
 }{
-	{"show", showConfig}, {"check", checkConfig}, {"path", printConfigPath}, {"init", initConfig}, {"set", setConfig}, {"edit", editConfig},
-	{"schema", func(_ *Flags, std terminal.Streams) error {
-		return terminal.PrintJSON(std.Out, configSchema(), terminal.ExitDone)
-	}},
+	{"show", showConfig},
+	{"check", checkConfig},
+	{"path", printConfigPath},
+	{"init", initConfig},
+	{"set", setConfig},
+	{"edit", editConfig},
+	{"schema", printSchema},
+}
+
+// printSchema runs "config schema", which prints the JSON Schema of the settings file.
+func printSchema(_ *Flags, std terminal.Streams) error {
+	return terminal.PrintJSON(std.Out, configSchema(), terminal.ExitDone)
 }
 
 // Command runs "vaultwicket config", which shows and changes the settings.
@@ -95,22 +104,25 @@ type checked struct {
 // verify checks the settings, including what a server needs on this machine. A warning does not prevent a start.
 func (f *Flags) verify(std terminal.Streams) (warning string, err error) {
 	s, err := f.Settings(std)
-	if err == nil { // only servers use a certificate, so Settings does not check it
-		// The certificate is also checked if no address is set.
-		err = transport.CheckTLS(
-			transport.HTTPConfig{Addr: cmp.Or(s.HTTP.Addr, "127.0.0.1:0"), TLSCert: s.HTTP.Cert, TLSKey: s.HTTP.Key},
-		)
+	if err != nil {
+		return "", err
 	}
-	if err == nil {
-		err = s.HTTP.CheckOAuth()
+	// Only servers use a certificate, so Settings does not check it. It is also checked if no address is set.
+	certificate := transport.HTTPConfig{
+		Addr:    cmp.Or(s.HTTP.Addr, "127.0.0.1:0"),
+		TLSCert: s.HTTP.Cert,
+		TLSKey:  s.HTTP.Key,
 	}
-	if err == nil {
-		err = s.CheckCLI(f, std)
+	if err := transport.CheckTLS(certificate); err != nil {
+		return "", err
 	}
-	if err == nil {
-		warning, err = s.CheckState(std)
+	if err := s.HTTP.CheckOAuth(); err != nil {
+		return "", err
 	}
-	return warning, err
+	if err := s.CheckCLI(f, std); err != nil {
+		return "", err
+	}
+	return s.CheckState(std)
 }
 
 // sayOK prints that "config check" found no problem in what.
@@ -193,32 +205,54 @@ func showConfig(f *Flags, std terminal.Streams) error {
 		shown.Settings = append(shown.Settings, shownSetting{row.name, row.valueOf(f.raws[i].text), f.raws[i].origin})
 	}
 	for _, flow := range s.Served[0].Policy.Flows {
-		origin := "managed settings " + f.bounds.name
-		if agent := s.Agents[s.Agent]; slices.ContainsFunc(f.file.flows, flow.Equal) {
-			origin = f.file.origin()
-		} else if slices.ContainsFunc(agent.Rights.Flows, flow.Equal) {
-			origin = "agent " + s.Agent
-		}
-		shown.Flows = append(shown.Flows, shownSetting{"flow " + strconv.Quote(flow.Name), flow.String(), origin})
+		name := "flow " + strconv.Quote(flow.Name)
+		shown.Flows = append(shown.Flows, shownSetting{name, flow.String(), f.originOfFlow(s, flow)})
 	}
 	for _, served := range s.Served {
-		vault := shownVault{
-			Name: served.Name, ID: served.ID, Folder: served.Folder, Ignore: access.IgnoreFileOf(served.Folder),
-			Tier: served.Policy.Ceiling.String(), Origin: served.Policy.Origins["tier"],
-		}
-		for _, t := range s.tables {
-			if t.Vault == served.Vault && len(t.levels) > 0 {
-				vault.Access = map[string]string{}
-				for path, level := range t.levels {
-					vault.Access[path] = level.String()
-				}
-			}
-		}
-		shown.Vaults = append(shown.Vaults, vault)
+		shown.Vaults = append(shown.Vaults, showVault(served, s.tables))
 	}
 	if f.JSON {
 		return terminal.PrintJSON(std.Out, shown, terminal.ExitDone)
 	}
+	return terminal.Write(std.Out, terminal.Fit(std.Out, shown.text()))
+}
+
+// originOfFlow returns where a flow rule comes from.
+func (f *Flags) originOfFlow(s Settings, flow policy.Flow) string {
+	agent := s.Agents[s.Agent]
+	switch {
+	case slices.ContainsFunc(f.file.flows, flow.Equal):
+		return f.file.origin()
+	case slices.ContainsFunc(agent.Rights.Flows, flow.Equal):
+		return "agent " + s.Agent
+	}
+	return "managed settings " + f.bounds.name
+}
+
+// showVault describes a served vault.
+func showVault(served Served, tables []vaultTable) shownVault {
+	vault := shownVault{
+		Name:   served.Name,
+		ID:     served.ID,
+		Folder: served.Folder,
+		Ignore: access.IgnoreFileOf(served.Folder),
+		Tier:   served.Policy.Ceiling.String(),
+		Origin: served.Policy.Origins["tier"],
+	}
+	for _, t := range tables {
+		if t.Vault != served.Vault || len(t.levels) == 0 {
+			continue
+		}
+		vault.Access = map[string]string{}
+		for path, level := range t.levels {
+			vault.Access[path] = level.String()
+		}
+	}
+	return vault
+}
+
+// text returns the settings and vaults in aligned columns.
+func (shown shownConfig) text() string {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 8, 2, ' ', 0)
 	for _, s := range append(slices.Clone(shown.Settings), shown.Flows...) {
@@ -231,11 +265,13 @@ func showConfig(f *Flags, std terminal.Streams) error {
 	w.Flush()
 	for _, v := range shown.Vaults {
 		text.WriteByte('\n')
-		lines := [][2]string{{"vault", cmp.Or(v.Name, v.Folder, v.ID, "chosen by the app")},
-			{
-				"  id",
-				v.ID,
-			}, {"  folder", v.Folder}, {"  ignore file", v.Ignore}, {"  tier", v.Tier + " (" + v.Origin + ")"}}
+		lines := [][2]string{
+			{"vault", cmp.Or(v.Name, v.Folder, v.ID, "chosen by the app")},
+			{"  id", v.ID},
+			{"  folder", v.Folder},
+			{"  ignore file", v.Ignore},
+			{"  tier", v.Tier + " (" + v.Origin + ")"},
+		}
 		for _, path := range slices.Sorted(maps.Keys(v.Access)) {
 			lines = append(lines, [2]string{"  access " + strconv.Quote(path), v.Access[path]})
 		}
@@ -246,7 +282,7 @@ func showConfig(f *Flags, std terminal.Streams) error {
 		}
 		w.Flush()
 	}
-	return terminal.Write(std.Out, terminal.Fit(std.Out, text.String()))
+	return text.String()
 }
 
 // valueOf returns a valid text of a setting as a value of the type that it has in the settings file.
@@ -312,17 +348,14 @@ func (f *Flags) List(std terminal.Streams) (rows []Row, file string, err error) 
 	}
 	for i, s := range table {
 		value := f.raws[i].text
-		rows = append(
-			rows,
-			Row{
-				Name:    s.name,
-				Value:   value,
-				Default: s.fallback,
-				Origin:  f.raws[i].origin,
-				About:   s.usage,
-				Lines:   s.lines(value),
-			},
-		)
+		rows = append(rows, Row{
+			Name:    s.name,
+			Value:   value,
+			Default: s.fallback,
+			Origin:  f.raws[i].origin,
+			About:   s.usage,
+			Lines:   s.lines(value),
+		})
 	}
 	return rows, file, nil
 }
