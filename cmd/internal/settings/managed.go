@@ -78,10 +78,11 @@ func managedKeys() []tableKey[managed] {
 			"false ignores the table [notify] of the user's file: nothing is sent and no program is started (default: true)",
 			nil,
 			func(_ *reading, m *managed, value any, _ []string) error {
-				told, ok := value.(bool)
-				if m.silent = !told; !ok {
+				notifies, ok := value.(bool)
+				if !ok {
 					return fmt.Errorf("is %s, want %s", typeName(value), wanted[boolean])
 				}
+				m.silent = !notifies
 				return nil
 			},
 		},
@@ -107,29 +108,19 @@ func openManaged() (m managed, err error) {
 	if err == nil {
 		content, info, err = machine.read(name)
 	}
-	if err == nil {
-		root, body, wrong := parseTOML(content)
-		r := &reading{content: body}
-		if wrong != nil {
-			r.problems = []problem{*wrong}
-		} else {
-			m = managed{rights: policy.Unlimited(), texts: map[string]string{}}
-			readKeys(r, managedKeys(), &m, root, nil, "setting %q", "", "is not a managed setting")
-			m.rights = m.rights.From(policy.OriginManaged)
-		}
-		if len(r.problems) > 0 {
-			err = errors.New(r.problems[0].String())
-		}
-	} else if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return managed{name: name, rights: policy.Unlimited()}, nil
+	}
+	if err == nil {
+		m, err = parseManaged(content)
 	}
 	m.name = name
 	m.info = info
 	if err == nil {
 		return m, nil
 	}
-	if path, ok := errors.AsType[*os.PathError](err); ok {
-		err = path.Err
+	if pathErr, ok := errors.AsType[*os.PathError](err); ok {
+		err = pathErr.Err
 	}
 	return m, failure.New(
 		failure.CodeBadRequest,
@@ -138,6 +129,22 @@ func openManaged() (m managed, err error) {
 		name,
 		err,
 	)
+}
+
+// parseManaged parses the content of the managed settings. The error is the first problem.
+func parseManaged(content []byte) (managed, error) {
+	root, body, wrong := parseTOML(content)
+	if wrong != nil {
+		return managed{}, errors.New(wrong.String())
+	}
+	r := &reading{content: body}
+	m := managed{rights: policy.Unlimited(), texts: map[string]string{}}
+	readKeys(r, managedKeys(), &m, root, nil, "setting %q", "", "is not a managed setting")
+	m.rights = m.rights.From(policy.OriginManaged)
+	if len(r.problems) > 0 {
+		return m, errors.New(r.problems[0].String())
+	}
+	return m, nil
 }
 
 // bound narrows the settings that were read from all other sources, before vaults and agents narrow them further. It
@@ -185,8 +192,8 @@ func (f *Flags) ManagedAccess(std terminal.Streams, s Settings, v Vault) access.
 	if !f.bounds.rights.Access.Restrict() {
 		return access.Rules{} // without reading the app's list of vaults
 	}
-	located := appvaults.Locate(appvaults.Read(std.Getenv), appvaults.Wanted{Name: v.Name, ID: v.ID, Folder: v.Folder})
-	folder := located.Folder
+	wanted := appvaults.Wanted{Name: v.Name, ID: v.ID, Folder: v.Folder}
+	folder := appvaults.Locate(appvaults.Read(std.Getenv), wanted).Folder
 	known := s.VaultFolders(std)
 	rules := f.bounds.rights.Access
 	if folder == "" {
@@ -196,35 +203,54 @@ func (f *Flags) ManagedAccess(std terminal.Streams, s Settings, v Vault) access.
 	if resolved, err := filepath.EvalSymlinks(folder); err == nil && resolved != roots[0] {
 		roots = append(roots, resolved)
 	}
-	hasVault := func(dir string) bool {
-		info, err := os.Stat(filepath.Join(dir, ".obsidian"))
-		return err == nil && info.IsDir() ||
-			slices.ContainsFunc(known, func(vault string) bool { return appvaults.SameFolder(vault, dir) })
-	}
-	for _, root := range roots {
-		for dir := filepath.Dir(root); ; dir = filepath.Dir(dir) {
-			if rest, err := filepath.Rel(dir, root); err == nil && rest != "." && hasVault(dir) {
-				rules = rules.Meet(f.bounds.rights.Access.Below(filepath.ToSlash(rest)))
-			}
-			if dir == filepath.Dir(dir) {
-				break
-			}
+	for i, root := range roots {
+		for _, rest := range pathsFromVaultsAround(root, known) {
+			rules = rules.Meet(f.bounds.rights.Access.Below(rest))
 		}
-		inside := slices.Clone(known)
-		entries, _ := os.ReadDir(root)
-		for _, entry := range entries {
-			if below := filepath.Join(root, entry.Name()); hasVault(below) {
-				inside = append(inside, below)
-			}
-		}
-		for _, vault := range inside {
-			if resolved, err := filepath.EvalSymlinks(vault); err == nil && root == roots[len(roots)-1] {
+		for _, vault := range vaultsInside(root, known) {
+			isLast := i == len(roots)-1 // without symbolic links
+			if resolved, err := filepath.EvalSymlinks(vault); err == nil && isLast {
 				vault = resolved
 			}
-			if rest, err := filepath.Rel(root, vault); err == nil && rest != "." && filepath.IsLocal(rest) {
+			rest, err := filepath.Rel(root, vault)
+			isInside := err == nil && rest != "." && filepath.IsLocal(rest)
+			if isInside {
 				rules = rules.Meet(f.bounds.rights.Access.Above(filepath.ToSlash(rest)))
 			}
 		}
 	}
 	return rules
+}
+
+// pathsFromVaultsAround returns the path of root in each vault that contains it.
+func pathsFromVaultsAround(root string, known []string) (paths []string) {
+	for dir := root; dir != filepath.Dir(dir); {
+		dir = filepath.Dir(dir)
+		rest, err := filepath.Rel(dir, root)
+		if err == nil && isVault(dir, known) {
+			paths = append(paths, filepath.ToSlash(rest))
+		}
+	}
+	return paths
+}
+
+// vaultsInside returns the known vaults, wherever they are, and the vaults directly below root.
+func vaultsInside(root string, known []string) []string {
+	vaults := slices.Clone(known)
+	entries, _ := os.ReadDir(root)
+	for _, entry := range entries {
+		if below := filepath.Join(root, entry.Name()); isVault(below, known) {
+			vaults = append(vaults, below)
+		}
+	}
+	return vaults
+}
+
+// isVault reports whether a folder is a known vault or contains a folder .obsidian.
+func isVault(dir string, known []string) bool {
+	info, err := os.Stat(filepath.Join(dir, ".obsidian"))
+	if err == nil && info.IsDir() {
+		return true
+	}
+	return slices.ContainsFunc(known, func(vault string) bool { return appvaults.SameFolder(vault, dir) })
 }
