@@ -143,11 +143,7 @@ func assign(location place, row setting, text string) error {
 	if before.info == nil {
 		return writeNew(location.name, withSetting([]byte(initialConfig()), row, text))
 	}
-	target, err := filepath.EvalSymlinks(location.name)
-	if err != nil {
-		return cannotWrite(location.name, err)
-	}
-	content, err := os.ReadFile(target)
+	target, content, err := readTarget(location.name)
 	if err != nil {
 		return cannotWrite(location.name, err)
 	}
@@ -171,25 +167,30 @@ func withSetting(content []byte, row setting, text string) []byte {
 		firstTable = len(lines)
 	}
 	head := lines[:firstTable]
-	isLineOf := func(prefix string) func([]byte) bool {
-		return func(l []byte) bool {
-			key, _, isSetting := strings.Cut(strings.TrimPrefix(string(bytes.TrimSpace(l)), prefix), "=")
-			return isSetting && bytes.HasPrefix(bytes.TrimSpace(l), []byte(prefix)) &&
-				strings.Trim(key, ` "'`) == row.name
+	isSetting := func(l []byte) bool { return isLineOf(l, row.name, "") }
+	if i := slices.IndexFunc(head, isSetting); i >= 0 {
+		length, comment := linesOfValue(head[i:])
+		line = append(bytes.TrimSuffix(line, []byte("\n")), comment...)
+		return bytes.Join(slices.Replace(slices.Clone(lines), i, i+length, line), nil)
+	}
+	isComment := func(l []byte) bool { return isLineOf(l, row.name, "#") }
+	if i := slices.IndexFunc(head, isComment); i >= 0 {
+		return bytes.Join(slices.Replace(slices.Clone(lines), i, i+1, line), nil)
+	}
+	if len(head) > 0 {
+		last := head[len(head)-1]
+		if len(last) > 0 && !bytes.HasSuffix(last, []byte("\n")) {
+			line = append([]byte("\n"), line...)
 		}
 	}
-	if at := slices.IndexFunc(head, isLineOf("")); at >= 0 {
-		length, comment := linesOfValue(head[at:])
-		line = append(bytes.TrimSuffix(line, []byte("\n")), comment...)
-		return bytes.Join(slices.Replace(slices.Clone(lines), at, at+length, line), nil)
-	}
-	if at := slices.IndexFunc(head, isLineOf("#")); at >= 0 {
-		return bytes.Join(slices.Replace(slices.Clone(lines), at, at+1, line), nil)
-	}
-	if lastGeneral := firstTable - 1; lastGeneral >= 0 && len(lines[lastGeneral]) > 0 && !bytes.HasSuffix(lines[lastGeneral], []byte("\n")) {
-		line = append([]byte("\n"), line...)
-	}
 	return bytes.Join(slices.Insert(slices.Clone(lines), firstTable, line), nil)
+}
+
+// isLineOf reports whether a line begins with prefix and then sets the setting with this name.
+func isLineOf(line []byte, name, prefix string) bool {
+	text, hasPrefix := strings.CutPrefix(string(bytes.TrimSpace(line)), prefix)
+	key, _, hasValue := strings.Cut(text, "=")
+	return hasPrefix && hasValue && strings.Trim(key, ` "'`) == name
 }
 
 // linesOfValue returns the number of lines of the setting that begins on the first line, and what follows its value:

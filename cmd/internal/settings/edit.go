@@ -40,13 +40,11 @@ func editConfig(f *Flags, std terminal.Streams) error {
 	}
 	content := []byte(initialConfig())
 	if before.info != nil {
-		if target, err = filepath.EvalSymlinks(location.name); err != nil {
-			return cannotWrite(location.name, err)
-		}
-		if content, err = os.ReadFile(target); err != nil {
-			return cannotWrite(location.name, err)
-		}
-	} else if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
+		target, content, err = readTarget(location.name)
+	} else {
+		err = os.MkdirAll(filepath.Dir(target), 0o700)
+	}
+	if err != nil {
 		return cannotWrite(location.name, err)
 	}
 	edited, err := edit(std, editor, target, content)
@@ -59,8 +57,13 @@ func editConfig(f *Flags, std terminal.Streams) error {
 	case before.info == nil:
 		err = writeNew(target, edited)
 	default:
-		if current, readErr := os.ReadFile(target); readErr != nil || !bytes.Equal(current, content) {
-			return terminal.Fail(terminal.ExitFailed, location.name+" was changed while you edited it; nothing was written", `run "vaultwicket config edit" again`)
+		current, readErr := os.ReadFile(target)
+		if readErr != nil || !bytes.Equal(current, content) {
+			return terminal.Fail(
+				terminal.ExitFailed,
+				location.name+" was changed while you edited it; nothing was written",
+				`run "vaultwicket config edit" again`,
+			)
 		}
 		err = writeAside(target, edited, before.info.Mode().Perm(), os.Rename)
 	}
@@ -72,6 +75,16 @@ func editConfig(f *Flags, std terminal.Streams) error {
 	}
 	terminal.Notef(std.Err, "%s", takesEffect)
 	return nil
+}
+
+// readTarget follows symbolic links to a file, and returns its real path and its content.
+func readTarget(name string) (target string, content []byte, err error) {
+	target, err = filepath.EvalSymlinks(name)
+	if err != nil {
+		return "", nil, err
+	}
+	content, err = os.ReadFile(target)
+	return target, content, err
 }
 
 // edit lets the user edit a copy of content, next to target, until it is valid. edited is nil if the file is to stay
@@ -107,7 +120,11 @@ func edit(std terminal.Streams, editor process.Editor, target string, content []
 		}
 		message := strings.ReplaceAll(invalid.Error(), temporary.Name(), target)
 		fmt.Fprintf(std.Err, "%s\n\nEdit it again? [Y/n] ", terminal.Visible(message))
-		if !input.Scan() || strings.HasPrefix(strings.ToLower(strings.TrimSpace(input.Text())), "n") {
+		if !input.Scan() {
+			return nil, nil
+		}
+		reply := strings.ToLower(strings.TrimSpace(input.Text()))
+		if strings.HasPrefix(reply, "n") {
 			return nil, nil
 		}
 	}
