@@ -45,31 +45,36 @@ func (f *Flags) place(std terminal.Streams) (place, error) {
 			Advice: `use "none" for no file`,
 		}
 	case name == "":
-		// As os.UserConfigDir, but with the environment in std.
-		home := std.Getenv("HOME")
-		folder := filepath.Join(home, ".config")
-		switch runtime.GOOS {
-		case "windows":
-			home = ownerfiles.RoamingData(std.Getenv)
-			folder = home
-		case "darwin":
-			folder = filepath.Join(home, "Library", "Application Support")
-		default:
-			if xdg := std.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(xdg) {
-				home = xdg
-				folder = xdg
-			}
-		}
-		if !filepath.IsAbs(home) {
-			return place{}, nil // without a home there is no file
-		}
-		return place{name: filepath.Join(folder, "vaultwicket", "config.toml")}, nil
+		return defaultPlace(std), nil
 	}
 	abs, err := filepath.Abs(name)
 	if err != nil {
 		return place{}, &terminal.UsageError{Reason: fmt.Sprintf("settings file %q (%s): %v", name, origin, err)}
 	}
 	return place{abs, origin}, nil
+}
+
+// defaultPlace returns the usual place of the settings file. Its name is "" if the home folder is not known.
+func defaultPlace(std terminal.Streams) place {
+	// As os.UserConfigDir, but with the environment in std.
+	home := std.Getenv("HOME")
+	folder := filepath.Join(home, ".config")
+	switch runtime.GOOS {
+	case "windows":
+		home = ownerfiles.RoamingData(std.Getenv)
+		folder = home
+	case "darwin":
+		folder = filepath.Join(home, "Library", "Application Support")
+	default:
+		if xdg := std.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(xdg) {
+			home = xdg
+			folder = xdg
+		}
+	}
+	if !filepath.IsAbs(home) {
+		return place{}
+	}
+	return place{name: filepath.Join(folder, "vaultwicket", "config.toml")}
 }
 
 // source is the content of the two settings files: the user's file and the managed settings of the machine.
@@ -83,25 +88,8 @@ type source struct {
 // fromFile sets the settings that neither a flag nor the environment gave, first from the profile, then from the rest
 // of the file.
 func (f *Flags) fromFile(std terminal.Streams) error {
-	if f.source == nil { // the files have not been read yet
-		s := &source{agents: policy.Agents{}}
-		location, err := f.place(std)
-		if err == nil {
-			s.file, err = openDocument(location)
-		}
-		if err == nil {
-			s.bounds, err = openManaged()
-		}
-		maps.Copy(s.agents, s.file.agents)
-		for _, name := range append(slices.Collect(maps.Keys(s.agents)), policy.DefaultAgent) {
-			if s.bounds.agents != nil && !slices.Contains(s.bounds.agents, name) {
-				agent := s.agents[name]
-				agent.Ended = "the managed settings of this machine do not allow the agent"
-				s.agents[name] = agent
-			}
-		}
-		s.err = err
-		f.source = s
+	if f.source == nil {
+		f.source = f.readSource(std)
 	}
 	f.file = f.source.file
 	f.bounds = f.source.bounds
@@ -113,27 +101,54 @@ func (f *Flags) fromFile(std terminal.Streams) error {
 	}
 	// With the empty name, a flag or the environment can disable the profile that the file selects.
 	if chosen := f.raws[settingIndex("profile")]; chosen.text != "" {
-		values, ok := f.file.profiles[chosen.text]
-		if !ok {
-			why := fmt.Sprintf("no settings file defines [profiles.%s]", excerpt.Short(chosen.text))
-			if f.file.info != nil {
-				why = f.file.noProfile(chosen.text)
-			}
-			return &terminal.UsageError{Reason: fmt.Sprintf("setting %q (%s): %s", "profile", chosen.origin, why)}
-		}
-		for name, text := range values {
-			f.fill(
-				settingIndex(name),
-				raw{
-					text:     text,
-					origin:   fmt.Sprintf("profile %s in %s", chosen.text, f.file.name),
-					priority: fromProfile,
-				},
-			)
+		if err := f.fromProfile(chosen); err != nil {
+			return err
 		}
 	}
 	for name, text := range f.file.general {
 		f.fill(settingIndex(name), raw{text: text, origin: f.file.origin(), priority: fromFile})
+	}
+	return nil
+}
+
+// readSource reads the settings file of the user and the managed settings.
+func (f *Flags) readSource(std terminal.Streams) *source {
+	s := &source{agents: policy.Agents{}}
+	location, err := f.place(std)
+	if err == nil {
+		s.file, err = openDocument(location)
+	}
+	if err == nil {
+		s.bounds, err = openManaged()
+	}
+	s.err = err
+	maps.Copy(s.agents, s.file.agents)
+	if s.bounds.agents == nil {
+		return s
+	}
+	for _, name := range append(slices.Collect(maps.Keys(s.agents)), policy.DefaultAgent) {
+		if !slices.Contains(s.bounds.agents, name) {
+			agent := s.agents[name]
+			agent.Ended = "the managed settings of this machine do not allow the agent"
+			s.agents[name] = agent
+		}
+	}
+	return s
+}
+
+// fromProfile sets the settings that no source of higher priority gave from the chosen profile.
+func (f *Flags) fromProfile(chosen raw) error {
+	values, ok := f.file.profiles[chosen.text]
+	if !ok {
+		why := fmt.Sprintf("no settings file defines [profiles.%s]", excerpt.Short(chosen.text))
+		if f.file.info != nil {
+			why = f.file.noProfile(chosen.text)
+		}
+		return &terminal.UsageError{Reason: fmt.Sprintf("setting %q (%s): %s", "profile", chosen.origin, why)}
+	}
+	origin := fmt.Sprintf("profile %s in %s", chosen.text, f.file.name)
+	for name, text := range values {
+		f.fill(settingIndex(name), raw{text: text, origin: origin, priority: fromProfile})
 	}
 	return nil
 }
