@@ -41,16 +41,18 @@ func (f *Flags) OwnerHint(std terminal.Streams, hint string) string {
 		file = withTilde(std, location.name)
 	}
 	if found := setFully().FindStringSubmatch(hint); found != nil && file != "" {
-		if row, isSetting := settingOf(found[1]); isSetting {
-			return fmt.Sprintf("add %s, or set %s in %s%s", flagOf(row, found[2]), row.line(found[2]), file, found[4])
+		name, value, source := found[1], found[2], found[4]
+		if row, isSetting := settingOf(name); isSetting {
+			return fmt.Sprintf("add %s, or set %s in %s%s", flagOf(row, value), row.line(value), file, source)
 		}
 	}
 	hint = replaceEach(setAmong(), hint, func(found []string) string {
-		row, isSetting := settingOf(found[2])
+		before, name, value, after := found[1], found[2], found[3], found[4]
+		row, isSetting := settingOf(name)
 		if !isSetting {
 			return found[0]
 		}
-		return found[1] + "add " + flagOf(row, found[3]) + found[4]
+		return before + "add " + flagOf(row, value) + after
 	})
 	hint = replaceEach(setFolder(), hint, func(found []string) string {
 		if found[2] == "vault" {
@@ -59,13 +61,14 @@ func (f *Flags) OwnerHint(std terminal.Streams, hint string) string {
 		return "add --cli with "
 	})
 	hint = replaceEach(settingMention(), hint, func(found []string) string {
-		if _, isSetting := settingOf(found[1]); !isSetting {
+		name := found[1]
+		if _, isSetting := settingOf(name); !isSetting {
 			return found[0]
 		}
 		if file == "" {
-			return "--" + found[1]
+			return "--" + name
 		}
-		return found[1] + " in " + file
+		return name + " in " + file
 	})
 	hint = replaceEach(raiseTimeout(), hint, func(found []string) string { return "raise --" + found[1] })
 	if file != "" {

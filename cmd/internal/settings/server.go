@@ -40,9 +40,11 @@ func (f *Flags) Server(std terminal.Streams) (server *Server, vault string, err 
 	}
 	token := std.Getenv(TokenVariable)
 	for _, r := range f.raws {
-		switch {
-		case !r.byFlag():
-		case r.name == "token-file":
+		if !r.byFlag() {
+			continue
+		}
+		switch r.name {
+		case "token-file":
 			text, err := ownerfiles.Read(r.text, maxTokenFile)
 			if err != nil {
 				return nil, "", usageError(
@@ -51,7 +53,7 @@ func (f *Flags) Server(std terminal.Streams) (server *Server, vault string, err 
 				)
 			}
 			token = strings.TrimSpace(string(text))
-		case r.name == "vault":
+		case "vault":
 			vault = r.text
 		default:
 			return nil, "", usageError(
@@ -60,7 +62,8 @@ func (f *Flags) Server(std terminal.Streams) (server *Server, vault string, err 
 			)
 		}
 	}
-	if strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
+	isInvalid := func(c rune) bool { return c <= ' ' || c > '~' }
+	if strings.ContainsFunc(token, isInvalid) {
 		return nil, "", usageError(
 			"the token has characters that a header cannot carry",
 			"give the file of the token with --token-file",
