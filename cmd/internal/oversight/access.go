@@ -15,24 +15,24 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway"
 )
 
-// Access is "vaultwicket access PATH": what agents can do with a note or folder, and which
-// rule or ignore file decides. No program is started.
+// Access runs "vaultwicket access PATH", which prints what agents can do with a note or folder, and which
+// rule or ignore file decides that. It starts no program.
 func Access(_ context.Context, std terminal.Streams, args []string) error {
-	o, err := bootstrap.Open("access", std, args, nil)
+	opened, err := bootstrap.Open("access", std, args, nil)
 	if err != nil {
 		return err
 	}
-	if len(o.Rest) != 1 {
+	if len(opened.Rest) != 1 {
 		return &terminal.UsageError{
 			Reason: "access requires one path of a note or folder in the vault",
 			Advice: "for example: vaultwicket access Ideas/Bread.md",
 		}
 	}
-	a, err := o.Gateway.AccessOf("", o.Rest[0])
+	a, err := opened.Gateway.AccessOf("", opened.Rest[0])
 	if err != nil {
 		return err
 	}
-	if o.JSON {
+	if opened.JSON {
 		return terminal.PrintJSON(std.Out, a, terminal.ExitDone)
 	}
 	var text strings.Builder
@@ -45,7 +45,7 @@ func Access(_ context.Context, std terminal.Streams, args []string) error {
 		rule = fmt.Sprintf("%s, no rule covers it (%s)", a.Level, a.Origin)
 	}
 	path := a.Path
-	if isMissing(o.Vault.Folder, a.Path) {
+	if isMissing(opened.Vault.Folder, a.Path) {
 		path += " (does not exist)"
 	}
 	ignored := ""
@@ -56,7 +56,7 @@ func Access(_ context.Context, std terminal.Streams, args []string) error {
 	default:
 		ignored = fmt.Sprintf("hidden by line %d of %s: %s", i.Line, i.File, i.Pattern)
 	}
-	hint := func(text string) string { return o.OwnerHint(std, text) }
+	hint := func(text string) string { return opened.OwnerHint(std, text) }
 	for _, fact := range [][2]string{
 		{"path", path}, {"agent", a.Agent}, {"rule", rule}, {"note itself", a.Itself}, {"made of", strings.Join(a.MadeOf, ", ")}, {"ignore file", ignored},
 		{"read", permittedText(a.Read, hint)}, {"change", permittedText(a.Change, hint)}, {"delete", permittedText(a.Delete, hint)},
@@ -69,7 +69,7 @@ func Access(_ context.Context, std terminal.Streams, args []string) error {
 	return terminal.Write(std.Out, terminal.Fit(std.Out, text.String()))
 }
 
-// isMissing reports whether a vault has no file or folder at a path, as far as that is known.
+// isMissing reports whether a path is known not to exist in a vault. It is false if the folder of the vault is unknown.
 func isMissing(vault, path string) bool {
 	if vault == "" {
 		return false
@@ -78,6 +78,7 @@ func isMissing(vault, path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
+// permittedText returns "yes" or "no" with the reason. ownerHint rewrites hints for the owner.
 func permittedText(p gateway.Permitted, ownerHint func(string) string) string {
 	switch {
 	case p.Allowed && p.Why == "":

@@ -31,7 +31,7 @@ type ShownAgent struct {
 	State     string     `json:"state"` // active, paused, revoked, expired or undefined
 }
 
-// Agent is "vaultwicket agent": agents are added, listed and ended.
+// Agent runs "vaultwicket agent", which adds, lists and revokes agents.
 func Agent(_ context.Context, std terminal.Streams, args []string) error {
 	f := settings.NewFlags("agent")
 	f.Reviews = true
@@ -56,11 +56,11 @@ func Agent(_ context.Context, std terminal.Streams, args []string) error {
 	}
 	switch {
 	case len(rest) == 1 && rest[0] == "list":
-		all, err := a.all()
+		agents, err := a.all()
 		if err != nil {
 			return err
 		}
-		return a.print(all, all)
+		return a.print(agents, agents)
 	case len(rest) == 2 && actions[rest[0]] != nil:
 		if err := settings.CheckAgentName(rest[1]); err != nil {
 			return &terminal.UsageError{Reason: err.Error()}
@@ -78,13 +78,14 @@ func Agent(_ context.Context, std terminal.Streams, args []string) error {
 	}
 }
 
+// agentAction has what the actions of "vaultwicket agent" need.
 type agentAction struct {
 	std      terminal.Streams
 	flags    *settings.Flags
 	settings settings.Settings
 	state    string
 	tokens   *admission.AgentTokens
-	made     map[string]*time.Time // when the token of an agent was, by the names of the agents; nil for none
+	made     map[string]*time.Time // the time at which the token of each known agent was made, nil for no token
 }
 
 func newAgentAction(std terminal.Streams, f *settings.Flags, s settings.Settings, state string) (agentAction, error) {
@@ -109,10 +110,11 @@ func newAgentAction(std terminal.Streams, f *settings.Flags, s settings.Settings
 	return a, nil
 }
 
+// add defines an agent in the settings file, if it is not defined yet, and gives it a token.
 func (a agentAction) add(name string) error {
 	_, defined := a.settings.Agents[name]
 	_, revoked, err := admission.AgentState(a.state, name)
-	rotate := "make a new one with: vaultwicket agent rotate " + name
+	rotateHint := "make a new one with: vaultwicket agent rotate " + name
 	switch {
 	case err != nil:
 		return stateUnknown(err)
@@ -122,11 +124,11 @@ func (a agentAction) add(name string) error {
 			Advice: "give it a new token, which ends the revocation, with: vaultwicket agent rotate " + name,
 		}
 	case defined && a.made[name] != nil:
-		return &terminal.UsageError{Reason: fmt.Sprintf("the agent %q has a token already", name), Advice: rotate}
+		return &terminal.UsageError{Reason: fmt.Sprintf("the agent %q has a token already", name), Advice: rotateHint}
 	}
-	first := len(a.settings.Agents) == 0
+	isFirst := len(a.settings.Agents) == 0
 	tier := tiers.V0
-	mutations := false // without a flag the least, whatever the server is allowed
+	mutations := false // without flags the agent gets the fewest rights, whatever the server may do
 	if a.flags.Lookup("tier").Changed {
 		tier = a.settings.Policy.Ceiling
 	}
@@ -141,12 +143,12 @@ func (a agentAction) add(name string) error {
 	if added {
 		terminal.Notef(a.std.Err, "added [agents.%s] with tier %s to %s", name, tier, terminal.Visible(file))
 	}
-	if added { // an earlier agent of this name has left nothing to it
+	if added { // it must not inherit anything from an earlier agent with this name
 		if err := renew(a.state, name); err != nil {
 			return err
 		}
 	}
-	if added && first && name != "default" {
+	if added && isFirst && name != "default" {
 		terminal.Notef(
 			a.std.Err,
 			"a server without --agent, and the token of the server itself, are now allowed nothing; define [agents.default] for them",
@@ -155,7 +157,7 @@ func (a agentAction) add(name string) error {
 	return a.newToken(name)
 }
 
-// rotate gives an agent that is defined a new token.
+// rotate gives a defined agent a new token.
 func (a agentAction) rotate(name string) error {
 	if _, defined := a.settings.Agents[name]; !defined {
 		return a.unknown(name)
@@ -166,6 +168,7 @@ func (a agentAction) rotate(name string) error {
 	return a.newToken(name)
 }
 
+// newToken creates and prints the token of an agent.
 func (a agentAction) newToken(name string) error {
 	token, err := a.tokens.Set(name, time.Now())
 	if err != nil {
@@ -179,8 +182,9 @@ func (a agentAction) newToken(name string) error {
 	return err
 }
 
+// revoke revokes a known agent.
 func (a agentAction) revoke(name string) error {
-	if _, known := a.made[name]; !known {
+	if _, isKnown := a.made[name]; !isKnown {
 		return a.unknown(name)
 	}
 	if err := revoke(a.state, name); err != nil {
@@ -194,8 +198,8 @@ func (a agentAction) revoke(name string) error {
 	return err
 }
 
-// remove forgets an agent that is not defined any more: as long as it is, it would have the
-// rights of its table again.
+// remove deletes everything stored about an agent, which must not be defined in the settings file any more:
+// otherwise the revocation would be lost, and the agent would have the rights of its table again.
 func (a agentAction) remove(name string) error {
 	if _, defined := a.settings.Agents[name]; defined {
 		return &terminal.UsageError{
@@ -214,7 +218,7 @@ func (a agentAction) remove(name string) error {
 	if !had && !revoked && !paused {
 		return a.unknown(name)
 	}
-	if err := renew(a.state, name); err != nil { // for another agent of this name
+	if err := renew(a.state, name); err != nil { // for a later agent with this name
 		return err
 	}
 	if _, err := admission.Resume(a.state, name); err != nil {
@@ -224,7 +228,7 @@ func (a agentAction) remove(name string) error {
 	return err
 }
 
-// revoke takes all rights from an agent, and everything that it was given.
+// revoke takes away all rights and credentials of an agent.
 func revoke(state, name string) error {
 	if err := admission.RevokeAgent(state, name, time.Now()); err != nil {
 		return terminal.Fail(terminal.ExitNotReady, "not revoked: "+err.Error(), "")
@@ -239,8 +243,8 @@ func revoke(state, name string) error {
 	return nil
 }
 
-// renew ends everything that an agent was given, and its revocation: it has the rights of its table
-// with what it is given from now on.
+// renew removes the credentials of an agent and ends its revocation. The agent has the rights of its table again as
+// soon as it gets new credentials.
 func renew(state, name string) error {
 	if !ownerfiles.EnsureFolder(state) {
 		return terminal.Fail(
@@ -259,8 +263,8 @@ func renew(state, name string) error {
 	return nil
 }
 
-// endCredentials removes what is stored for an agent: its token, what clients were granted by
-// signing in, and its questions with the approvals. had says whether there was a token or a grant.
+// endCredentials removes the token of an agent, the access of clients that signed in, its questions with their
+// approvals, and its grants. had reports whether there was a token or a client that signed in.
 func endCredentials(state, name string) (had bool, err error) {
 	hadToken, err := admission.OpenAgentTokens(state).Remove(name)
 	if err != nil {
@@ -277,10 +281,12 @@ func endCredentials(state, name string) (had bool, err error) {
 	return hadToken || hadGrants, nil
 }
 
+// stateUnknown returns the error for an agent whose state cannot be read.
 func stateUnknown(err error) error {
 	return terminal.Fail(terminal.ExitNotReady, "cannot tell whether the agent is paused: "+err.Error(), "")
 }
 
+// unknown returns the error for a name that no agent has.
 func (a agentAction) unknown(name string) error {
 	return &terminal.UsageError{
 		Reason: fmt.Sprintf(
@@ -292,17 +298,19 @@ func (a agentAction) unknown(name string) error {
 	}
 }
 
+// show prints one agent.
 func (a agentAction) show(name string) error {
-	one, err := a.shown(name)
+	agent, err := a.shown(name)
 	if err != nil {
 		return err
 	}
-	if !one.Defined && one.Token == nil && one.State == "undefined" {
+	if !agent.Defined && agent.Token == nil && agent.State == "undefined" {
 		return a.unknown(name)
 	}
-	return a.print([]ShownAgent{one}, one)
+	return a.print([]ShownAgent{agent}, agent)
 }
 
+// print prints agents as a table, or value as JSON.
 func (a agentAction) print(list []ShownAgent, value any) error {
 	if a.flags.JSON {
 		return terminal.PrintJSON(a.std.Out, value, terminal.ExitDone)
@@ -322,65 +330,66 @@ func (a agentAction) print(list []ShownAgent, value any) error {
 		}
 		return t.Local().Format(time.DateOnly)
 	}
-	for _, one := range list {
+	for _, agent := range list {
 		changes := "no"
-		if one.Mutations {
+		if agent.Mutations {
 			changes = "yes"
 		}
 		table.Add(
-			terminal.Text(one.Name),
-			terminal.Text(one.State),
-			terminal.Text(one.Tier),
+			terminal.Text(agent.Name),
+			terminal.Text(agent.State),
+			terminal.Text(agent.Tier),
 			terminal.Text(changes),
-			terminal.Text(day(one.Token)),
-			terminal.Text(day(one.Expires)),
+			terminal.Text(day(agent.Token)),
+			terminal.Text(day(agent.Expires)),
 		)
 	}
 	return table.Flush()
 }
 
-// all returns the agents that are defined or have a token, by name.
+// all returns the agents that are defined or have a token, sorted by name.
 func (a agentAction) all() ([]ShownAgent, error) {
 	list := []ShownAgent{}
 	for _, name := range slices.Sorted(maps.Keys(a.made)) {
-		one, err := a.shown(name)
+		agent, err := a.shown(name)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, one)
+		list = append(list, agent)
 	}
 	return list, nil
 }
 
+// shown returns an agent for display.
 func (a agentAction) shown(name string) (ShownAgent, error) {
 	agent, defined := a.settings.Agents[name]
-	one := ShownAgent{Name: name, Defined: defined, Token: a.made[name], State: "active"}
+	shown := ShownAgent{Name: name, Defined: defined, Token: a.made[name], State: "active"}
 	if defined {
 		p := a.settings.Policy.Meet(agent.Rights)
-		one.Tier = p.Ceiling.String()
-		one.Mutations = p.Mutations
-		one.Vaults = agent.Vaults
+		shown.Tier = p.Ceiling.String()
+		shown.Mutations = p.Mutations
+		shown.Vaults = agent.Vaults
 	}
 	if !agent.Expires.IsZero() {
-		one.Expires = &agent.Expires
+		shown.Expires = &agent.Expires
 	}
 	paused, revoked, err := admission.AgentState(a.state, name)
 	switch {
 	case err != nil:
-		return one, stateUnknown(err)
+		return shown, stateUnknown(err)
 	case revoked:
-		one.State = "revoked"
+		shown.State = "revoked"
 	case !defined:
-		one.State = "undefined"
-	case one.Expires != nil && !time.Now().Before(*one.Expires):
-		one.State = "expired"
+		shown.State = "undefined"
+	case shown.Expires != nil && !time.Now().Before(*shown.Expires):
+		shown.State = "expired"
 	case paused:
-		one.State = "paused"
+		shown.State = "paused"
 	}
-	return one, nil
+	return shown, nil
 }
 
-// Agents returns the agents that are defined in the settings of f or have a token, by name.
+// Agents returns the agents that are defined in the settings of f or have a token, sorted by name.
 func Agents(std terminal.Streams, f *settings.Flags, s settings.Settings) ([]ShownAgent, error) {
 	state, err := settings.StateFolder(std)
 	if err != nil {
@@ -393,7 +402,7 @@ func Agents(std terminal.Streams, f *settings.Flags, s settings.Settings) ([]Sho
 	return a.all()
 }
 
-// Revoke takes all rights from an agent, and everything that it was given.
+// Revoke takes away all rights and credentials of an agent.
 func Revoke(std terminal.Streams, name string) error {
 	state, err := settings.StateFolder(std)
 	if err != nil {
@@ -402,8 +411,8 @@ func Revoke(std terminal.Streams, name string) error {
 	return revoke(state, name)
 }
 
-// Forget ends what an earlier agent of the name was given, for one that is new. Without a state
-// folder of the user there was none.
+// Forget removes the credentials of an earlier agent with the name of a new one. Without a state folder there are
+// none.
 func Forget(std terminal.Streams, name string) error {
 	state := ownerfiles.StateFolder(std.Getenv, "")
 	if ownerfiles.CheckFolder(state) != nil {

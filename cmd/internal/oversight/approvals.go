@@ -18,13 +18,13 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
-// Approvals is "vaultwicket approvals": the pending approvals.
+// Approvals runs "vaultwicket approvals", which lists the pending approvals.
 func Approvals(_ context.Context, std terminal.Streams, args []string) error {
 	var asJSON bool
-	var look terminal.ScreenOptions
+	var screenOptions terminal.ScreenOptions
 	rest, err := terminal.ParseFlags("approvals", args, func(f terminal.FlagSet) {
 		f.BoolVar(&asJSON, "json", false, "print JSON")
-		look.Flags(f)
+		screenOptions.Flags(f)
 	})
 	if err != nil {
 		return err
@@ -57,42 +57,42 @@ func Approvals(_ context.Context, std terminal.Streams, args []string) error {
 	if len(list) == 0 {
 		terminal.Notef(std.Err, "no pending approvals")
 	}
-	for i, w := range list {
+	for i, approval := range list {
 		if i > 0 {
 			fmt.Fprintln(std.Out)
 		}
-		// Write a question. Its text is indented, so that no line of it can pass for one with a code.
+		// The text of a question is indented so that no line of it looks like a line with a code.
 		out := std.Out
-		s := terminal.NewScreen(std, look, now)
-		left := time.Duration(w.LeftSeconds) * time.Second
-		// Relative times on a terminal, unless exact ones are requested.
-		asked := s.Time(w.Asked)
-		expires := s.Paint(terminal.Alert, terminal.Span(left)+" left")
-		if !s.IsTerminal() {
-			asked = fmt.Sprintf("%s ago", time.Duration(w.AgeSeconds)*time.Second)
+		screen := terminal.NewScreen(std, screenOptions, now)
+		left := time.Duration(approval.LeftSeconds) * time.Second
+		// Times are relative on a terminal, unless exact ones are requested.
+		asked := screen.Time(approval.Asked)
+		expires := screen.Paint(terminal.Alert, terminal.Span(left)+" left")
+		if !screen.IsTerminal() {
+			asked = fmt.Sprintf("%s ago", time.Duration(approval.AgeSeconds)*time.Second)
 			expires = fmt.Sprintf("%s left", left)
-		} else if asked == w.Asked.UTC().Format(time.RFC3339) {
-			expires = "expires " + w.Expires.UTC().Format(time.RFC3339)
+		} else if asked == approval.Asked.UTC().Format(time.RFC3339) {
+			expires = "expires " + approval.Expires.UTC().Format(time.RFC3339)
 		}
-		fmt.Fprintf(out, "%s  asked %s, %s\n", s.Paint(terminal.Strong, w.Code), asked, expires)
-		who := "session " + inQuotes(w.Session)
-		if w.Client != "" {
-			who = "client " + inQuotes(w.Client) + ", " + who
+		fmt.Fprintf(out, "%s  asked %s, %s\n", screen.Paint(terminal.Strong, approval.Code), asked, expires)
+		who := "session " + inQuotes(approval.Session)
+		if approval.Client != "" {
+			who = "client " + inQuotes(approval.Client) + ", " + who
 		}
-		if w.Agent != "" {
-			who = "agent " + inQuotes(w.Agent) + ", " + who
+		if approval.Agent != "" {
+			who = "agent " + inQuotes(approval.Agent) + ", " + who
 		}
-		fmt.Fprintf(out, "  vault %s, command %s, %s\n", inQuotes(w.Vault), inQuotes(w.Command), who)
-		for line := range strings.Lines(w.Text) {
+		fmt.Fprintf(out, "  vault %s, command %s, %s\n", inQuotes(approval.Vault), inQuotes(approval.Command), who)
+		for line := range strings.Lines(approval.Text) {
 			line = strings.TrimSuffix(line, "\n")
-			fmt.Fprintf(out, "  %s\n", s.Signed(consent.SignOf(line), line))
+			fmt.Fprintf(out, "  %s\n", screen.Signed(consent.SignOf(line), line))
 		}
-		printOperations(out, w.Operations)
+		printOperations(out, approval.Operations)
 	}
 	return nil
 }
 
-// waitingOf returns a question as it is listed. Seconds are never below zero: a clock may have been put back.
+// waitingOf returns a question as "approvals" lists it. Seconds are never negative, even if the clock was set back.
 func waitingOf(q consent.StoredQuestion, now time.Time) waitingApproval {
 	return waitingApproval{
 		Code: q.Code, Asked: q.Made, AgeSeconds: int(max(0, now.Sub(q.Made)) / time.Second),
@@ -102,13 +102,12 @@ func waitingOf(q consent.StoredQuestion, now time.Time) waitingApproval {
 	}
 }
 
-// Approve is "vaultwicket approve CODE". It asks at the terminal that the process belongs to,
-// not on standard input, which a program can fill; without a terminal nothing can be approved. A proposal is carried out at
-// once.
+// Approve runs "vaultwicket approve CODE". It asks at the terminal that the process belongs to, not on standard input,
+// which a program could fill. Without a terminal nothing can be approved. An approved proposal is carried out at once.
 func Approve(ctx context.Context, std terminal.Streams, args []string) error {
-	var c choice
+	var selected choice
 	f := settings.NewFlags("approve")
-	c.add(f)
+	selected.add(f)
 	code, err := codeOf("approve", f.Parse(args), f.Args())
 	if err != nil {
 		return err
@@ -125,20 +124,20 @@ func Approve(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	p, isProposal, err := proposalWith(folder, code)
+	proposal, isProposal, err := proposalWith(folder, code)
 	switch {
 	case err != nil:
 		return err
 	case isProposal:
-		return takeProposal(ctx, std, args, console, p)
-	case c.isGiven():
+		return takeProposal(ctx, std, args, console, proposal)
+	case selected.isGiven():
 		return &terminal.UsageError{Reason: "--only, --without and --say are for proposals"}
 	}
-	state, q, err := questionOf(std, code, consent.Pending)
+	state, question, err := questionOf(std, code, consent.Pending)
 	if err != nil {
 		return err
 	}
-	rows, err := rowsOf(state, q, console)
+	rows, err := rowsOf(state, question, console)
 	if err != nil {
 		return err
 	}
@@ -146,34 +145,34 @@ func Approve(ctx context.Context, std terminal.Streams, args []string) error {
 	allowed := terminal.Pages(ctx, console, console, rows)
 	switch {
 	case !allowed:
-	case q.Typed != "":
-		fmt.Fprintf(console, "This is much. Type %q to allow it: ", q.Typed)
+	case question.Typed != "":
+		fmt.Fprintf(console, "This is much. Type %q to allow it: ", question.Typed)
 		typed, allowed = terminal.Ask(ctx, console, console)
-		allowed = allowed && typed == q.Typed
+		allowed = allowed && typed == question.Typed
 	default:
 		allowed = terminal.Confirm(ctx, console, console, "Allow this?")
 	}
 	if !allowed {
 		return terminal.FailureOf(&failure.Error{
-			Code: "unconfirmed", Message: fmt.Sprintf("approval %s is still pending", q.Code),
-			Hint: fmt.Sprintf(`"vaultwicket deny %s" denies it`, q.Code),
+			Code: "unconfirmed", Message: fmt.Sprintf("approval %s is still pending", question.Code),
+			Hint: fmt.Sprintf(`"vaultwicket deny %s" denies it`, question.Code),
 		})
 	}
-	if q, err = decide(state, consent.Answer{Code: q.Code, Approve: true, Typed: typed}); err != nil {
+	if question, err = decide(state, consent.Answer{Code: question.Code, Approve: true, Typed: typed}); err != nil {
 		return approvalError(err)
 	}
 	fmt.Fprintf(
 		std.Out,
 		"approved %s: %s in %s, once, until %s\n",
-		q.Code,
-		sanitize.Line(q.Command),
-		sanitize.Line(q.Vault),
-		q.Expires.Local().Format(time.TimeOnly),
+		question.Code,
+		sanitize.Line(question.Command),
+		sanitize.Line(question.Vault),
+		question.Expires.Local().Format(time.TimeOnly),
 	)
 	return nil
 }
 
-// Deny is "vaultwicket deny CODE": it shows a question and answers it with no, or withdraws an approval that was not
+// Deny runs "vaultwicket deny CODE", which shows a question and denies it, or withdraws an approval that has not been
 // used yet.
 func Deny(_ context.Context, std terminal.Streams, args []string) error {
 	says := ""
@@ -188,34 +187,34 @@ func Deny(_ context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	p, isProposal, err := proposalWith(folder, code)
+	proposal, isProposal, err := proposalWith(folder, code)
 	switch {
 	case err != nil:
 		return err
 	case isProposal:
-		return declineProposal(std, folder, p, says)
+		return declineProposal(std, folder, proposal, says)
 	case says != "":
 		return &terminal.UsageError{Reason: "--say is for proposals"}
 	}
-	state, q, err := questionOf(std, code, consent.Pending, consent.Approved)
+	state, question, err := questionOf(std, code, consent.Pending, consent.Approved)
 	if err != nil {
 		return err
 	}
-	rows, err := rowsOf(state, q, std.Err)
+	rows, err := rowsOf(state, question, std.Err)
 	if err != nil {
 		return err
 	}
 	for _, row := range rows {
 		fmt.Fprintln(std.Err, row)
 	}
-	if q, err = decide(state, consent.Answer{Code: q.Code, Approve: false}); err != nil {
+	if question, err = decide(state, consent.Answer{Code: question.Code, Approve: false}); err != nil {
 		return approvalError(err)
 	}
-	fmt.Fprintf(std.Out, "%s %s: %s in %s\n", q.State, q.Code, sanitize.Line(q.Command), sanitize.Line(q.Vault))
+	fmt.Fprintf(std.Out, "%s %s: %s in %s\n", question.State, question.Code, sanitize.Line(question.Command), sanitize.Line(question.Vault))
 	return nil
 }
 
-// codeOf returns the one word of a command, whose flags were parsed.
+// codeOf returns the code from rest, the arguments of the command name. err is the error of parsing its flags.
 func codeOf(name string, err error, rest []string) (string, error) {
 	if err == nil && len(rest) != 1 {
 		err = &terminal.UsageError{
@@ -226,8 +225,8 @@ func codeOf(name string, err error, rest []string) (string, error) {
 	return strings.Join(rest, ""), err
 }
 
-// questionOf finds the question with a code, which is to be shown: no question is answered unseen. It is in one of
-// some states. It also returns the state folder.
+// questionOf returns the question with a code, and the state folder. It is an error if the question is not in one of
+// the given states. The caller must show the question before answering it.
 func questionOf(
 	std terminal.Streams,
 	code string,
@@ -249,30 +248,31 @@ func questionOf(
 	return "", q, approvalError(&consent.Unknown{What: code})
 }
 
-// rowsOf returns all that a question shows, in rows for a stream.
+// rowsOf returns the full text of a question, wrapped to the width of a stream.
 func rowsOf(state string, q consent.StoredQuestion, stream any) ([]string, error) {
 	lines, err := consent.OpenStore(consent.Folder(state), time.Now).Shown(q)
 	if err != nil {
 		return nil, approvalError(err)
 	}
 	rows := rowsFor(lines, stream)
-	if rows == nil { // of a version that kept no lines
+	if rows == nil { // stored by a version that did not store lines
 		return strings.Split(terminal.Visible(q.Text), "\n"), nil
 	}
 	return rows, nil
 }
 
-// bareCode returns a code without its dash, which users may omit.
+// bareCode removes the dash from a code, which users may omit.
 func bareCode(code string) string { return strings.ReplaceAll(code, "-", "") }
 
 // decide stores the answer to a question that was shown in this terminal.
-func decide(state string, given consent.Answer) (consent.StoredQuestion, error) {
-	given.By = bootstrap.AtTerminal
-	given.Session = bootstrap.Session()
-	return consent.Decide(state, given)
+func decide(state string, answer consent.Answer) (consent.StoredQuestion, error) {
+	answer.By = bootstrap.AtTerminal
+	answer.Session = bootstrap.Session()
+	return consent.Decide(state, answer)
 }
 
-// openQuestions returns the state folder and its questions that have not expired, and says which cannot be read.
+// openQuestions returns the state folder and its questions that have not expired. It prints a note for each question
+// that cannot be read.
 func openQuestions(std terminal.Streams) (state string, questions []consent.StoredQuestion, err error) {
 	if state, err = settings.StateFolder(std); err != nil {
 		return "", nil, err
@@ -282,12 +282,13 @@ func openQuestions(std terminal.Streams) (state string, questions []consent.Stor
 	if err != nil {
 		return "", nil, approvalError(err)
 	}
-	for _, bad := range damaged {
-		terminal.Notef(std.Err, "%s; it is ignored", sanitize.Line(bad.Error()))
+	for _, damage := range damaged {
+		terminal.Notef(std.Err, "%s; it is ignored", sanitize.Line(damage.Error()))
 	}
 	return state, questions, nil
 }
 
+// approvalError returns an error of the store of questions with its exit status and hint.
 func approvalError(err error) error {
 	var answered *consent.Answered
 	var unusable *consent.Unusable
@@ -320,10 +321,10 @@ type waitingApproval struct {
 	Vault       string    `json:"vault"`
 	Command     string    `json:"command"`
 	Text        string    `json:"text"`
-	// Of a proposal: its id for the agent, and its operations.
+	// Only for a proposal: its id and its operations.
 	Proposal   string             `json:"proposal,omitempty"`
 	Operations []waitingOperation `json:"operations,omitempty"`
 }
 
-// inQuotes quotes a cleaned name that a client has chosen.
+// inQuotes quotes a name that a client has chosen, after control characters were removed from it.
 func inQuotes(name string) string { return `"` + strings.ReplaceAll(name, `"`, `\"`) + `"` }

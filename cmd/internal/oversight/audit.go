@@ -1,6 +1,6 @@
-// Package oversight is what the owner of the notes does at a terminal: look at what agents may do and
-// what was done, by whom and where secrets are, take changes back, answer what is asked, pause, and
-// add and end agents.
+// Package oversight implements the subcommands with which the owner of the notes controls agents: they show what
+// agents may do and have done and where secrets are, undo changes, answer approval requests, pause servers, and
+// add and revoke agents.
 package oversight
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
-// Audit is "vaultwicket audit". It prints names, numbers and digests, and never a text.
+// Audit runs "vaultwicket audit". It prints names, numbers and digests, never text of notes.
 func Audit(ctx context.Context, std terminal.Streams, args []string) error {
 	verb := ""
 	if len(args) > 0 {
@@ -35,7 +35,7 @@ func Audit(ctx context.Context, std terminal.Streams, args []string) error {
 	case "verify":
 		return verifyAudit(ctx, std, args[1:])
 	case "export":
-		// "vaultwicket audit export": all lines, byte for byte as in the log.
+		// "vaultwicket audit export" writes all lines, byte for byte as in the log.
 		args := args[1:]
 		rest, err := terminal.ParseFlags("audit export", args, nil)
 		if err != nil {
@@ -77,7 +77,7 @@ func Audit(ctx context.Context, std terminal.Streams, args []string) error {
 			err = closed
 		}
 		if err != nil {
-			_ = os.Remove(rest[0]) // an incomplete log
+			_ = os.Remove(rest[0]) // it would be an incomplete log
 		}
 		return done.report(std, err)
 	case "-h", "--help", "-V", "--version":
@@ -94,9 +94,10 @@ func Audit(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 }
 
+// auditPart is one of the two parts of the audit log: what it contains, and its folder.
 type auditPart struct{ about, folder string }
 
-// auditParts returns both parts; the one with the longer retention is first.
+// auditParts returns both parts of the log. The one with the longer retention is first.
 func auditParts(state string) []auditPart {
 	return []auditPart{
 		{"changes, approvals and denials", audit.AuditFolder(state)},
@@ -104,6 +105,7 @@ func auditParts(state string) []auditPart {
 	}
 }
 
+// auditError returns an error of the audit log with its exit status and hint.
 func auditError(err error) error {
 	hint := "it must be a folder that only you can access"
 	if _, ok := errors.AsType[*audit.Busy](err); ok {
@@ -112,13 +114,13 @@ func auditError(err error) error {
 	return terminal.Fail(terminal.ExitNotReady, err.Error(), hint)
 }
 
-// auditReport is what "audit verify --json" prints: about the lines of changes,
-// approvals and refusals by policy, and in Calls about the others.
+// auditReport is what "audit verify --json" prints: the report about the part with changes,
+// approvals and denials, and in Calls the report about the other part.
 type auditReport struct {
-	OK bool `json:"ok"` // of both
+	OK bool `json:"ok"` // true if both parts and the checkpoints are OK
 	audit.Report
 	Calls       *auditReport      `json:"calls,omitempty"`
-	Checkpoints *auditCheckpoints `json:"checkpoints,omitempty"` // what was compared, nil without a file of checkpoints
+	Checkpoints *auditCheckpoints `json:"checkpoints,omitempty"` // nil without the flag --checkpoints
 }
 
 type auditCheckpoints struct {
@@ -126,6 +128,7 @@ type auditCheckpoints struct {
 	audit.CheckedLog
 }
 
+// verification contains the flags of "audit verify" for checkpoints.
 type verification struct{ checkpoints, key string }
 
 func (v *verification) flags(f terminal.FlagSet) {
@@ -133,13 +136,13 @@ func (v *verification) flags(f terminal.FlagSet) {
 	f.StringVar(&v.key, "key", "", "verify: public key of the checkpoints, in base64 (default: that of the first)")
 }
 
-// verifyAudit is "vaultwicket audit verify": whether the log is as it was written.
+// verifyAudit runs "vaultwicket audit verify", which checks that the log is unchanged since it was written.
 func verifyAudit(ctx context.Context, std terminal.Streams, args []string) error {
 	var asJSON bool
-	var against verification
+	var flags verification
 	rest, err := terminal.ParseFlags("audit verify", args, func(f terminal.FlagSet) {
 		f.BoolVar(&asJSON, "json", false, "print JSON")
-		against.flags(f)
+		flags.flags(f)
 	})
 	if err != nil {
 		return err
@@ -165,15 +168,15 @@ func verifyAudit(ctx context.Context, std terminal.Streams, args []string) error
 		reports = append(reports, r)
 	}
 	var checked *audit.CheckedLog
-	if file := against.checkpoints; file != "" {
-		in, err := os.Open(file)
+	if file := flags.checkpoints; file != "" {
+		checkpointFile, err := os.Open(file)
 		if err != nil {
 			return &terminal.UsageError{
 				Reason: fmt.Sprintf("audit verify: checkpoints %q: %v", excerpt.Short(file), errors.Unwrap(err)),
 			}
 		}
-		defer in.Close()
-		c, err := audit.VerifyCheckpoints(ctx, state, against.key, in, time.Now())
+		defer checkpointFile.Close()
+		c, err := audit.VerifyCheckpoints(ctx, state, flags.key, checkpointFile, time.Now())
 		if err != nil {
 			return lineError(err)
 		}
@@ -232,8 +235,8 @@ func verifyAudit(ctx context.Context, std terminal.Streams, args []string) error
 	return nil
 }
 
-// broken returns the error for a part that was changed. A line is confirmed by the hash in the
-// next one, so the last line whose hash matches may be the changed one.
+// broken returns the error for a part that was changed. Each line is confirmed by the hash in the
+// next one, so the line before the break may be the changed one.
 func (p auditPart) broken(r audit.Report) error {
 	hint := "no entry of it is reliable"
 	if r.Lines > 1 {
@@ -246,6 +249,7 @@ func (p auditPart) broken(r audit.Report) error {
 	)
 }
 
+// reportOf returns a report for --json.
 func reportOf(r audit.Report) auditReport {
 	if b := r.Broken; b != nil {
 		r.Broken = &audit.Break{File: sanitize.Line(b.File), Line: b.Line, Why: sanitize.Line(b.Why)}
@@ -278,7 +282,7 @@ func intactLog(r audit.Report) string {
 	return text + missedLines(r)
 }
 
-// missedLines says what of a log could not be written, "" for nothing.
+// missedLines describes the entries that could not be written, "" if there are none.
 func missedLines(r audit.Report) (text string) {
 	if r.Missed > 0 {
 		text += fmt.Sprintf("; %s could not be written", entries(r.Missed))
@@ -301,30 +305,30 @@ type exportedPart struct {
 	hash  [sha256.Size]byte
 }
 
-// exportLines writes every readable line, one part of the log after the other, so that each
-// keeps its chain; it prints a note for each damaged line.
-func exportLines(ctx context.Context, std terminal.Streams, state string, out io.Writer) (done exportedLog, err error) {
-	to := bufio.NewWriter(out)
+// exportLines writes every readable line, one part of the log after the other, so that each part keeps its hash
+// chain. It prints a note for each damaged line.
+func exportLines(ctx context.Context, std terminal.Streams, state string, out io.Writer) (exported exportedLog, err error) {
+	buffered := bufio.NewWriter(out)
 	for _, part := range auditParts(state) {
 		p := exportedPart{auditPart: part}
 		damaged, err := eachLine(ctx, std, audit.List(ctx, part.folder, audit.Filter{}), func(line audit.Line) error {
-			text, err := excerpt.JSON(line) // byte for byte as the log has it
+			text, err := excerpt.JSON(line) // the same bytes as in the log
 			if err == nil {
 				p.lines++
 				p.last = line.Seq
 				p.hash = sha256.Sum256([]byte(text))
-				_, err = to.WriteString(text + "\n")
+				_, err = buffered.WriteString(text + "\n")
 			}
 			return err
 		})
-		if done.damaged += damaged; err != nil {
-			return done, err
+		if exported.damaged += damaged; err != nil {
+			return exported, err
 		}
 		if p.lines > 0 {
-			done.parts = append(done.parts, p)
+			exported.parts = append(exported.parts, p)
 		}
 	}
-	return done, to.Flush()
+	return exported, buffered.Flush()
 }
 
 // report prints the summary of an export, or returns the error err that stopped it.
@@ -352,7 +356,7 @@ func (e exportedLog) report(std terminal.Streams, err error) error {
 	return nil
 }
 
-// entries returns a number of entries of the log, in words.
+// entries returns "1 entry" or "N entries".
 func entries[N sanitize.Number](n N) string {
 	if n == 1 {
 		return "1 entry"

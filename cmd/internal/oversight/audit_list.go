@@ -21,6 +21,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
+// auditQuery contains the flags of "audit list".
 type auditQuery struct {
 	since, until string
 	filter       audit.Filter
@@ -30,7 +31,7 @@ type auditQuery struct {
 
 const auditLines = 100 // a screen or two; --limit 0 shows all
 
-// period defines what every report of the log takes.
+// period adds the flags that all reports of the log have.
 func (q *auditQuery) period(f terminal.FlagSet) {
 	f.StringVar(&q.since, "since", "", "start time: "+terminal.MomentHelp)
 	f.StringVar(&q.until, "until", "", "end time, in the same formats (dates inclusive)")
@@ -40,6 +41,7 @@ func (q *auditQuery) period(f terminal.FlagSet) {
 	q.screen.Flags(f)
 }
 
+// flags adds the flags of "audit list".
 func (q *auditQuery) flags(f terminal.FlagSet) {
 	q.period(f)
 	f.StringVar(&q.filter.Command, "command", "", "only this command")
@@ -52,6 +54,7 @@ func (q *auditQuery) flags(f terminal.FlagSet) {
 
 var auditDecisions = []string{"allow", "ask", "reply", "deny", "skip"}
 
+// parse checks the flags, and sets the times of the filter.
 func (q *auditQuery) parse(rest []string, now time.Time) (err error) {
 	switch {
 	case len(rest) > 0:
@@ -90,14 +93,15 @@ func (q *auditQuery) parse(rest []string, now time.Time) (err error) {
 	return nil
 }
 
+// listAudit runs "vaultwicket audit list".
 func listAudit(ctx context.Context, std terminal.Streams, args []string) error {
-	var q auditQuery
-	rest, err := terminal.ParseFlags("audit list", args, q.flags)
+	var query auditQuery
+	rest, err := terminal.ParseFlags("audit list", args, query.flags)
 	if err != nil {
 		return err
 	}
 	now := time.Now()
-	if err := q.parse(rest, now); err != nil {
+	if err := query.parse(rest, now); err != nil {
 		return err
 	}
 	noteState(std)
@@ -105,23 +109,23 @@ func listAudit(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	to := newLineTable(terminal.NewScreen(std, q.screen, now))
+	writer := newLineTable(terminal.NewScreen(std, query.screen, now))
 	switch {
-	case q.json:
-		to = newLineArray(std.Out)
-	case q.csv:
-		to = newLineSheet(std.Out)
+	case query.json:
+		writer = newLineArray(std.Out)
+	case query.csv:
+		writer = newLineSheet(std.Out)
 	}
-	limit := q.filter.Limit
+	limit := query.filter.Limit
 	if limit > 0 {
-		q.filter.Limit++ // one more tells whether there are more
+		query.filter.Limit++ // an extra line shows that there are more
 	}
 	_, err = eachLine(
 		ctx,
 		std,
-		newestLines(std, audit.Lines(ctx, state, q.filter), limit),
+		newestLines(std, audit.Lines(ctx, state, query.filter), limit),
 		func(line audit.Line) error {
-			if err := to.write(line); err != nil {
+			if err := writer.write(line); err != nil {
 				return fmt.Errorf("write the output: %w", err)
 			}
 			return nil
@@ -130,14 +134,14 @@ func listAudit(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return lineError(err)
 	}
-	if err := to.end(); err != nil {
+	if err := writer.end(); err != nil {
 		return fmt.Errorf("write the output: %w", err)
 	}
 	return nil
 }
 
-// eachLine calls do with the lines that can be read, and prints a note for each other one, of which
-// it returns the number. It ends with ctx.
+// eachLine calls do for each readable line. It prints a note for each damaged line and returns their number. It stops
+// when ctx is done.
 func eachLine(
 	ctx context.Context,
 	std terminal.Streams,
@@ -163,7 +167,7 @@ func eachLine(
 	return damaged, nil
 }
 
-// lineError is the error of a subcommand for one of [eachLine].
+// lineError turns an error of [eachLine] into the error of a subcommand.
 func lineError(err error) error {
 	var coded interface{ Code() string }
 	switch {
@@ -175,7 +179,7 @@ func lineError(err error) error {
 	return err
 }
 
-// newestLines keeps the newest lines up to the limit; if there are more, it prints a note.
+// newestLines returns the last limit lines, all for 0. If there are more, it prints a note.
 func newestLines(std terminal.Streams, lines iter.Seq2[audit.Line, error], limit int) iter.Seq2[audit.Line, error] {
 	if limit == 0 {
 		return lines
@@ -185,30 +189,31 @@ func newestLines(std terminal.Streams, lines iter.Seq2[audit.Line, error], limit
 			line audit.Line
 			err  error
 		}
-		var kept []item
+		var items []item
 		for line, err := range lines {
-			kept = append(kept, item{line, err})
+			items = append(items, item{line, err})
 		}
-		if more := len(kept) - limit; more > 0 {
-			kept = kept[more:]
+		if more := len(items) - limit; more > 0 {
+			items = items[more:]
 			terminal.Notef(std.Err, "showing the newest %d; --limit 0 shows all", limit)
 		}
-		for _, it := range kept {
-			if !yield(it.line, it.err) {
+		for _, entry := range items {
+			if !yield(entry.line, entry.err) {
 				return
 			}
 		}
 	}
 }
 
-// lineWriter prints lines one by one: a log can be larger than memory.
+// lineWriter prints lines one at a time, because a log can be larger than memory.
 type lineWriter struct {
 	write func(audit.Line) error
 	end   func() error
 }
 
-const tableRows = 1000 // aligned with each other
+const tableRows = 1000 // rows that are aligned with each other
 
+// newLineTable returns a writer that prints lines as a table.
 func newLineTable(s terminal.Screen) lineWriter {
 	t := s.Table(
 		terminal.Column{Title: "no"},
@@ -222,7 +227,7 @@ func newLineTable(s terminal.Screen) lineWriter {
 		terminal.Column{Title: "details", Min: 8},
 	)
 	rows := 0
-	number := 0 // of the row: the two parts of the log number their lines apart, and are shown together
+	number := 0 // rows are numbered, because the two parts of the log have separate line numbers
 	return lineWriter{func(l audit.Line) error {
 		number++
 		if rows++; rows > tableRows {
@@ -250,7 +255,7 @@ func newLineTable(s terminal.Screen) lineWriter {
 		add("by=", l.By)
 		add("change=", l.Change)
 		add("agent=", l.Agent)
-		if l.Client != "" { // its own word, in which could be other details
+		if l.Client != "" { // the client chose the name, which could look like other details
 			add("client=", inQuotes(l.Client))
 		}
 		if l.Repair != nil {
@@ -272,37 +277,38 @@ func newLineTable(s terminal.Screen) lineWriter {
 	}, t.Flush}
 }
 
-func newLineArray(to io.Writer) lineWriter {
-	out := bufio.NewWriter(to)
-	before := "[\n  "
-	after := "[]\n"
+// newLineArray returns a writer that prints lines as a JSON array.
+func newLineArray(w io.Writer) lineWriter {
+	out := bufio.NewWriter(w)
+	separator := "[\n  "
+	end := "[]\n"
 	return lineWriter{func(l audit.Line) error {
-		text, err := excerpt.JSON(l) // as the log has it: the hash in the next line is that of this text
+		text, err := excerpt.JSON(l) // the same bytes as in the log, so that the hash in the next line matches
 		if err == nil {
-			_, err = out.WriteString(before + text)
-			before = ",\n  "
-			after = "\n]\n"
+			_, err = out.WriteString(separator + text)
+			separator = ",\n  "
+			end = "\n]\n"
 		}
 		return err
 	}, func() error {
-		if _, err := out.WriteString(after); err != nil {
+		if _, err := out.WriteString(end); err != nil {
 			return err
 		}
 		return out.Flush()
 	}}
 }
 
-// sheetColumns are the cells of a row. The last ones are names.
+// sheetColumns are the names of the columns of a CSV file.
 var sheetColumns = []string{
 	"seq", "time", "exit", "durationMs",
 	"kind", "decision", "call", "session", "client", "surface", "vault", "command", "effect",
 	"rule", "code", "backend", "note", "before", "after", "change", "params", "agent", "found", "shadow",
 }
 
-// newLineSheet prints lines as CSV, with the names of the columns above the first row.
+// newLineSheet returns a writer that prints lines as CSV, after a row with the names of the columns.
 func newLineSheet(out io.Writer) lineWriter {
 	sheet := csv.NewWriter(out)
-	_ = sheet.Write(sheetColumns) // what fails is told by the end
+	_ = sheet.Write(sheetColumns) // end reports an error
 	return lineWriter{func(l audit.Line) error {
 		exit := ""
 		if l.Exit != nil {
@@ -324,7 +330,7 @@ func newLineSheet(out io.Writer) lineWriter {
 		} {
 			name = sanitize.Line(name)
 			if name != "" && strings.ContainsRune("=+-@＝＋－＠", []rune(name)[0]) {
-				name = "'" + name // no spreadsheet takes it for a formula: clients choose their names
+				name = "'" + name // otherwise a spreadsheet could run it as a formula: clients choose their names
 			}
 			cells = append(cells, name)
 		}

@@ -17,19 +17,20 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
-// whatIf are the settings that "audit what-if" replays the log with, "" for those that stay.
+// whatIf contains the settings with which "audit what-if" replays the log; "" leaves a setting out.
 type whatIf struct {
 	auditQuery
 	secrets, suspicious, remoteLinks string
 }
 
+// settings adds the flags for the settings.
 func (w *whatIf) settings(f terminal.FlagSet) {
 	f.StringVar(&w.secrets, "secrets", "", "what-if: as if secrets were redact, strict, block or allow")
 	f.StringVar(&w.suspicious, "suspicious", "", "what-if: as if suspicious were notice, ask or off")
 	f.StringVar(&w.remoteLinks, "remote-links", "", "what-if: as if remote-links were ask or allow")
 }
 
-// whatIfRow counts the calls of a day, in local time, for which a rule has an outcome.
+// whatIfRow is the number of calls of a day, in local time, with one outcome of a rule.
 type whatIfRow struct {
 	Day     string `json:"day"`
 	Rule    string `json:"rule"`
@@ -37,8 +38,8 @@ type whatIfRow struct {
 	Calls   int    `json:"calls"`
 }
 
-// replayAudit is "vaultwicket audit what-if": what the rules about texts would have done with other
-// settings, as far as the log has the facts. Without a setting it counts what they found.
+// replayAudit runs "vaultwicket audit what-if", which counts what the content rules would have done with other
+// settings, as far as the log tells. Without settings it counts what the rules found.
 func replayAudit(ctx context.Context, std terminal.Streams, args []string) error {
 	var w whatIf
 	rest, err := terminal.ParseFlags("audit what-if", args, func(f terminal.FlagSet) {
@@ -54,11 +55,11 @@ func replayAudit(ctx context.Context, std terminal.Streams, args []string) error
 	}
 	for _, check := range [][]string{{"secrets", w.secrets, "redact", "strict", "block", "allow"}, {"suspicious", w.suspicious, "notice", "ask", "off"}, {"remote-links", w.remoteLinks, "ask", "allow"}} {
 		value := check[1]
-		of := check[2:]
-		if value != "" && !slices.Contains(of, value) {
+		choices := check[2:]
+		if value != "" && !slices.Contains(choices, value) {
 			return &terminal.UsageError{
 				Reason: fmt.Sprintf("flag --%s: invalid value %q", check[0], excerpt.Short(value)),
-				Advice: "want " + strings.Join(of, ", "),
+				Advice: "want " + strings.Join(choices, ", "),
 			}
 		}
 	}
@@ -69,7 +70,7 @@ func replayAudit(ctx context.Context, std terminal.Streams, args []string) error
 	}
 	counts := map[whatIfRow]int{}
 	unknown := map[string]int{}
-	suspects := map[string]bool{} // the sessions that have read signs
+	suspects := map[string]bool{} // the sessions that have read suspected prompt injection
 	_, err = eachLine(ctx, std, audit.Lines(ctx, state, w.filter), func(line audit.Line) error {
 		for _, o := range w.outcomes(line, suspects) {
 			if o.outcome == "" {
@@ -120,25 +121,27 @@ func replayAudit(ctx context.Context, std terminal.Streams, args []string) error
 	return table.Flush()
 }
 
-// outcome is what a rule would do with a call, "" where that is not known.
+// outcome is what a rule would do with a call, "" if that is not known.
 type outcome struct{ rule, outcome string }
 
-// outcomesOfSecrets are the outcomes of an answer with secrets by the value of the setting.
+// outcomesOfSecrets maps the values of the setting secrets to the outcome of an answer with secrets.
 var outcomesOfSecrets = map[string]string{
 	"block": "refused", "allow": "secrets shown", "redact": "secrets redacted", "strict": "secrets redacted",
 }
 
-// outcomesOfLinks are the outcomes of a change with an address that carries text, by the value of the setting.
+// outcomesOfLinks maps the values of the setting remote-links to the outcome of a change that adds a link with text
+// of another note.
 var outcomesOfLinks = map[string]string{"ask": "approval required", "allow": "allowed"}
 
-// outcomes replays a line. suspects are the sessions that have read suspected prompt injection before it.
-func (w *whatIf) outcomes(line audit.Line, suspects map[string]bool) (all []outcome) {
+// outcomes replays a line. suspects contains the sessions that have read suspected prompt injection so far; outcomes
+// adds to it.
+func (w *whatIf) outcomes(line audit.Line, suspects map[string]bool) (outcomes []outcome) {
 	found := map[string][]string{}
 	for _, f := range line.Found {
 		rule, kind, _ := strings.Cut(f, " ")
 		found[rule] = append(found[rule], kind)
 	}
-	counting := w.secrets+w.suspicious+w.remoteLinks == ""
+	isCounting := w.secrets+w.suspicious+w.remoteLinks == ""
 	session := strings.Join([]string{line.Session, line.Agent, line.Client, line.Vault}, "\x00")
 	isEnd := line.Kind == "end"
 	isDecision := line.Kind == "decision"
@@ -147,38 +150,38 @@ func (w *whatIf) outcomes(line audit.Line, suspects map[string]bool) (all []outc
 		notSearched := slices.Contains(kinds, audit.NotSearched)
 		isFound := len(kinds) > 0 && !notSearched
 		switch {
-		case isEnd && counting && !notSearched:
+		case isEnd && isCounting && !notSearched:
 			for _, kind := range kinds {
-				all = append(all, outcome{rule, kind})
+				outcomes = append(outcomes, outcome{rule, kind})
 			}
 		case isEnd && notSearched:
 			if w.searches(rule) {
-				all = append(all, outcome{rule, ""})
+				outcomes = append(outcomes, outcome{rule, ""})
 			}
 		case isEnd && isFound && rule == policy.RuleSecrets:
 			if w.secrets != "" {
-				all = append(all, outcome{rule, outcomesOfSecrets[w.secrets]})
+				outcomes = append(outcomes, outcome{rule, outcomesOfSecrets[w.secrets]})
 			}
 		case isEnd && isFound && rule == policy.RuleSuspicious:
 			suspects[session] = true
 			if w.suspicious == "notice" || w.suspicious == "ask" {
-				all = append(all, outcome{rule, "notice"})
+				outcomes = append(outcomes, outcome{rule, "notice"})
 			}
 		case isDecision && rule == policy.RuleSuspicious:
 			if w.suspicious == "ask" && isChange(line) && suspects[session] {
-				all = append(all, outcome{rule, "approval required"})
+				outcomes = append(outcomes, outcome{rule, "approval required"})
 			}
 		case isDecision && rule == policy.RuleRemoteLinks:
 			isMade := line.Decision == "allow" || line.Decision == "ask"
 			if w.remoteLinks != "" && isMade && len(kinds) > 0 {
-				all = append(all, outcome{rule, outcomesOfLinks[w.remoteLinks]})
+				outcomes = append(outcomes, outcome{rule, outcomesOfLinks[w.remoteLinks]})
 			}
 		}
 	}
-	return all
+	return outcomes
 }
 
-// searches reports whether the replayed settings have answers searched for what a rule is about.
+// searches reports whether a rule searches answers under the replayed settings.
 func (w *whatIf) searches(rule string) bool {
 	switch rule {
 	case policy.RuleSecrets:
@@ -189,7 +192,7 @@ func (w *whatIf) searches(rule string) bool {
 	return false
 }
 
-// isChange reports whether a decision allowed a call that does more than read or show something.
+// isChange reports whether a decision allowed a call that does more than read a note or show something in the app.
 func isChange(line audit.Line) bool {
 	return line.Decision == "allow" && line.Effect != "read" && line.Effect != "ui"
 }

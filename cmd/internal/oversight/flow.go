@@ -9,30 +9,30 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-// Flow is "vaultwicket flow clear PATH": what a note was made of is forgotten.
+// Flow runs "vaultwicket flow clear PATH", which forgets from which notes a note was made.
 func Flow(_ context.Context, std terminal.Streams, args []string) error {
-	o, err := bootstrap.Open("flow", std, args, nil)
+	opened, err := bootstrap.Open("flow", std, args, nil)
 	if err != nil {
 		return err
 	}
-	if len(o.Rest) != 2 || o.Rest[0] != "clear" {
+	if len(opened.Rest) != 2 || opened.Rest[0] != "clear" {
 		return &terminal.UsageError{
 			Reason: "flow requires clear and one path of a note or folder in the vault",
 			Advice: "for example: vaultwicket flow clear Ideas/Bread.md",
 		}
 	}
-	if isMissing(o.Vault.Folder, o.Rest[1]) {
+	if isMissing(opened.Vault.Folder, opened.Rest[1]) {
 		return terminal.Fail(
 			terminal.ExitFailed,
-			fmt.Sprintf("%q does not exist in the vault", excerpt.Short(o.Rest[1])),
+			fmt.Sprintf("%q does not exist in the vault", excerpt.Short(opened.Rest[1])),
 			"name a note or a folder by its path, or / for all",
 		)
 	}
-	path, err := o.Gateway.ClearLineage("", o.Rest[1])
+	path, err := opened.Gateway.ClearLineage("", opened.Rest[1])
 	if err != nil {
 		return err
 	}
-	if o.JSON {
+	if opened.JSON {
 		return terminal.PrintJSON(std.Out, struct {
 			Cleared string `json:"cleared"`
 		}{path}, terminal.ExitDone)

@@ -27,8 +27,9 @@ type grantFlags struct {
 	length time.Duration
 }
 
+// add adds the flags to f.
 func (g *grantFlags) add(f *settings.Flags) {
-	f.Reviews = true // the agent is who gets the grant
+	f.Reviews = true // --agent is the agent that gets the grant
 	f.StringVar(&g.terms.Server, "server", "", "session of the running server that gets it, where no agent is defined")
 	f.StringSliceVar(&g.terms.Commands, "commands", nil, "commands that it may run, such as append,create")
 	f.StringSliceVar(&g.terms.Folders, "in", nil, "folders of the vault, with all that is below them; / is the whole vault")
@@ -41,30 +42,30 @@ func (g *grantFlags) add(f *settings.Flags) {
 	f.StringVar(&g.terms.Why, "why", "", "a remark, for you")
 }
 
-// Grant is "vaultwicket grant": it shows in a sentence what an agent would be allowed in advance, asks at the terminal that
-// the process belongs to, and stores it.
+// Grant runs "vaultwicket grant". It shows in one sentence what an agent would be allowed in advance, asks the user at
+// the terminal that the process belongs to, and stores the grant.
 func Grant(ctx context.Context, std terminal.Streams, args []string) error {
-	var g grantFlags
-	o, err := bootstrap.Open("grant", std, args, g.add)
+	var flags grantFlags
+	opened, err := bootstrap.Open("grant", std, args, flags.add)
 	if err != nil {
 		return err
 	}
-	defer o.Runner.Close()
-	if len(o.Rest) > 0 {
+	defer opened.Runner.Close()
+	if len(opened.Rest) > 0 {
 		return &terminal.UsageError{
-			Reason: fmt.Sprintf("grant: unexpected argument %q", excerpt.Short(o.Rest[0])),
+			Reason: fmt.Sprintf("grant: unexpected argument %q", excerpt.Short(opened.Rest[0])),
 			Advice: `"vaultwicket help grant" shows the flags`,
 		}
 	}
-	if g.terms.Destructive && !o.Lookup("notes").Changed {
+	if flags.terms.Destructive && !opened.Lookup("notes").Changed {
 		return &terminal.UsageError{Reason: "grant: --destructive requires --notes and --lines"}
 	}
 	noteState(std)
-	state, err := o.SecretsFolder(std)
+	state, err := opened.SecretsFolder(std)
 	if err != nil {
 		return err
 	}
-	if err := g.complete(o, state); err != nil {
+	if err := flags.complete(opened, state); err != nil {
 		return err
 	}
 	console, err := std.OpenConsole()
@@ -75,74 +76,74 @@ func Grant(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	defer console.Close()
 	now := time.Now()
-	fmt.Fprintln(console, terminal.Visible(g.terms.Sentence(now.Add(g.length), now)))
+	fmt.Fprintln(console, terminal.Visible(flags.terms.Sentence(now.Add(flags.length), now)))
 	if !terminal.Confirm(ctx, console, console, "Allow this?") {
 		return terminal.FailureOf(&failure.Error{Code: "unconfirmed", Message: "nothing is granted"})
 	}
-	given, err := consent.OpenGrants(state, nil).Give(g.terms, g.length)
+	grant, err := consent.OpenGrants(state, nil).Give(flags.terms, flags.length)
 	if err != nil {
 		return grantError(err)
 	}
-	consent.LogGrant(state, given, consent.GrantGiven, bootstrap.AtTerminal, bootstrap.Session())
-	if o.JSON {
+	consent.LogGrant(state, grant, consent.GrantGiven, bootstrap.AtTerminal, bootstrap.Session())
+	if opened.JSON {
 		granted := struct {
 			ID      string    `json:"id"`
 			Expires time.Time `json:"expires"`
-		}{given.ID, given.Expires}
+		}{grant.ID, grant.Expires}
 		return terminal.PrintJSON(std.Out, granted, terminal.ExitDone)
 	}
-	fmt.Fprintf(std.Out, "granted %s to %s until %s\n", given.ID, sanitize.Line(given.Who()),
-		given.Expires.Local().Format(time.DateTime))
+	fmt.Fprintf(std.Out, "granted %s to %s until %s\n", grant.ID, sanitize.Line(grant.Who()),
+		grant.Expires.Local().Format(time.DateTime))
 	return nil
 }
 
-// complete adds to the terms who gets the grant and in which vault, and cuts its time to what the settings allow.
-func (g *grantFlags) complete(o bootstrap.Opened, state string) (err error) {
-	t := &g.terms
-	t.Agent = o.Reviewed
-	p := o.Policy
+// complete adds the agent or server and the vault to the terms, and limits the time to what the settings allow.
+func (g *grantFlags) complete(opened bootstrap.Opened, state string) (err error) {
+	terms := &g.terms
+	terms.Agent = opened.Reviewed
+	rights := opened.Policy
 	switch {
-	case t.Agent == "" && len(o.Agents) > 0:
-		names := slices.Sorted(maps.Keys(o.Agents))
+	case terms.Agent == "" && len(opened.Agents) > 0:
+		names := slices.Sorted(maps.Keys(opened.Agents))
 		return &terminal.UsageError{Reason: "grant requires --agent", Advice: "the agents are " + strings.Join(names, ", ")}
-	case t.Agent != "":
-		agent, defined := o.Agents[t.Agent]
+	case terms.Agent != "":
+		agent, defined := opened.Agents[terms.Agent]
 		if !defined {
 			return &terminal.UsageError{
-				Reason: fmt.Sprintf("unknown agent %q", excerpt.Short(t.Agent)),
-				Advice: "add it with: vaultwicket agent add " + t.Agent,
+				Reason: fmt.Sprintf("unknown agent %q", excerpt.Short(terms.Agent)),
+				Advice: "add it with: vaultwicket agent add " + terms.Agent,
 			}
 		}
-		standing, err := admission.StandingOf(state, t.Agent)
+		standing, err := admission.StandingOf(state, terms.Agent)
 		if err != nil {
 			return stateUnknown(err)
 		}
 		if standing.Revoked {
-			return &terminal.UsageError{Reason: fmt.Sprintf("the agent %q is revoked", t.Agent)}
+			return &terminal.UsageError{Reason: fmt.Sprintf("the agent %q is revoked", terms.Agent)}
 		}
-		t.Generation = standing.Generation
-		p = p.Meet(agent.Rights)
+		terms.Generation = standing.Generation
+		rights = rights.Meet(agent.Rights)
 		if !agent.Expires.IsZero() {
 			g.length = min(g.length, time.Until(agent.Expires))
 		}
 	default:
-		if err := checkServer(state, t.Server); err != nil {
+		if err := checkServer(state, terms.Server); err != nil {
 			return err
 		}
 	}
-	if g.length, err = withinMaxGrant(p, g.length); err != nil {
+	if g.length, err = withinMaxGrant(rights, g.length); err != nil {
 		return err
 	}
-	if t.Vault, t.Identity, t.Folders, err = o.Gateway.GrantPlace("", t.Folders); err != nil {
+	if terms.Vault, terms.Identity, terms.Folders, err = opened.Gateway.GrantPlace("", terms.Folders); err != nil {
 		return err
 	}
-	if err := t.Check(); err != nil {
+	if err := terms.Check(); err != nil {
 		return &terminal.UsageError{Reason: "grant: " + err.Error(), Advice: `"vaultwicket help grant" shows the flags`}
 	}
 	return nil
 }
 
-// withinMaxGrant returns a time cut to what the setting max-grant allows.
+// withinMaxGrant limits a time to the setting max-grant. It is an error if that setting disables grants.
 func withinMaxGrant(p policy.Policy, length time.Duration) (time.Duration, error) {
 	if p.MaxGrantTime() == 0 {
 		return 0, terminal.FailureOf(&failure.Error{
@@ -153,7 +154,7 @@ func withinMaxGrant(p policy.Policy, length time.Duration) (time.Duration, error
 	return min(length, p.MaxGrantTime()), nil
 }
 
-// checkServer returns an error unless a server over standard input and output runs with a session.
+// checkServer returns an error unless a server over standard input and output is running with this session.
 func checkServer(state, session string) error {
 	running, err := ownerfiles.Servers(ownerfiles.ServersFolder(state))
 	if err != nil {
@@ -194,12 +195,13 @@ type shownGrant struct {
 	Ended       string    `json:"ended,omitempty"` // why it has ended, "" while it is in force
 }
 
-// bound is what a grant allows, and what is left of that.
+// bound is a limit of a grant and how much of it is left.
 type bound struct {
 	Max  int `json:"max"`
 	Left int `json:"left"`
 }
 
+// shownGrantOf returns a grant for display.
 func shownGrantOf(g consent.Grant, now time.Time) shownGrant {
 	changes, notes, lines, links := g.Left()
 	s := shownGrant{
@@ -213,14 +215,14 @@ func shownGrantOf(g consent.Grant, now time.Time) shownGrant {
 	return s
 }
 
-// Grants is "vaultwicket grants": it lists what was allowed in advance, with what is left of it, or ends a grant.
+// Grants runs "vaultwicket grants", which lists the grants with what is left of them, or ends a grant.
 func Grants(_ context.Context, std terminal.Streams, args []string) error {
-	var asJSON, all bool
-	var look terminal.ScreenOptions
+	var asJSON, showAll bool
+	var screenOptions terminal.ScreenOptions
 	rest, err := terminal.ParseFlags("grants", args, func(f terminal.FlagSet) {
 		f.BoolVar(&asJSON, "json", false, "print JSON")
-		f.BoolVar(&all, "all", false, "also those that have ended in the last 30 days")
-		look.Flags(f)
+		f.BoolVar(&showAll, "all", false, "also those that have ended in the last 30 days")
+		screenOptions.Flags(f)
 	})
 	if err != nil {
 		return err
@@ -246,14 +248,14 @@ func Grants(_ context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return grantError(err)
 	}
-	for _, bad := range damaged {
-		terminal.Notef(std.Err, "%s; it counts for nothing", sanitize.Line(bad.Error()))
+	for _, damage := range damaged {
+		terminal.Notef(std.Err, "%s; it counts for nothing", sanitize.Line(damage.Error()))
 	}
 	now := time.Now()
 	shown := []shownGrant{}
 	for _, g := range list {
-		if one := shownGrantOf(g, now); all || one.Ended == "" {
-			shown = append(shown, one)
+		if grant := shownGrantOf(g, now); showAll || grant.Ended == "" {
+			shown = append(shown, grant)
 		}
 	}
 	if asJSON {
@@ -262,38 +264,40 @@ func Grants(_ context.Context, std terminal.Streams, args []string) error {
 	if len(shown) == 0 {
 		terminal.Notef(std.Err, "no grant is in force")
 	}
-	return printGrants(std, look, shown, now)
+	return printGrants(std, screenOptions, shown, now)
 }
 
-func printGrants(std terminal.Streams, look terminal.ScreenOptions, shown []shownGrant, now time.Time) error {
-	s := terminal.NewScreen(std, look, now)
-	table := s.Table(
+// printGrants prints a table of grants.
+func printGrants(std terminal.Streams, screenOptions terminal.ScreenOptions, grants []shownGrant, now time.Time) error {
+	screen := terminal.NewScreen(std, screenOptions, now)
+	table := screen.Table(
 		terminal.Column{Title: "grant"}, terminal.Column{Title: "for"}, terminal.Column{Title: "commands", Min: 10},
 		terminal.Column{Title: "in", Min: 8}, terminal.Column{Title: "left", Min: 10}, terminal.Column{Title: "until"},
 	)
-	for _, g := range shown {
-		left := fmt.Sprintf("%d of %s, %d of %s", g.Changes.Left, sanitize.Counted(g.Changes.Max, "change"), g.Notes.Left, sanitize.Counted(g.Notes.Max, "note"))
-		if g.Lines != nil {
-			left += fmt.Sprintf(", %d of %s", g.Lines.Left, sanitize.Counted(g.Lines.Max, "line"))
+	for _, grant := range grants {
+		left := fmt.Sprintf("%d of %s, %d of %s", grant.Changes.Left, sanitize.Counted(grant.Changes.Max, "change"), grant.Notes.Left, sanitize.Counted(grant.Notes.Max, "note"))
+		if grant.Lines != nil {
+			left += fmt.Sprintf(", %d of %s", grant.Lines.Left, sanitize.Counted(grant.Lines.Max, "line"))
 		}
-		until := terminal.Text(g.Expires.Local().Format(time.DateTime))
-		if g.Ended != "" {
-			until = terminal.Cell{Text: "ended: " + g.Ended, Style: terminal.Faint}
+		until := terminal.Text(grant.Expires.Local().Format(time.DateTime))
+		if grant.Ended != "" {
+			until = terminal.Cell{Text: "ended: " + grant.Ended, Style: terminal.Faint}
 		}
-		who := g.Agent
+		who := grant.Agent
 		if who == "" {
-			who = "server " + g.Server
+			who = "server " + grant.Server
 		}
-		where := make([]string, len(g.Folders))
-		for i, folder := range g.Folders {
+		where := make([]string, len(grant.Folders))
+		for i, folder := range grant.Folders {
 			where[i] = sanitize.Line(folder)
 		}
-		table.Add(terminal.Text(g.ID), terminal.Text(who), terminal.Text(strings.Join(g.Commands, ", ")),
-			terminal.Text(g.Vault+": "+strings.Join(where, ", ")), terminal.Text(left), until)
+		table.Add(terminal.Text(grant.ID), terminal.Text(who), terminal.Text(strings.Join(grant.Commands, ", ")),
+			terminal.Text(grant.Vault+": "+strings.Join(where, ", ")), terminal.Text(left), until)
 	}
 	return table.Flush()
 }
 
+// grantError returns an error of the store of grants with its exit status and hint.
 func grantError(err error) error {
 	var unknown *consent.UnknownGrant
 	var invalid *consent.InvalidTerms

@@ -15,37 +15,37 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// Journal is "vaultwicket journal": the changes, and which of them can be undone.
+// Journal runs "vaultwicket journal", which lists the changes, or shows one of them.
 func Journal(ctx context.Context, std terminal.Streams, args []string) error {
-	q := journalQuery{limit: 50}
-	o, err := bootstrap.Open("journal", std, args, q.flags)
+	query := journalQuery{limit: 50}
+	opened, err := bootstrap.Open("journal", std, args, query.flags)
 	if err != nil {
 		return err
 	}
 	noteState(std)
 	now := time.Now()
-	kept, wanted, err := q.open(o, now)
+	changes, filter, err := query.open(opened, now)
 	if err != nil {
 		return err
 	}
 	switch {
-	case len(o.Rest) == 1 && o.Rest[0] == "list" && q.limit > 0:
-		s := terminal.NewScreen(std, q.screen, now)
-		entries, damage, err := kept.Entries(ctx, wanted)
+	case len(opened.Rest) == 1 && opened.Rest[0] == "list" && query.limit > 0:
+		screen := terminal.NewScreen(std, query.screen, now)
+		entries, damage, err := changes.Entries(ctx, filter)
 		if err != nil {
 			return err
 		}
-		noteDamage(o.Std, damage)
-		changes := []keptChange{}
-		sees := o.Gateway.Visible("")
+		noteDamage(opened.Std, damage)
+		list := []keptChange{}
+		isVisible := opened.Gateway.Visible("")
 		for _, e := range entries {
-			if e.SeenBy(sees) {
-				changes = append(changes, keptChangeOf(e))
+			if e.SeenBy(isVisible) {
+				list = append(list, keptChangeOf(e))
 			}
 		}
-		return printChanges(o, s, changes)
-	case len(o.Rest) == 2 && o.Rest[0] == "show":
-		return showEntry(ctx, o, terminal.NewScreen(std, q.screen, now), kept, o.Rest[1])
+		return printChanges(opened, screen, list)
+	case len(opened.Rest) == 2 && opened.Rest[0] == "show":
+		return showEntry(ctx, opened, terminal.NewScreen(std, query.screen, now), changes, opened.Rest[1])
 	}
 	return &terminal.UsageError{
 		Reason: "usage: vaultwicket journal list | show ID",
@@ -53,13 +53,14 @@ func Journal(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 }
 
-// noteDamage says where the journal is damaged.
+// noteDamage prints where the journal is damaged.
 func noteDamage(std terminal.Streams, damage []journal.Damage) {
 	for _, d := range damage {
 		terminal.Notef(std.Err, "the journal is damaged: %s, byte %d: %s", d.File, d.Offset, d.Reason)
 	}
 }
 
+// journalQuery contains the flags that select changes.
 type journalQuery struct {
 	limit        int
 	since, until string
@@ -74,25 +75,26 @@ func (q *journalQuery) flags(f *settings.Flags) {
 	q.screen.Flags(f.FlagSet)
 }
 
-// open returns the journal of the vault, and the filter for the changes.
-func (q *journalQuery) open(o bootstrap.Opened, now time.Time) (kept *journal.Journal, f journal.Filter, err error) {
-	f.Limit = q.limit
-	f.Agent = o.Reviewed
-	if f.Since, err = terminal.ParseMoment("since", q.since, now, terminal.FirstMoment); err != nil {
-		return nil, f, err
+// open returns the journal of the vault and the filter that the flags define.
+func (q *journalQuery) open(opened bootstrap.Opened, now time.Time) (changes *journal.Journal, filter journal.Filter, err error) {
+	filter.Limit = q.limit
+	filter.Agent = opened.Reviewed
+	if filter.Since, err = terminal.ParseMoment("since", q.since, now, terminal.FirstMoment); err != nil {
+		return nil, filter, err
 	}
-	if f.Until, err = terminal.ParseMoment("until", q.until, now, terminal.EndOfDate); err != nil {
-		return nil, f, err
+	if filter.Until, err = terminal.ParseMoment("until", q.until, now, terminal.EndOfDate); err != nil {
+		return nil, filter, err
 	}
-	if kept, err = o.Gateway.Journal(""); err != nil {
+	if changes, err = opened.Gateway.Journal(""); err != nil {
 		err = terminal.FailureOf(failure.Of(err))
 	}
-	return kept, f, err
+	return changes, filter, err
 }
 
-func showEntry(ctx context.Context, o bootstrap.Opened, s terminal.Screen, kept *journal.Journal, id string) error {
-	e, err := kept.Entry(ctx, id)
-	if err == nil && !e.SeenBy(o.Gateway.Visible("")) {
+// showEntry prints all facts about a change.
+func showEntry(ctx context.Context, opened bootstrap.Opened, screen terminal.Screen, changes *journal.Journal, id string) error {
+	entry, err := changes.Entry(ctx, id)
+	if err == nil && !entry.SeenBy(opened.Gateway.Visible("")) {
 		err = &journal.Unknown{What: id}
 	}
 	if err != nil {
@@ -100,45 +102,45 @@ func showEntry(ctx context.Context, o bootstrap.Opened, s terminal.Screen, kept 
 			&failure.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket journal list" shows the ids`},
 		)
 	}
-	c := keptChangeOf(e)
-	if o.JSON {
-		return terminal.PrintJSON(o.Std.Out, c, terminal.ExitDone)
+	change := keptChangeOf(entry)
+	if opened.JSON {
+		return terminal.PrintJSON(opened.Std.Out, change, terminal.ExitDone)
 	}
-	when := c.Time.Format(time.RFC3339) // exact, on a terminal followed by the relative time
-	if told := s.Time(c.Time); s.IsTerminal() && told != c.Time.UTC().Format(time.RFC3339) {
-		when += " (" + told + ")"
+	when := change.Time.Format(time.RFC3339) // on a terminal followed by the relative time
+	if relative := screen.Time(change.Time); screen.IsTerminal() && relative != change.Time.UTC().Format(time.RFC3339) {
+		when += " (" + relative + ")"
 	}
-	facts := s.Facts()
-	facts.Add("id", c.ID, terminal.Strong)
+	facts := screen.Facts()
+	facts.Add("id", change.ID, terminal.Strong)
 	facts.Add("time", when, terminal.Plain)
-	facts.Add("state", c.State, stateStyles[c.State])
-	for _, fact := range [][2]string{{"backend", c.Backend}, {"session", c.Session}, {"agent", c.Agent}, {"caller", c.Caller}, {"client", c.Client}, {"batch", c.Batch}, {"grant", c.Grant}, {"proposal", c.Proposal}, {"command", c.Command}} {
+	facts.Add("state", change.State, stateStyles[change.State])
+	for _, fact := range [][2]string{{"backend", change.Backend}, {"session", change.Session}, {"agent", change.Agent}, {"caller", change.Caller}, {"client", change.Client}, {"batch", change.Batch}, {"grant", change.Grant}, {"proposal", change.Proposal}, {"command", change.Command}} {
 		facts.Add(fact[0], fact[1], terminal.Plain)
 	}
-	for _, p := range c.Params {
+	for _, p := range change.Params {
 		facts.Add("parameter", p, terminal.Plain)
 	}
-	facts.Add("note", c.Note, terminal.Plain)
-	facts.Add("undoes", c.Undoes, terminal.Plain)
-	for _, id := range c.Also {
+	facts.Add("note", change.Note, terminal.Plain)
+	facts.Add("undoes", change.Undoes, terminal.Plain)
+	for _, id := range change.Also {
 		facts.Add("undoes", id, terminal.Plain)
 	}
-	facts.Add("undone by", c.UndoneBy, terminal.Plain)
-	for _, f := range c.Files {
-		line := f.Path
-		if f.From != "" {
-			line = f.From + " -> " + f.Path
+	facts.Add("undone by", change.UndoneBy, terminal.Plain)
+	for _, file := range change.Files {
+		line := file.Path
+		if file.From != "" {
+			line = file.From + " -> " + file.Path
 		}
 		facts.Add(
 			"file",
-			fmt.Sprintf("%s  %s -> %s", line, cmp.Or(f.Before, "none"), cmp.Or(f.After, "none")),
+			fmt.Sprintf("%s  %s -> %s", line, cmp.Or(file.Before, "none"), cmp.Or(file.After, "none")),
 			terminal.Plain,
 		)
 	}
 	return facts.Print()
 }
 
-// keptChange is an entry as "journal --json" prints it.
+// keptChange is a change as "journal --json" prints it.
 type keptChange struct {
 	ID       string           `json:"id"`
 	Time     time.Time        `json:"time"`
@@ -178,17 +180,19 @@ func keptChangeOf(e journal.Entry) keptChange {
 	return k
 }
 
-// clipHash is the beginning of the hash of a file; results have the same of a note without secrets.
+// clipHash returns the first 16 digits of the hash of a file. For a note without secrets, results contain the same
+// digits.
 func clipHash(hash string) string { return hash[:min(len(hash), 16)] }
 
-func printChanges(o bootstrap.Opened, s terminal.Screen, changes []keptChange) error {
-	if o.JSON {
-		return terminal.PrintJSON(o.Std.Out, changes, terminal.ExitDone)
+// printChanges prints a table of changes.
+func printChanges(opened bootstrap.Opened, screen terminal.Screen, changes []keptChange) error {
+	if opened.JSON {
+		return terminal.PrintJSON(opened.Std.Out, changes, terminal.ExitDone)
 	}
 	if len(changes) == 0 {
-		terminal.Notef(o.Std.Err, "no changes")
+		terminal.Notef(opened.Std.Err, "no changes")
 	}
-	table := s.Table(
+	table := screen.Table(
 		terminal.Column{
 			Title: "change",
 			Below: true,
@@ -202,31 +206,33 @@ func printChanges(o bootstrap.Opened, s terminal.Screen, changes []keptChange) e
 		terminal.Column{Title: "by", Min: 6},
 		terminal.Column{Title: "files", Min: 10},
 	)
-	for _, c := range changes {
-		by := cmp.Or(c.Caller, "-")
-		isOwn := c.Caller == bootstrap.AtTerminal || c.Caller == consent.LocalPage
-		if c.Client != "" && !isOwn { // its own word, which could be any other
-			by = inQuotes(c.Client)
+	for _, change := range changes {
+		author := cmp.Or(change.Caller, "-")
+		isOwn := change.Caller == bootstrap.AtTerminal || change.Caller == consent.LocalPage
+		if change.Client != "" && !isOwn { // the client chose the name itself
+			author = inQuotes(change.Client)
 		}
-		if c.Agent != "" {
-			by = c.Agent + " (" + by + ")"
+		if change.Agent != "" {
+			author = change.Agent + " (" + author + ")"
 		}
 		table.Add(
-			terminal.Text(c.ID),
-			terminal.Text(s.Time(c.Time)),
-			terminal.Cell{Text: c.State, Style: stateStyles[c.State]},
-			terminal.Text(c.Command),
-			terminal.Text(by),
-			terminal.Text(filesOf(c)),
+			terminal.Text(change.ID),
+			terminal.Text(screen.Time(change.Time)),
+			terminal.Cell{Text: change.State, Style: stateStyles[change.State]},
+			terminal.Text(change.Command),
+			terminal.Text(author),
+			terminal.Text(filesOf(change)),
 		)
 	}
 	return table.Flush()
 }
 
+// stateStyles are the styles for the states of a change.
 var stateStyles = map[string]terminal.Style{
 	journal.Done.String(): terminal.Good, journal.Begun.String(): terminal.Alert, journal.Undone.String(): terminal.Faint, journal.Failed.String(): terminal.Bad,
 }
 
+// filesOf returns the first file of a change and the number of the others.
 func filesOf(c keptChange) string {
 	if len(c.Files) == 0 {
 		return ""

@@ -12,11 +12,12 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-// Passkey is "vaultwicket passkey": the passkeys of the owner, and what was granted with them.
+// Passkey runs "vaultwicket passkey", which adds, lists and removes the passkeys of the owner and the clients that
+// signed in with them.
 func Passkey(_ context.Context, std terminal.Streams, args []string) error {
 	f := settings.NewFlags("passkey")
-	var look terminal.ScreenOptions
-	look.ColorFlag(f.FlagSet)
+	var screenOptions terminal.ScreenOptions
+	screenOptions.ColorFlag(f.FlagSet)
 	s, rest, err := f.Load(std, args)
 	if err != nil {
 		return err
@@ -38,7 +39,7 @@ func Passkey(_ context.Context, std terminal.Streams, args []string) error {
 		if err != nil {
 			return unreadable(err)
 		}
-		u, _ := url.Parse(s.HTTP.PublicURL) // it was checked
+		u, _ := url.Parse(s.HTTP.PublicURL) // valid: the settings were checked
 		terminal.Notef(
 			std.Err,
 			"open this on the device with the passkey, within 15 minutes; whoever opens it first can sign in",
@@ -78,25 +79,25 @@ func Passkey(_ context.Context, std terminal.Streams, args []string) error {
 			terminal.Notef(std.Err, "no passkeys and no clients that signed in")
 			return nil
 		}
-		table := terminal.NewScreen(std, look, time.Now()).
+		table := terminal.NewScreen(std, screenOptions, time.Now()).
 			Table(terminal.Column{Title: "id"}, terminal.Column{Title: "what"}, terminal.Column{Title: "since"}, terminal.Column{Title: "agent"}, terminal.Column{Title: "scope"})
-		for _, one := range list {
-			what := one.Kind
-			if one.Client != "" {
-				what = one.Client
+		for _, entry := range list {
+			what := entry.Kind
+			if entry.Client != "" {
+				what = entry.Client
 			}
 			table.Add(
-				terminal.Text(one.ID),
+				terminal.Text(entry.ID),
 				terminal.Text(what),
-				terminal.Text(one.Since.Local().Format(time.DateTime)),
-				terminal.Text(one.Agent),
-				terminal.Text(one.Scope),
+				terminal.Text(entry.Since.Local().Format(time.DateTime)),
+				terminal.Text(entry.Agent),
+				terminal.Text(entry.Scope),
 			)
 		}
 		return table.Flush()
 	case len(rest) == 2 && rest[0] == "remove":
-		had, err := store.Remove(rest[1])
-		if err == nil && !had {
+		found, err := store.Remove(rest[1])
+		if err == nil && !found {
 			err = &terminal.UsageError{
 				Reason: fmt.Sprintf("unknown id %q", excerpt.Short(rest[1])),
 				Advice: `"vaultwicket passkey list" shows them`,
@@ -110,7 +111,8 @@ func Passkey(_ context.Context, std terminal.Streams, args []string) error {
 	return &terminal.UsageError{Reason: "usage: vaultwicket passkey add | list | remove ID"}
 }
 
-// unreadable returns an error of the store of passkeys, whose only troubles are those of its files, as one of the state folder.
+// unreadable returns an error of the store of passkeys as an error of the state folder: the store only fails when its
+// files do. It returns nil for nil, and a usage error unchanged.
 func unreadable(err error) error {
 	if err == nil || terminal.StatusOf(err) != terminal.ExitInternal {
 		return err
@@ -118,7 +120,7 @@ func unreadable(err error) error {
 	return terminal.Fail(terminal.ExitNotReady, "passkeys: "+err.Error(), "they are in the state folder, which only you may access")
 }
 
-// signedIn is a passkey, or a client with what was granted to it.
+// signedIn is a passkey or a client that signed in, as "passkey list --json" prints it.
 type signedIn struct {
 	ID     string    `json:"id"`
 	Kind   string    `json:"kind"` // passkey or client

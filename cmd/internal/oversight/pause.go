@@ -16,15 +16,15 @@ import (
 // pauseState is what "pause --json" and "resume --json" print.
 type pauseState struct {
 	Paused bool       `json:"paused"`
-	Agent  string     `json:"agent,omitempty"` // that is paused alone, "" for all of them
+	Agent  string     `json:"agent,omitempty"` // the only agent that is paused, "" for all agents
 	Since  *time.Time `json:"since,omitempty"`
 	File   string     `json:"file,omitempty"`
 }
 
-// Pause is "vaultwicket pause": every server denies every call immediately. It reads no
-// settings, because it has to work when they are broken.
+// Pause runs "vaultwicket pause", which makes every server deny every call immediately. It does not read the
+// settings, because it has to work if they are invalid.
 func Pause(_ context.Context, std terminal.Streams, args []string) error {
-	state, agent, asJSON, err := pauseWords("pause", std, args)
+	state, agent, asJSON, err := parsePause("pause", std, args)
 	if err != nil {
 		return err
 	}
@@ -49,8 +49,8 @@ func Pause(_ context.Context, std terminal.Streams, args []string) error {
 		)
 		return nil
 	}
-	if place := std.Getenv("XDG_STATE_HOME"); place != "" { // a desktop program may have started one without it
-		terminal.Notef(std.Err, "this applies to servers that also have XDG_STATE_HOME=%s", sanitize.Line(place))
+	if stateHome := std.Getenv("XDG_STATE_HOME"); stateHome != "" { // a desktop program may have started a server without it
+		terminal.Notef(std.Err, "this applies to servers that also have XDG_STATE_HOME=%s", sanitize.Line(stateHome))
 	}
 	since := admission.PausedSince(state)
 	if asJSON {
@@ -68,27 +68,27 @@ func Pause(_ context.Context, std terminal.Streams, args []string) error {
 	return nil
 }
 
-// Resume is "vaultwicket resume": it ends a pause.
+// Resume runs "vaultwicket resume", which ends a pause.
 func Resume(_ context.Context, std terminal.Streams, args []string) error {
-	state, agent, asJSON, err := pauseWords("resume", std, args)
+	state, agent, asJSON, err := parsePause("resume", std, args)
 	if err != nil {
 		return err
 	}
-	was, err := admission.Resume(state, agent)
+	wasPaused, err := admission.Resume(state, agent)
 	if err != nil {
 		return terminal.Fail(terminal.ExitNotReady, "still paused: "+err.Error(), "delete the file")
 	}
-	now := pauseState{Agent: agent}
+	result := pauseState{Agent: agent}
 	text := "resumed"
 	if agent == "" {
-		now.File = admission.PauseFile(state)
+		result.File = admission.PauseFile(state)
 	}
-	if !was {
+	if !wasPaused {
 		text = "was not paused"
 	}
 	switch {
 	case asJSON:
-		return terminal.PrintJSON(std.Out, now, terminal.ExitDone)
+		return terminal.PrintJSON(std.Out, result, terminal.ExitDone)
 	case agent != "":
 		fmt.Fprintf(std.Out, "agent %s %s\n", agent, text)
 	default:
@@ -97,7 +97,8 @@ func Resume(_ context.Context, std terminal.Streams, args []string) error {
 	return nil
 }
 
-func pauseWords(name string, std terminal.Streams, args []string) (state, agent string, asJSON bool, err error) {
+// parsePause parses the arguments of pause and resume, and returns the state folder.
+func parsePause(name string, std terminal.Streams, args []string) (state, agent string, asJSON bool, err error) {
 	rest, err := terminal.ParseFlags(name, args, func(f terminal.FlagSet) {
 		f.BoolVar(&asJSON, "json", false, "print JSON")
 		f.StringVar(&agent, "agent", "", "only this agent")

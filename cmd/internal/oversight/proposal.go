@@ -19,13 +19,13 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
-// choice is what the owner takes of a proposal, as they type it.
+// choice is the part of a proposal that the owner accepts, as given by flags.
 type choice struct {
 	only, without []string // names of operations
-	says          string
+	says          string   // a sentence for the agent
 }
 
-// add adds the flags of "approve" that are about proposals.
+// add adds the flags of "approve" for proposals.
 func (c *choice) add(f *settings.Flags) {
 	f.WithoutJSON()
 	f.StringSliceVar(&c.only, "only", nil, "of a proposal: take these operations, by their names, with what they need")
@@ -35,43 +35,43 @@ func (c *choice) add(f *settings.Flags) {
 
 func (c *choice) isGiven() bool { return len(c.only)+len(c.without) > 0 || c.says != "" }
 
-// of returns the places of the operations that are taken.
-func (c *choice) of(p consent.Proposal) ([]int, error) {
-	placesOf := func(names []string) (places []int, err error) {
+// operations returns the indices of the operations that are accepted.
+func (c *choice) operations(proposal consent.Proposal) ([]int, error) {
+	indicesOf := func(names []string) (indices []int, err error) {
 		for _, name := range names {
-			i := slices.IndexFunc(p.Operations, func(o consent.ProposalOperation) bool { return o.ClientID == name })
+			i := slices.IndexFunc(proposal.Operations, func(o consent.ProposalOperation) bool { return o.ClientID == name })
 			if i < 0 {
 				return nil, &terminal.UsageError{
 					Reason: fmt.Sprintf("the proposal has no operation %q", excerpt.Short(name)),
-					Advice: fmt.Sprintf(`"vaultwicket approvals" lists the operations of %s`, p.Code),
+					Advice: fmt.Sprintf(`"vaultwicket approvals" lists the operations of %s`, proposal.Code),
 				}
 			}
-			places = append(places, i)
+			indices = append(indices, i)
 		}
-		return places, nil
+		return indices, nil
 	}
-	only, err := placesOf(c.only)
+	only, err := indicesOf(c.only)
 	if err != nil {
 		return nil, err
 	}
-	without, err := placesOf(c.without)
+	without, err := indicesOf(c.without)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(only) > 0 && len(without) > 0:
 		return nil, &terminal.UsageError{Reason: "--only and --without cannot be combined"}
 	case len(only) > 0:
-		chosen, _ := p.With(only)
+		chosen, _ := proposal.With(only)
 		return chosen, nil
 	}
-	chosen, _ := p.Without(without)
+	chosen, _ := proposal.Without(without)
 	if len(chosen) == 0 {
-		return nil, &terminal.UsageError{Reason: "nothing is left to take", Advice: "decline it with: vaultwicket deny " + p.Code}
+		return nil, &terminal.UsageError{Reason: "nothing is left to take", Advice: "decline it with: vaultwicket deny " + proposal.Code}
 	}
 	return chosen, nil
 }
 
-// proposalWith returns the proposal with a code, or an id, if there is one.
+// proposalWith returns the proposal with this code or id. found is false if there is none.
 func proposalWith(state, typed string) (p consent.Proposal, found bool, err error) {
 	list, _, err := consent.OpenProposals(state, nil).List()
 	if err != nil {
@@ -84,87 +84,87 @@ func proposalWith(state, typed string) (p consent.Proposal, found bool, err erro
 	return list[i], true, nil
 }
 
-// takeProposal shows what the user would take of a proposal, asks at the terminal that the process belongs to, and carries
-// it out, under the rights that its agent has by the settings.
+// takeProposal shows the accepted part of a proposal, asks the user at the terminal that the process belongs to, and
+// carries it out with the rights that the settings give to its agent.
 func takeProposal(
 	ctx context.Context,
 	std terminal.Streams,
 	args []string,
 	console io.ReadWriter,
-	p consent.Proposal,
+	proposal consent.Proposal,
 ) error {
-	var c choice
+	var selected choice
 	f := settings.NewFlags("approve")
-	c.add(f)
+	selected.add(f)
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	chosen, err := c.of(p)
+	chosen, err := selected.operations(proposal)
 	if err != nil {
 		return err
 	}
-	for _, missing := range [][2]string{{"vault", p.Folder}, {"agent", p.Agent()}} {
+	for _, missing := range [][2]string{{"vault", proposal.Folder}, {"agent", proposal.Agent()}} {
 		if !f.Lookup(missing[0]).Changed && missing[1] != "" {
 			args = append(slices.Clone(args), "--"+missing[0]+"="+missing[1])
 		}
 	}
-	o, err := bootstrap.Open("approve", std, args, func(f *settings.Flags) {
+	opened, err := bootstrap.Open("approve", std, args, func(f *settings.Flags) {
 		(&choice{}).add(f)
 		f.Resident = true
 	})
 	if err != nil {
 		return err
 	}
-	defer o.Runner.Close()
-	g := o.Gateway
+	defer opened.Runner.Close()
+	g := opened.Gateway
 	defer g.Flush()
-	if p.State == consent.ProposalMaking {
-		g.RecoverProposals([]consent.Proposal{p})
+	if proposal.State == consent.ProposalMaking {
+		g.RecoverProposals([]consent.Proposal{proposal})
 		state, err := settings.StateFolder(std)
 		if err != nil {
 			return err
 		}
-		if p, _, err = proposalWith(state, p.ID); err != nil {
+		if proposal, _, err = proposalWith(state, proposal.ID); err != nil {
 			return err
 		}
 	}
-	if p.State != consent.ProposalOpen {
-		return proposalDecided(p)
+	if proposal.State != consent.ProposalOpen {
+		return proposalDecided(proposal)
 	}
-	shown, err := g.DraftProposal(ctx, p, chosen, bootstrap.AtTerminal)
+	draft, err := g.DraftProposal(ctx, proposal, chosen, bootstrap.AtTerminal)
 	if err != nil {
 		return terminal.FailureOf(failure.Of(err))
 	}
-	left := len(p.Operations) - len(shown.Chosen)
+	left := len(proposal.Operations) - len(draft.Chosen)
 	question := "Do this?"
 	if left > 0 {
 		question = fmt.Sprintf("Do this, and decline %s?", sanitize.Counted(left, "other operation"))
 	}
-	rows := append(changedRows(shown.Changed), rowsFor(shown.Lines, console)...)
-	how := gateway.ProposalAnswer{By: bootstrap.AtTerminal, Says: c.says}
+	rows := append(changedRows(draft.Changed), rowsFor(draft.Lines, console)...)
+	answer := gateway.ProposalAnswer{By: bootstrap.AtTerminal, Says: selected.says}
 	allowed := terminal.Pages(ctx, console, console, rows)
 	switch {
 	case !allowed:
-	case shown.Typed != "":
-		fmt.Fprintf(console, "This is much. Type %q to allow it: ", shown.Typed)
-		how.Typed, allowed = terminal.Ask(ctx, console, console)
+	case draft.Typed != "":
+		fmt.Fprintf(console, "This is much. Type %q to allow it: ", draft.Typed)
+		answer.Typed, allowed = terminal.Ask(ctx, console, console)
 	default:
 		allowed = terminal.Confirm(ctx, console, console, question)
 	}
 	if !allowed {
 		return terminal.FailureOf(&failure.Error{
-			Code: "unconfirmed", Message: fmt.Sprintf("the proposal %s still waits", p.Code),
-			Hint: fmt.Sprintf(`"vaultwicket deny %s" declines it`, p.Code),
+			Code: "unconfirmed", Message: fmt.Sprintf("the proposal %s still waits", proposal.Code),
+			Hint: fmt.Sprintf(`"vaultwicket deny %s" declines it`, proposal.Code),
 		})
 	}
-	result := g.TakeProposal(ctx, shown, how)
+	result := g.TakeProposal(ctx, draft, answer)
 	if cause := result.WhyNotMade(); cause != nil {
 		return terminal.FailureOf(cause)
 	}
 	for _, notice := range result.Notices {
 		terminal.Notef(std.Err, "%s", terminal.Visible(notice))
 	}
-	fmt.Fprintf(std.Out, "made %d of %s of %s", len(shown.Chosen), sanitize.Counted(len(p.Operations), "operation"), p.ID)
+	fmt.Fprintf(std.Out, "made %d of %s of %s", len(draft.Chosen), sanitize.Counted(len(proposal.Operations), "operation"), proposal.ID)
 	if id := firstChange(result); id != "" {
 		fmt.Fprintf(std.Out, "; undo with: vaultwicket undo --batch %s", id)
 	}
@@ -174,15 +174,15 @@ func takeProposal(
 
 // firstChange returns the id of the first change of a batch, "" if it has none.
 func firstChange(result gateway.BatchResult) string {
-	for _, one := range result.Results {
-		if one.Result != nil && one.Result.Change != nil {
-			return one.Result.Change.ID
+	for _, step := range result.Results {
+		if step.Result != nil && step.Result.Change != nil {
+			return step.Result.Change.ID
 		}
 	}
 	return ""
 }
 
-// changedRows say which files are not as they were when a proposal was made.
+// changedRows returns rows that name the files that have changed since a proposal was made.
 func changedRows(changed []string) (rows []string) {
 	if len(changed) == 0 {
 		return nil
@@ -194,6 +194,7 @@ func changedRows(changed []string) (rows []string) {
 	return append(rows, "")
 }
 
+// proposalDecided returns the error for a proposal that does not wait any more.
 func proposalDecided(p consent.Proposal) error {
 	return terminal.FailureOf(&failure.Error{
 		Code: "not_found", Message: fmt.Sprintf("the proposal %s does not wait: %s", p.Code, p.State),
@@ -223,39 +224,39 @@ func declineProposal(std terminal.Streams, state string, p consent.Proposal, say
 	return nil
 }
 
-// waitingOperation is an operation of a proposal as "approvals --json" prints it.
+// waitingOperation is an operation of a pending proposal as "approvals --json" prints it.
 type waitingOperation struct {
 	Name  string   `json:"name"`
 	Act   string   `json:"act"`
 	Needs []string `json:"needs,omitempty"`
 }
 
-// waitingProposals returns the proposals that wait, as "approvals" lists them.
+// waitingProposals returns the pending proposals in the form in which "approvals" lists them.
 func waitingProposals(std terminal.Streams, state string, now time.Time) ([]waitingApproval, error) {
-	all, damaged, err := consent.OpenProposals(state, nil).List()
+	proposals, damaged, err := consent.OpenProposals(state, nil).List()
 	if err != nil {
 		return nil, terminal.Fail(terminal.ExitNotReady, err.Error(), "it must be a folder that only you can access")
 	}
-	for _, bad := range damaged {
-		terminal.Notef(std.Err, "%s; it is ignored", sanitize.Line(bad.Error()))
+	for _, damage := range damaged {
+		terminal.Notef(std.Err, "%s; it is ignored", sanitize.Line(damage.Error()))
 	}
 	var list []waitingApproval
-	for _, p := range all {
+	for _, p := range proposals {
 		if p.State != consent.ProposalOpen {
 			continue
 		}
-		w := waitingOf(consent.StoredQuestion{
+		approval := waitingOf(consent.StoredQuestion{
 			Code: p.Code, Made: p.Made, Expires: p.Expires, Session: p.Caller, Client: p.Client, Vault: p.Vault, Command: "batch", Text: p.Text,
 		}, now)
-		w.Proposal = p.ID
+		approval.Proposal = p.ID
 		for _, o := range p.Operations {
-			one := waitingOperation{Name: sanitize.Line(o.ClientID), Act: sanitize.Line(o.Act)}
+			operation := waitingOperation{Name: sanitize.Line(o.ClientID), Act: sanitize.Line(o.Act)}
 			for _, need := range o.Needs {
-				one.Needs = append(one.Needs, sanitize.Line(p.Operations[need].ClientID))
+				operation.Needs = append(operation.Needs, sanitize.Line(p.Operations[need].ClientID))
 			}
-			w.Operations = append(w.Operations, one)
+			approval.Operations = append(approval.Operations, operation)
 		}
-		list = append(list, w)
+		list = append(list, approval)
 	}
 	return list, nil
 }

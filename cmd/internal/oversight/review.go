@@ -26,6 +26,7 @@ type reviewFlags struct {
 	screen       terminal.ScreenOptions
 }
 
+// add adds the flags to f.
 func (r *reviewFlags) add(f *settings.Flags) {
 	f.Reviews = true
 	f.StringVar(&r.grant, "grant", "", "only what the grant with this id allowed")
@@ -34,54 +35,54 @@ func (r *reviewFlags) add(f *settings.Flags) {
 	r.screen.Flags(f.FlagSet)
 }
 
-// Review is "vaultwicket review": what agents have changed under grants, as one difference a note, with the changes that
-// it is made of; or it takes some of them back.
+// Review runs "vaultwicket review", which shows what agents have changed under grants, as one difference per note
+// with the changes behind it. With --undo it undoes changes instead.
 func Review(ctx context.Context, std terminal.Streams, args []string) error {
-	var r reviewFlags
-	o, err := bootstrap.Open("review", std, args, r.add)
+	var flags reviewFlags
+	opened, err := bootstrap.Open("review", std, args, flags.add)
 	if err != nil {
 		return err
 	}
-	defer o.Runner.Close()
-	if len(o.Rest) > 0 {
+	defer opened.Runner.Close()
+	if len(opened.Rest) > 0 {
 		return &terminal.UsageError{
-			Reason: fmt.Sprintf("review: unexpected argument %q", excerpt.Short(o.Rest[0])),
+			Reason: fmt.Sprintf("review: unexpected argument %q", excerpt.Short(opened.Rest[0])),
 			Advice: `"vaultwicket help review" shows the flags`,
 		}
 	}
 	noteState(std)
-	if len(r.undo) > 0 {
-		return takeBack(ctx, o, r.undo)
+	if len(flags.undo) > 0 {
+		return takeBack(ctx, opened, flags.undo)
 	}
 	now := time.Now()
-	wanted := journal.Filter{Grant: r.grant, Agent: o.Reviewed}
-	isOfAll := r.since == "" && r.grant == "" && o.Reviewed == ""
+	filter := journal.Filter{Grant: flags.grant, Agent: opened.Reviewed}
+	isComplete := flags.since == "" && flags.grant == "" && opened.Reviewed == ""
 	switch {
-	case r.since != "":
-		if wanted.Since, err = terminal.ParseMoment("since", r.since, now, terminal.FirstMoment); err != nil {
+	case flags.since != "":
+		if filter.Since, err = terminal.ParseMoment("since", flags.since, now, terminal.FirstMoment); err != nil {
 			return err
 		}
-	case r.grant == "":
-		wanted.Since = o.Gateway.LastReview("", now)
+	case flags.grant == "":
+		filter.Since = opened.Gateway.LastReview("", now)
 	}
-	found, err := o.Gateway.Review(ctx, "", wanted)
+	review, err := opened.Gateway.Review(ctx, "", filter)
 	if err == nil {
-		err = o.Gateway.Compare(ctx, "", found.Notes)
+		err = opened.Gateway.Compare(ctx, "", review.Notes)
 	}
 	if err != nil {
 		return terminal.FailureOf(failure.Of(err))
 	}
-	if found.IsCut {
-		terminal.Notef(std.Err, "these are the latest %d changes; \"vaultwicket journal list\" has the others", found.Changes)
+	if review.IsCut {
+		terminal.Notef(std.Err, "these are the latest %d changes; \"vaultwicket journal list\" has the others", review.Changes)
 	}
-	if err := printReview(o, terminal.NewScreen(std, r.screen, now), found.Notes, wanted.Since); err != nil {
+	if err := printReview(opened, terminal.NewScreen(std, flags.screen, now), review.Notes, filter.Since); err != nil {
 		return err
 	}
-	if isOfAll {
-		if !found.Running.IsZero() {
-			now = found.Running
+	if isComplete {
+		if !review.Running.IsZero() {
+			now = review.Running
 		}
-		_ = o.Gateway.NoteReview("", now) // without it the next review has more
+		_ = opened.Gateway.NoteReview("", now) // if this fails, the next review repeats these changes
 	}
 	return nil
 }
@@ -89,11 +90,11 @@ func Review(ctx context.Context, std terminal.Streams, args []string) error {
 // reviewedNote is a note as "review --json" prints it.
 type reviewedNote struct {
 	Path     string         `json:"path"`
-	From     string         `json:"from,omitempty"` // where it was before
+	From     string         `json:"from,omitempty"` // its path before it was moved
 	Added    *int           `json:"added,omitempty"`
 	Removed  *int           `json:"removed,omitempty"`
 	Diff     string         `json:"diff,omitempty"`
-	ByOthers bool           `json:"byOthers,omitempty"` // something else has changed it in between
+	ByOthers bool           `json:"byOthers,omitempty"` // it was also changed by something else in between
 	Changes  []reviewedStep `json:"changes"`
 }
 
@@ -106,6 +107,7 @@ type reviewedStep struct {
 	Grant   string    `json:"grant"`
 }
 
+// reviewedNoteOf returns a note for --json.
 func reviewedNoteOf(n *gateway.ReviewedNote) reviewedNote {
 	shown := reviewedNote{Path: n.File.Path, From: n.File.From, ByOthers: n.ByOthers}
 	if n.IsKnown {
@@ -119,71 +121,72 @@ func reviewedNoteOf(n *gateway.ReviewedNote) reviewedNote {
 	return shown
 }
 
-func printReview(o bootstrap.Opened, s terminal.Screen, notes []*gateway.ReviewedNote, since time.Time) error {
-	if o.JSON {
+// printReview prints the changed notes. since is the start of the reviewed time, zero for no start.
+func printReview(opened bootstrap.Opened, screen terminal.Screen, notes []*gateway.ReviewedNote, since time.Time) error {
+	if opened.JSON {
 		list := []reviewedNote{}
 		for _, n := range notes {
 			list = append(list, reviewedNoteOf(n))
 		}
-		return terminal.PrintJSON(o.Std.Out, list, terminal.ExitDone)
+		return terminal.PrintJSON(opened.Std.Out, list, terminal.ExitDone)
 	}
 	if len(notes) == 0 {
 		what := "nothing that is in effect was changed under a grant"
 		if !since.IsZero() {
 			what += " since " + since.Local().Format(time.DateTime)
 		}
-		terminal.Notef(o.Std.Err, "%s", what)
+		terminal.Notef(opened.Std.Err, "%s", what)
 		return nil
 	}
 	for i, n := range notes {
 		if i > 0 {
-			fmt.Fprintln(o.Std.Out)
+			fmt.Fprintln(opened.Std.Out)
 		}
 		name := n.File.Path
 		if n.File.From != "" {
 			name = n.File.From + " -> " + name
 		}
-		fmt.Fprintln(o.Std.Out, s.Paint(terminal.Strong, sanitize.Line(name)))
+		fmt.Fprintln(opened.Std.Out, screen.Paint(terminal.Strong, sanitize.Line(name)))
 		if n.ByOthers {
-			fmt.Fprintln(o.Std.Out, "  also changed by something else in between")
+			fmt.Fprintln(opened.Std.Out, "  also changed by something else in between")
 		}
 		if !n.IsKnown {
-			fmt.Fprintln(o.Std.Out, "  its texts are not kept any more")
+			fmt.Fprintln(opened.Std.Out, "  its texts are not kept any more")
 		}
-		PrintQuestion(o.Std.Out, s, n.Lines())
+		PrintQuestion(opened.Std.Out, screen, n.Lines())
 		for _, e := range n.Entries {
-			fmt.Fprintf(o.Std.Out, "  %s  %s  %s by %s, %s\n", e.ID, s.Time(e.Time), sanitize.Line(e.Command),
+			fmt.Fprintf(opened.Std.Out, "  %s  %s  %s by %s, %s\n", e.ID, screen.Time(e.Time), sanitize.Line(e.Command),
 				sanitize.Line(cmp.Or(ownerfiles.AgentOf(e.Caller), e.By())), sanitize.Line(e.Grant))
 		}
 	}
-	fmt.Fprintln(o.Std.Out, "\nTake back what you do not want with: vaultwicket review --undo ID,ID")
+	fmt.Fprintln(opened.Std.Out, "\nTake back what you do not want with: vaultwicket review --undo ID,ID")
 	return nil
 }
 
-// takeBack takes back changes that were made under grants, each by itself and the latest first, and says which were left
-// and why.
-func takeBack(ctx context.Context, o bootstrap.Opened, ids []string) error {
-	kept, err := o.Gateway.Journal("")
+// takeBack undoes changes that were made under grants, one at a time and the latest first, and prints which ones were
+// not undone and why.
+func takeBack(ctx context.Context, opened bootstrap.Opened, ids []string) error {
+	changes, err := opened.Gateway.Journal("")
 	if err != nil {
 		return terminal.FailureOf(failure.Of(err))
 	}
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	slices.Reverse(ids) // an id begins with the time
+	slices.Reverse(ids) // ids begin with the time, so the latest change is now first
 	status := terminal.ExitDone
 	var left []string
 	for _, id := range ids {
 		reason := ""
-		e, err := kept.Entry(ctx, id)
+		entry, err := changes.Entry(ctx, id)
 		switch {
-		case err != nil || !e.SeenBy(o.Gateway.Visible("")):
+		case err != nil || !entry.SeenBy(opened.Gateway.Visible("")):
 			reason = "no such change"
 			status = max(status, terminal.StatusOfCode(failure.CodeNotFound))
-		case e.Grant == "":
+		case entry.Grant == "":
 			reason = "it was not made under a grant; use vaultwicket undo"
 			status = max(status, terminal.StatusOfCode(failure.CodeBadRequest))
 		default:
-			user := &User{Std: o.Std, Progress: o.Progress("undo")}
-			result := o.Gateway.Do(bootstrap.Counting(ctx, user.Progress), gateway.Request{
+			user := &User{Std: opened.Std, Progress: opened.Progress("undo")}
+			result := opened.Gateway.Do(bootstrap.Counting(ctx, user.Progress), gateway.Request{
 				Command: "undo", Words: []string{"id=" + id}, Ask: user.Asker(), AtTerminal: true, Owner: true,
 				Caller: bootstrap.AtTerminal, Client: bootstrap.AtTerminal, Surface: bootstrap.AtTerminal,
 			})
@@ -195,10 +198,10 @@ func takeBack(ctx context.Context, o bootstrap.Opened, ids []string) error {
 		}
 		if reason != "" {
 			left = append(left, id)
-			fmt.Fprintf(o.Std.Out, "left %s: %s\n", sanitize.Line(id), terminal.Visible(reason))
+			fmt.Fprintf(opened.Std.Out, "left %s: %s\n", sanitize.Line(id), terminal.Visible(reason))
 			continue
 		}
-		fmt.Fprintf(o.Std.Out, "undone %s\n", id)
+		fmt.Fprintf(opened.Std.Out, "undone %s\n", id)
 	}
 	if len(left) > 0 {
 		return terminal.Fail(status, "not taken back: "+sanitize.Line(strings.Join(left, ", ")), "")

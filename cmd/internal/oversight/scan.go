@@ -23,20 +23,21 @@ type foundSecret struct {
 	Path string `json:"path"`
 	Line int    `json:"line"`
 	Kind string `json:"kind"`
-	// InName says that the secret is in the name of a file or folder, where Path has "…" in its place and Line is 0.
+	// InName is set if the secret is in the name of a file or folder. Path then has "…" in its place, and Line is 0.
 	InName bool `json:"inName,omitempty"`
 }
 
-// lookAtName adds what the name of a file or folder has. Answers show names as they are, because a path has to stay usable.
-func (s *scan) lookAtName(path string) {
+// lookAtName adds the secrets in the name of a file or folder. They matter because answers show names unchanged: a
+// redacted path would be useless.
+func (s *scan) scanName(path string) {
 	name := path[1+strings.LastIndexByte(path, '/'):]
 	for _, found := range guard.Find([]byte(name), s.scope) {
-		s.rows = append(s.rows, foundSecret{Path: s.shortened(path), Kind: found.Kind, InName: true})
+		s.rows = append(s.rows, foundSecret{Path: s.redactPath(path), Kind: found.Kind, InName: true})
 	}
 }
 
-// shortened returns a path with "…" in place of the secrets in its names.
-func (s *scan) shortened(path string) string {
+// redactPath replaces the secrets in the names of a path with "…".
+func (s *scan) redactPath(path string) string {
 	names := strings.Split(path, "/")
 	for i, name := range names {
 		for _, found := range slices.Backward(guard.Find([]byte(name), s.scope)) {
@@ -46,43 +47,42 @@ func (s *scan) shortened(path string) string {
 	return strings.Join(names, "/")
 }
 
-// isSearched reports whether a file may be a text, by its name: in the bytes of images and of PDF files no secret can
-// be recognized.
+// isSearched reports whether the name of a file allows for text in it. Images, audio, video and PDF files are skipped,
+// except for SVG, which is text.
 func isSearched(path disk.Path) bool {
 	kind := allowlist.FileKind(path.Ext())
 	return !slices.Contains([]string{"image", "audio", "video", "pdf"}, kind) || strings.EqualFold(path.Ext(), "svg")
 }
 
-// scan is a search for secrets in a vault.
+// scan searches a vault for secrets.
 type scan struct {
-	// scope says whether what only may be a secret, such as a number, is one.
-	scope guard.Scope
+	scope guard.Scope // what counts as a secret
 
 	rows     []foundSecret
 	searched int
-	unread   []string // paths of files and folders that could not be read
+	unread   []string // the paths of files and folders that could not be read
 }
 
-// of searches all files of a folder. It ends early with ctx.
-func (s *scan) of(ctx context.Context, folder *disk.Folder, count func(searched int)) error {
-	folder = folder.Telling(func(p disk.Path) { s.unread = append(s.unread, s.shortened(p.String())) })
+// run searches all files of a folder, and calls count after each one. It stops when ctx is done.
+func (s *scan) run(ctx context.Context, folder *disk.Folder, count func(searched int)) error {
+	folder = folder.Telling(func(p disk.Path) { s.unread = append(s.unread, s.redactPath(p.String())) })
 	err := folder.Walk(disk.Path{}, func(e disk.Entry) {
 		if ctx.Err() != nil {
 			return
 		}
-		s.lookAtName(e.Path.String())
+		s.scanName(e.Path.String())
 		if e.IsDir || !isSearched(e.Path) {
 			return
 		}
 		text, _, err := e.Read()
 		if err != nil {
-			return // it is told above, unless it is gone
+			return // reported through Telling, unless the file has been removed
 		}
 		s.searched++
 		count(s.searched)
 		for _, found := range guard.Find(text, s.scope) {
 			line := 1 + bytes.Count(text[:found.Start], []byte("\n"))
-			s.rows = append(s.rows, foundSecret{Path: s.shortened(e.Path.String()), Line: line, Kind: found.Kind})
+			s.rows = append(s.rows, foundSecret{Path: s.redactPath(e.Path.String()), Line: line, Kind: found.Kind})
 		}
 	})
 	if err == nil {
@@ -94,7 +94,7 @@ func (s *scan) of(ctx context.Context, folder *disk.Folder, count func(searched 
 	return err
 }
 
-// status is the exit status with --strict.
+// status returns the exit status with --strict.
 func (s *scan) status() int {
 	if len(s.rows)+len(s.unread) > 0 {
 		return terminal.ExitFailed
@@ -102,13 +102,13 @@ func (s *scan) status() int {
 	return terminal.ExitDone
 }
 
-// cancelled is the error of a scan that was ended by Ctrl-C: what it has found by then is not all.
+// cancelled returns the error of a scan that was stopped with Ctrl-C.
 func (s *scan) cancelled() error {
 	message := fmt.Sprintf("cancelled after %s: not all was searched", sanitize.Counted(s.searched, "file"))
 	return terminal.Fail(terminal.ExitInterrupted, message, "")
 }
 
-// Scan is "vaultwicket scan": where a vault has secrets, without their values. It ends early with ctx.
+// Scan runs "vaultwicket scan", which prints where a vault contains secrets, but not their values.
 func Scan(ctx context.Context, std terminal.Streams, args []string) error {
 	strict := false
 	o, err := bootstrap.Open("scan", std, args, func(f *settings.Flags) {
@@ -139,7 +139,7 @@ func Scan(ctx context.Context, std terminal.Streams, args []string) error {
 		found.scope = guard.SecretsAndNumbers
 	}
 	progress := o.Progress("scan")
-	err = found.of(ctx, folder, func(searched int) {
+	err = found.run(ctx, folder, func(searched int) {
 		progress.Count(sanitize.Counted(searched, "file"))
 	})
 	progress.Stop()

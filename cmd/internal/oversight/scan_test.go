@@ -31,7 +31,7 @@ func scanned(t *testing.T, ctx context.Context, fails func(name string) bool) (s
 		return nil
 	})
 	var s scan
-	err := s.of(ctx, folder, func(int) {})
+	err := s.run(ctx, folder, func(int) {})
 	return s, err
 }
 
@@ -74,7 +74,7 @@ func TestAScanFindsSecretsInNames(t *testing.T) {
 	folder := require.Value(disk.Open(dir))(t)
 	defer folder.Close()
 	var s scan
-	require.NoError(t, s.of(t.Context(), folder, func(int) {}))
+	require.NoError(t, s.run(t.Context(), folder, func(int) {}))
 	var rows []string
 	for _, row := range s.rows {
 		assert.That(t, row.InName, "%v", row)

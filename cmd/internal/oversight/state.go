@@ -10,15 +10,15 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
-// noteState says of which state folder a command speaks, if this user has others.
+// noteState prints which state folder a command uses, if this user has several.
 func noteState(std terminal.Streams) {
 	if note := stateNote(runtime.GOOS, std.Getenv, ownerfiles.StateFolder(std.Getenv, "")); note != "" {
 		terminal.Notef(std.Err, "%s", note)
 	}
 }
 
-// stateNote returns what is said on the system goos, a value of [runtime.GOOS], about the state folder in use: "" if
-// there is no other one.
+// stateNote returns a note about the state folder in use, "" if there is no other one. goos is a value of
+// [runtime.GOOS].
 func stateNote(goos string, getenv func(string) string, used string) string {
 	others := ownerfiles.OtherStates(goos, getenv, used)
 	if len(others) == 0 {
@@ -35,10 +35,10 @@ func stateNote(goos string, getenv func(string) string, used string) string {
 	)
 }
 
-// ShareState makes the state folder that servers of packaged clients and this terminal have in common, and says where it
-// is. Without it the client is installed all the same.
+// ShareState creates the state folder that this terminal shares with servers of packaged clients, and prints where it
+// is. An error is only printed: the client can be installed without it.
 func ShareState(std terminal.Streams) {
-	made, err := ownerfiles.ShareState(runtime.GOOS, std.Getenv)
+	folder, err := ownerfiles.ShareState(runtime.GOOS, std.Getenv)
 	switch {
 	case err != nil:
 		terminal.Notef(
@@ -46,7 +46,7 @@ func ShareState(std terminal.Streams) {
 			"%s; end the MCP clients and install again, so that approvals and undo in a terminal reach their servers",
 			terminal.Visible(err.Error()),
 		)
-	case made != "":
-		terminal.Notef(std.Err, "the state folder is %s: a packaged client has an AppData of its own", terminal.Visible(made))
+	case folder != "":
+		terminal.Notef(std.Err, "the state folder is %s: a packaged client has an AppData of its own", terminal.Visible(folder))
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/guard"
 )
 
-// changedNote is a row of "today", as --json prints it. Added and Removed are left out if a text is no longer kept.
+// changedNote is a row of "today" as --json prints it. Added and Removed are omitted if the text before or after the
+// change is no longer kept.
 type changedNote struct {
 	Time    time.Time `json:"time"`
 	Path    string    `json:"path"`
@@ -26,14 +27,14 @@ type changedNote struct {
 	Change  string    `json:"change"` // its id, for undo
 }
 
-// Today is "vaultwicket today": the notes that were changed, and by whom.
+// Today runs "vaultwicket today", which lists the notes that were changed, and by whom.
 func Today(ctx context.Context, std terminal.Streams, args []string) error {
-	q := journalQuery{since: "today", limit: 1000}
-	o, err := bootstrap.Open("today", std, args, q.flags)
+	query := journalQuery{since: "today", limit: 1000}
+	opened, err := bootstrap.Open("today", std, args, query.flags)
 	if err != nil {
 		return err
 	}
-	if len(o.Rest) > 0 {
+	if len(opened.Rest) > 0 {
 		return &terminal.UsageError{
 			Reason: "usage: vaultwicket today",
 			Advice: `"vaultwicket help today" shows the flags`,
@@ -41,50 +42,52 @@ func Today(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	noteState(std)
 	now := time.Now()
-	kept, wanted, err := q.open(o, now)
+	changes, filter, err := query.open(opened, now)
 	if err != nil {
 		return err
 	}
-	entries, damage, err := kept.Entries(ctx, wanted)
+	entries, damage, err := changes.Entries(ctx, filter)
 	if err != nil {
 		return err
 	}
 	noteDamage(std, damage)
-	if len(entries) == wanted.Limit {
-		terminal.Notef(std.Err, "only the newest %d changes are shown: \"vaultwicket journal list\" has all of them", wanted.Limit)
+	if len(entries) == filter.Limit {
+		terminal.Notef(std.Err, "only the newest %d changes are shown: \"vaultwicket journal list\" has all of them", filter.Limit)
 	}
 	rows := []changedNote{}
-	sees := o.Gateway.Visible("")
-	for _, e := range entries {
-		for _, s := range slices.Backward(e.Steps) {
-			if !sees(s.Path) || !sees(s.Source()) {
+	isVisible := opened.Gateway.Visible("")
+	for _, entry := range entries {
+		for _, step := range slices.Backward(entry.Steps) {
+			if !isVisible(step.Path) || !isVisible(step.Source()) {
 				continue
 			}
 			row := changedNote{
-				Time:    e.Time,
-				Path:    s.Path,
-				From:    s.From,
-				By:      e.By(),
-				Command: e.Command,
-				State:   e.State.String(),
-				Change:  e.ID,
+				Time:    entry.Time,
+				Path:    step.Path,
+				From:    step.From,
+				By:      entry.By(),
+				Command: entry.Command,
+				State:   entry.State.String(),
+				Change:  entry.ID,
 			}
-			if before, after, ok := kept.Texts(ctx, s, func(hash string) (guard.Unjudged, bool) { return gateway.TextWithHash(o.Vault.Folder, s.Path, hash) }); ok {
-				lines := difference.Of(before.ForProgram(), after.ForProgram()) // only counted
+			if before, after, ok := changes.Texts(ctx, step, func(hash string) (guard.Unjudged, bool) {
+				return gateway.TextWithHash(opened.Vault.Folder, step.Path, hash)
+			}); ok {
+				lines := difference.Of(before.ForProgram(), after.ForProgram()) // only the numbers are shown
 				row.Added = &lines.Added
 				row.Removed = &lines.Removed
 			}
 			rows = append(rows, row)
 		}
 	}
-	if o.JSON {
+	if opened.JSON {
 		return terminal.PrintJSON(std.Out, rows, terminal.ExitDone)
 	}
 	if len(rows) == 0 {
 		terminal.Notef(std.Err, "no changes")
 		return nil
 	}
-	screen := terminal.NewScreen(std, q.screen, now)
+	screen := terminal.NewScreen(std, query.screen, now)
 	table := screen.Table(
 		terminal.Column{
 			Title: "when",

@@ -18,91 +18,93 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
+// undoFlags are the flags of "vaultwicket undo".
 type undoFlags struct {
 	batch   string
 	session string
 	grant   string
-	screen  terminal.ScreenOptions // of undo list
+	screen  terminal.ScreenOptions // for "undo list"
 }
 
-// ofLatest is the value of --session without one.
+// ofLatest is the value of the flag --session without a value.
 const ofLatest = "latest"
 
-// Undo is "vaultwicket undo": the command undo through the gateway, which carryOut carries out as typed for run.
+// Undo runs "vaultwicket undo". It makes a request for the command undo, and carryOut runs it as "vaultwicket run"
+// would.
 //
-// Without an id it undoes the latest change of the vault by any author. A change of another caller is
-// named to the gateway, which requires approval if the undo removes or replaces something.
+// Without an id it undoes the latest change of the vault by any author. If that is another caller, the change is
+// passed to the gateway by its id, and undoing it requires approval if that removes or replaces something.
 func Undo(
 	ctx context.Context,
 	std terminal.Streams,
 	args []string,
 	carryOut func(context.Context, bootstrap.Opened, gateway.Request) error,
 ) error {
-	var u undoFlags
-	o, err := bootstrap.Open("undo", std, args, func(f *settings.Flags) {
+	var flags undoFlags
+	opened, err := bootstrap.Open("undo", std, args, func(f *settings.Flags) {
 		f.Reviews = true
-		f.StringVar(&u.batch, "batch", "", "take back the whole batch that the change with this id belongs to")
+		f.StringVar(&flags.batch, "batch", "", "take back the whole batch that the change with this id belongs to")
 		f.StringVar(
-			&u.session,
+			&flags.session,
 			"session",
 			"",
 			"take back all changes of the session of the change with this id (default: of the latest change)",
 		)
-		f.StringVar(&u.grant, "grant", "", "take back all changes that the grant with this id allowed")
+		f.StringVar(&flags.grant, "grant", "", "take back all changes that the grant with this id allowed")
 		f.Lookup("session").NoOptDefVal = ofLatest
-		u.screen.Flags(f.FlagSet)
+		flags.screen.Flags(f.FlagSet)
 	})
 	if err != nil {
 		return err
 	}
 	noteState(std)
-	if u.session == ofLatest && len(o.Rest) == 1 {
-		u.session = o.Rest[0]
-		o.Rest = nil
+	if flags.session == ofLatest && len(opened.Rest) == 1 {
+		flags.session = opened.Rest[0]
+		opened.Rest = nil
 	}
 	id := ""
 	switch {
-	case len(o.Rest) == 1 && o.Rest[0] == "list":
-		// "vaultwicket undo list": the changes that can be taken back, of every caller.
-		s := terminal.NewScreen(std, u.screen, time.Now())
+	case len(opened.Rest) == 1 && opened.Rest[0] == "list":
+		// "vaultwicket undo list" lists the changes of every caller that can be undone.
+		screen := terminal.NewScreen(std, flags.screen, time.Now())
 		changes := []keptChange{}
-		err := o.Gateway.Undoable(ctx, journal.Filter{Agent: o.Reviewed}, func(e journal.Entry) bool {
+		err := opened.Gateway.Undoable(ctx, journal.Filter{Agent: opened.Reviewed}, func(e journal.Entry) bool {
 			changes = append(changes, keptChangeOf(e))
 			return len(changes) < maxListed
 		})
 		if err != nil {
 			return terminal.FailureOf(failure.Of(err))
 		}
-		return printChanges(o, s, changes)
-	case len(o.Rest) > 1:
+		return printChanges(opened, screen, changes)
+	case len(opened.Rest) > 1:
 		return &terminal.UsageError{
-			Reason: fmt.Sprintf("undo: unexpected argument %q", excerpt.Short(o.Rest[1])),
+			Reason: fmt.Sprintf("undo: unexpected argument %q", excerpt.Short(opened.Rest[1])),
 			Advice: `"vaultwicket journal list" shows the ids`,
 		}
-	case len(o.Rest) == 1:
-		id = o.Rest[0]
+	case len(opened.Rest) == 1:
+		id = opened.Rest[0]
 	}
-	if u.grant != "" {
-		words, err := toUndoGrant(ctx, o, u, id)
+	if flags.grant != "" {
+		words, err := grantWords(ctx, opened, flags, id)
 		if err != nil {
 			return err
 		}
-		return carryOut(ctx, o, gateway.Request{Command: "undo", Words: words})
+		return carryOut(ctx, opened, gateway.Request{Command: "undo", Words: words})
 	}
-	words, cause := toUndo(ctx, o, u, id)
+	words, cause := changeWords(ctx, opened, flags, id)
 	if cause != nil {
 		return terminal.FailureOf(cause)
 	}
-	return carryOut(ctx, o, gateway.Request{Command: "undo", Words: words})
+	return carryOut(ctx, opened, gateway.Request{Command: "undo", Words: words})
 }
 
-// toUndoGrant returns the words that take back all changes that a grant allowed.
-func toUndoGrant(ctx context.Context, o bootstrap.Opened, u undoFlags, id string) ([]string, error) {
-	if id != "" || u.batch != "" || u.session != "" {
+// grantWords returns the parameters for undoing all changes that a grant allowed.
+func grantWords(ctx context.Context, opened bootstrap.Opened, flags undoFlags, id string) ([]string, error) {
+	if id != "" || flags.batch != "" || flags.session != "" {
 		return nil, &terminal.UsageError{Reason: "undo: --grant cannot be combined with an id, --batch or --session"}
 	}
 	var ids []string
-	err := o.Gateway.Undoable(ctx, journal.Filter{Grant: u.grant}, func(e journal.Entry) bool {
+	err := opened.Gateway.Undoable(ctx, journal.Filter{Grant: flags.grant}, func(e journal.Entry) bool {
 		ids = append(ids, e.ID)
 		return len(ids) < consent.MaxGrantChanges
 	})
@@ -112,29 +114,30 @@ func toUndoGrant(ctx context.Context, o bootstrap.Opened, u undoFlags, id string
 	case len(ids) == 0:
 		return nil, terminal.FailureOf(&failure.Error{
 			Code:    failure.CodeNotFound,
-			Message: fmt.Sprintf("no change of this vault that can be undone was made under the grant %q", excerpt.Short(u.grant)),
+			Message: fmt.Sprintf("no change of this vault that can be undone was made under the grant %q", excerpt.Short(flags.grant)),
 			Hint:    `"vaultwicket grants --all" lists the grants with their vaults`,
 		})
 	}
 	return []string{"id=" + strings.Join(ids, ",")}, nil
 }
 
-func toUndo(ctx context.Context, o bootstrap.Opened, u undoFlags, id string) ([]string, *failure.Error) {
+// changeWords returns the parameters for undoing the changes that the user selected, or else the latest change.
+func changeWords(ctx context.Context, opened bootstrap.Opened, flags undoFlags, id string) ([]string, *failure.Error) {
 	words := []string{}
 	if id != "" {
 		words = append(words, "id="+id)
 	}
-	if u.batch != "" {
-		words = append(words, "batch="+u.batch)
+	if flags.batch != "" {
+		words = append(words, "batch="+flags.batch)
 	}
-	if u.session != "" && u.session != ofLatest {
-		words = append(words, "session="+u.session)
+	if flags.session != "" && flags.session != ofLatest {
+		words = append(words, "session="+flags.session)
 	}
-	if len(words) > 0 && u.session != ofLatest {
+	if len(words) > 0 && flags.session != ofLatest {
 		return words, nil // the command reports invalid combinations
 	}
-	var latest journal.Entry // of the agent whose past is wanted, not undone and no undo
-	err := o.Gateway.Undoable(ctx, journal.Filter{Agent: o.Reviewed}, func(e journal.Entry) bool {
+	var latest journal.Entry // the latest change that can be undone; with --agent of that agent
+	err := opened.Gateway.Undoable(ctx, journal.Filter{Agent: opened.Reviewed}, func(e journal.Entry) bool {
 		latest = e
 		return false
 	})
@@ -143,24 +146,25 @@ func toUndo(ctx context.Context, o bootstrap.Opened, u undoFlags, id string) ([]
 		return nil, failure.Of(err)
 	case latest.ID == "":
 		return words, nil // the command reports that there is none
-	case u.session == ofLatest:
+	case flags.session == ofLatest:
 		return append(words, "session="+latest.ID), nil
 	case latest.Caller == bootstrap.AtTerminal:
 		return words, nil
 	}
-	by := cmp.Or(latest.Caller, "an unknown caller")
-	if latest.Client != "" { // its own word, which could be any other
-		by = "a client that calls itself " + inQuotes(terminal.Visible(latest.Client))
+	author := cmp.Or(latest.Caller, "an unknown caller")
+	if latest.Client != "" { // the client chose the name itself
+		author = "a client that calls itself " + inQuotes(terminal.Visible(latest.Client))
 	}
 	if agent := ownerfiles.AgentOf(latest.Caller); agent != "" {
-		by = "the agent " + agent
+		author = "the agent " + agent
 	}
-	terminal.Notef(o.Std.Err, "the latest change was made by %s: %s %s",
-		by, latest.Command, terminal.Visible(filesOf(keptChangeOf(latest))))
+	terminal.Notef(opened.Std.Err, "the latest change was made by %s: %s %s",
+		author, latest.Command, terminal.Visible(filesOf(keptChangeOf(latest))))
 	if latest.Batch != "" {
 		return append(words, "batch="+latest.ID), nil
 	}
 	return append(words, "id="+latest.ID), nil
 }
 
+// maxListed is the maximum number of changes that "undo list" shows.
 const maxListed = 50

@@ -13,12 +13,12 @@ import (
 // User is the person who typed a command and can be asked.
 type User struct {
 	Std      terminal.Streams
-	Progress *terminal.Progress // of the command; stopped when there is a result
-	Declined bool               // an approval that the command asked for
+	Progress *terminal.Progress // the progress of the command, paused while the user is asked
+	Declined bool               // the user declined what the command asked for
 }
 
-// Asker returns the function that asks the user at the terminal for an approval. It is nil when
-// standard input or standard error is not a terminal; the request then waits for "vaultwicket approve".
+// Asker returns a function that asks the user at the terminal for an approval. It is nil if standard input or
+// standard error is not a terminal; the request then waits for "vaultwicket approve".
 func (u *User) Asker() consent.Asker {
 	if !terminal.IsTerminal(u.Std.In) || !terminal.IsTerminal(u.Std.Err) {
 		return nil
@@ -34,7 +34,7 @@ func (u *User) Asker() consent.Asker {
 	}
 }
 
-// AsksRemote returns the function that asks the user what a server asks, nil without a terminal.
+// AsksRemote returns a function that puts a question of a server to the user. It is nil without a terminal.
 func (u *User) AsksRemote() func(ctx context.Context, text string) bool {
 	if u.Asker() == nil {
 		return nil
@@ -47,7 +47,7 @@ func (u *User) AsksRemote() func(ctx context.Context, text string) bool {
 	}
 }
 
-// rowsFor returns the lines of a question in rows for a terminal.
+// rowsFor wraps the lines of a question to the width of a stream.
 func rowsFor(lines []consent.Line, stream any) (rows []string) {
 	columns, ok := terminal.Width(stream)
 	if !ok {
@@ -59,13 +59,13 @@ func rowsFor(lines []consent.Line, stream any) (rows []string) {
 	return rows
 }
 
-// Cancelled tells the user who declined that nothing was changed; the result has the error for clients.
+// Cancelled tells a user who declined that nothing was changed. Its result sets the exit status.
 func (u *User) Cancelled() error {
 	fmt.Fprintln(u.Std.Err, "Cancelled. Nothing was changed.")
 	return terminal.Silent(terminal.ExitDenied)
 }
 
-// PrintQuestion prints what an approval would be asked for, after an empty line; without lines it prints nothing.
+// PrintQuestion prints the lines of a question after an empty line. Without lines it prints nothing.
 func PrintQuestion(out io.Writer, s terminal.Screen, lines []consent.Line) {
 	for i, row := range consent.Rows(lines, s.Width(consent.Columns)) {
 		if i == 0 {
