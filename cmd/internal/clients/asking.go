@@ -11,19 +11,18 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/textedit"
 )
 
-// asking says how a client asks its user what a server asks it.
+// asking is how a client passes questions of a server on to its user.
 type asking uint8
 
 const (
-	// asksUnknown is for a client that was not tried.
-	asksUnknown asking = iota
-	asksNothing        // it takes no questions
-	asksUnseen         // it takes questions and shows none
-	asksForms          // it shows forms, and declines links by itself
-	asksAll            // it shows forms, and opens links
+	asksUnknown asking = iota // the client was not tested
+	asksNothing               // it does not support questions
+	asksUnseen                // it accepts questions but does not show them
+	asksForms                 // it shows forms, and declines links on its own
+	asksAll                   // it shows forms and opens links
 )
 
-// Asks says how questions of a server reach the user through the client, "" where that is not known.
+// Asks describes how questions of a server reach the user through the client, "" if that is not known.
 func (c Client) Asks() string {
 	switch c.asks {
 	case asksNothing:
@@ -38,47 +37,47 @@ func (c Client) Asks() string {
 	return ""
 }
 
-// Answers is a setting of a client by which a program answers in the place of the user, or acts as the user.
+// Answers is a setting with which a client answers questions instead of the user, or acts without asking.
 type Answers struct {
 	File, Key string
-	Hook      bool // it answers questions; otherwise the agent acts without being asked
+	Hook      bool // a program answers questions; otherwise the agent acts without asking
 }
 
-// maxProjects is how many projects of Claude Code are looked at: it keeps a list of all of them.
+// maxProjects is the maximum number of projects that are checked: Claude Code keeps a list of all projects.
 const maxProjects = 500
 
-// Answerers returns what answers in the place of the user in the settings of a client, also in those of its projects.
+// Answerers returns the settings of a client and its projects with which it answers instead of the user.
 func (i Installer) Answerers(c Client) (found []Answers) {
-	for _, set := range c.answerers {
-		files := i.answererFiles(c, set)
+	for _, setting := range c.answerers {
+		files := i.answererFiles(c, setting)
 		for _, file := range files {
-			value, ok := decodedFile(file, set.format)
-			if ok && set.holds(value) {
-				found = append(found, Answers{file, set.key, set.hook})
+			value, ok := decodedFile(file, setting.format)
+			if ok && setting.isSet(value) {
+				found = append(found, Answers{file, setting.key, setting.hook})
 			}
 		}
 	}
 	return found
 }
 
-// answerer is a setting that answers in the place of the user: holds reports whether a file has it.
+// answerer describes a setting with which a client answers instead of the user.
 type answerer struct {
 	key      string
 	hook     bool
 	format   format
 	user     []string // patterns of the files of the user
-	projects []string // paths below each project
-	holds    func(settings map[string]any) bool
+	projects []string // paths of files in each project
+	isSet    func(settings map[string]any) bool
 }
 
-// answererFiles returns the files that may have a setting, each once.
-func (i Installer) answererFiles(c Client, set answerer) (files []string) {
-	for _, pattern := range set.user {
+// answererFiles returns the files that can contain a setting, without duplicates.
+func (i Installer) answererFiles(c Client, setting answerer) (files []string) {
+	for _, pattern := range setting.user {
 		files = append(files, i.System.path(pattern))
 	}
-	if len(set.projects) > 0 {
+	if len(setting.projects) > 0 {
 		for _, folder := range i.projectsOf(c) {
-			for _, below := range set.projects {
+			for _, below := range setting.projects {
 				files = append(files, filepath.Join(folder, filepath.FromSlash(below)))
 			}
 		}
@@ -87,7 +86,7 @@ func (i Installer) answererFiles(c Client, set answerer) (files []string) {
 	return slices.Compact(files)
 }
 
-// projectsOf returns the folders that a client has as its projects, and the current one.
+// projectsOf returns the current project and the projects that a client lists in its settings.
 func (i Installer) projectsOf(c Client) (folders []string) {
 	if i.System.Project != "" {
 		folders = append(folders, i.System.Project)
@@ -105,7 +104,7 @@ func (i Installer) projectsOf(c Client) (folders []string) {
 	return folders
 }
 
-// decodedFile returns the settings in a file. ok is false if it is missing or cannot be read.
+// decodedFile reads the settings in a file. ok is false if it is missing or cannot be read.
 func decodedFile(name string, f format) (settings map[string]any, ok bool) {
 	if name == "" {
 		return nil, false
@@ -129,7 +128,7 @@ func decodedFile(name string, f format) (settings map[string]any, ok bool) {
 	return settings, ok
 }
 
-// textAt returns the text of a setting below some keys, "" for none.
+// textAt returns the string at a path of keys, "" if there is none.
 func textAt(settings map[string]any, keys ...string) string {
 	var value any = settings
 	for _, key := range keys {
@@ -140,7 +139,7 @@ func textAt(settings map[string]any, keys ...string) string {
 	return text
 }
 
-// claudeAnswerers are those of Claude Code. A running session takes up hooks of a project at once.
+// claudeAnswerers are the settings of Claude Code. A running session applies new hooks of a project immediately.
 var claudeAnswerers = []answerer{
 	{
 		key:      "hooks.Elicitation",
@@ -148,7 +147,7 @@ var claudeAnswerers = []answerer{
 		format:   relaxedJSON,
 		user:     []string{claudeFolder + "/settings.json", claudeFolder + "/settings.local.json"},
 		projects: []string{".claude/settings.json", ".claude/settings.local.json"},
-		holds: func(settings map[string]any) bool {
+		isSet: func(settings map[string]any) bool {
 			hooks, _ := settings["hooks"].(map[string]any)
 			list, _ := hooks["Elicitation"].([]any)
 			return len(list) > 0
@@ -159,7 +158,7 @@ var claudeAnswerers = []answerer{
 		format:   relaxedJSON,
 		user:     []string{claudeFolder + "/settings.json"},
 		projects: []string{".claude/settings.json", ".claude/settings.local.json"},
-		holds: func(settings map[string]any) bool {
+		isSet: func(settings map[string]any) bool {
 			return textAt(settings, "permissions", "defaultMode") == "bypassPermissions"
 		},
 	},
@@ -167,23 +166,23 @@ var claudeAnswerers = []answerer{
 
 const claudeFolder = "{CLAUDE_CONFIG_DIR|~/.claude}"
 
-// codexAnswerers are those of Codex, which accepts empty forms by itself with full access.
+// codexAnswerers are the settings of Codex. With full access it accepts empty forms on its own.
 var codexAnswerers = []answerer{{
 	key:    "sandbox_mode",
 	format: tomlFormat,
 	user:   []string{"{CODEX_HOME|~/.codex}/config.toml"},
-	holds: func(settings map[string]any) bool {
+	isSet: func(settings map[string]any) bool {
 		return textAt(settings, "sandbox_mode") == "danger-full-access"
 	},
 }}
 
-// qwenAnswerers are those of Qwen Code.
+// qwenAnswerers are the settings of Qwen Code.
 var qwenAnswerers = []answerer{{
 	key:      "tools.approvalMode",
 	format:   commentJSON,
 	user:     []string{"~/.qwen/settings.json"},
 	projects: []string{".qwen/settings.json"},
-	holds: func(settings map[string]any) bool {
+	isSet: func(settings map[string]any) bool {
 		return strings.EqualFold(textAt(settings, "tools", "approvalMode"), "yolo")
 	},
 }}

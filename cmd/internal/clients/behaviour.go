@@ -10,10 +10,10 @@ import (
 // behaviour is what a client was seen to do on its own. In the texts, NAME stands for the name of the server and TOOL
 // for its read-only tool.
 type behaviour struct {
-	asks     string // which calls it asks its user about
-	answers  string // what it does with long answers
-	headless string // what reading needs without a terminal, "" if nothing
-	edit     string // what changing notes needs there, "" if nothing
+	asks         string // which calls it asks its user about
+	longAnswers  string // what it does with long answers
+	headlessRead string // what reading notes without a terminal needs, "" if nothing
+	headlessEdit string // what changing notes without a terminal needs, "" if nothing
 }
 
 // The tools of the server.
@@ -25,47 +25,47 @@ const (
 
 var (
 	claudeBehaviour = behaviour{
-		asks:     "each tool once, unless a rule in its settings allows it",
-		answers:  "answers longer than about 50,000 characters go to a file below its folder of settings",
-		headless: `add "mcp__NAME__TOOL" to permissions.allow in its settings.json`,
+		asks:         "each tool once, unless a rule in its settings allows it",
+		longAnswers:  "answers longer than about 50,000 characters go to a file below its folder of settings",
+		headlessRead: `add "mcp__NAME__TOOL" to permissions.allow in its settings.json`,
 	}
 	codexBehaviour = behaviour{
-		asks:    "calls of tools that can change something, with a dialog of its own; an entry with `--edit` turns that off for the tools of vaultwicket, which then asks alone",
-		answers: "it cuts the middle out of answers longer than 12,000 characters, so they have pages of 10,000",
+		asks:        "calls of tools that can change something, with a dialog of its own; an entry with `--edit` turns that off for the tools of vaultwicket, which then asks alone",
+		longAnswers: "it cuts the middle out of answers longer than 12,000 characters, so they have pages of 10,000",
 	}
 	geminiBehaviour = behaviour{
-		asks:    "each call, also those that only read",
-		answers: "answers longer than 40,000 characters are cut, and go to a file below its folder of settings",
-		headless: `start it with --policy FILE, where FILE has: [[rule]] mcpName = "NAME", toolName = "*", ` +
+		asks:        "each call, also those that only read",
+		longAnswers: "answers longer than 40,000 characters are cut, and go to a file below its folder of settings",
+		headlessRead: `start it with --policy FILE, where FILE has: [[rule]] mcpName = "NAME", toolName = "*", ` +
 			`toolAnnotations = { readOnlyHint = true }, decision = "allow", priority = 100`,
 	}
 	qwenBehaviour = behaviour{
-		asks:     "each call, also those that only read",
-		answers:  "answers longer than about 25,000 characters go to a file below its folder of settings",
-		headless: `add "mcp__NAME__TOOL" to permissions.allow in its settings.json`,
+		asks:         "each call, also those that only read",
+		longAnswers:  "answers longer than about 25,000 characters go to a file below its folder of settings",
+		headlessRead: `add "mcp__NAME__TOOL" to permissions.allow in its settings.json`,
 	}
 	copilotBehaviour = behaviour{
-		asks:    "calls of tools that can change something",
-		answers: "answers longer than about 25,000 characters go to a file in the folder for temporary files, which other users of the machine may be able to list",
-		edit:    "start it with --allow-tool 'NAME(" + mixedTool + ")'",
+		asks:         "calls of tools that can change something",
+		longAnswers:  "answers longer than about 25,000 characters go to a file in the folder for temporary files, which other users of the machine may be able to list",
+		headlessEdit: "start it with --allow-tool 'NAME(" + mixedTool + ")'",
 	}
 	openCodeBehaviour = behaviour{
-		asks:    "nothing, unless its permissions say so",
-		answers: "answers longer than about 50 KB are cut after whole lines, and go to a file below its folder of data",
+		asks:        "nothing, unless its permissions say so",
+		longAnswers: "answers longer than about 50 KB are cut after whole lines, and go to a file below its folder of data",
 	}
 	continueBehaviour = behaviour{
-		asks:    "each call at a terminal, nothing without one",
-		answers: "answers are passed on whole",
+		asks:        "each call at a terminal, nothing without one",
+		longAnswers: "answers are passed on whole",
 	}
 	clineBehaviour = behaviour{
-		asks:    "nothing by default",
-		answers: "it cuts the middle out of answers longer than about 8,000 characters",
+		asks:        "nothing by default",
+		longAnswers: "it cuts the middle out of answers longer than about 8,000 characters",
 	}
 )
 
-// named fills in the names of a server in a text about a client.
-func (s Server) named(text string) string {
-	tool := mixedTool // an entry without --edit has no other
+// fillIn replaces NAME and TOOL in a text about a client.
+func (s Server) fillIn(text string) string {
+	tool := mixedTool // without --edit the server has only this tool
 	if slices.Contains(s.Args, allowMutations) {
 		tool = readTool
 	}
@@ -75,11 +75,11 @@ func (s Server) named(text string) string {
 // Headless says what a client needs besides its entry to be used without a terminal, one sentence per need. hasRule
 // says that the rule for reading is already there.
 func (c Client) Headless(s Server, hasRule bool) (needs []string) {
-	if c.does.headless != "" && !hasRule {
-		needs = append(needs, "To read without a terminal: "+s.named(c.does.headless)+".")
+	if c.does.headlessRead != "" && !hasRule {
+		needs = append(needs, "To read without a terminal: "+s.fillIn(c.does.headlessRead)+".")
 	}
-	if c.does.edit != "" && slices.Contains(s.Args, allowMutations) {
-		needs = append(needs, "To change notes without a terminal: "+s.named(c.does.edit)+".")
+	if c.does.headlessEdit != "" && slices.Contains(s.Args, allowMutations) {
+		needs = append(needs, "To change notes without a terminal: "+s.fillIn(c.does.headlessEdit)+".")
 	}
 	return needs
 }

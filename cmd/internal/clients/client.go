@@ -1,11 +1,11 @@
-// Package clients knows the MCP clients: where each keeps its servers, in which form,
-// and how an entry for vaultwicket is added and removed there.
+// Package clients adds entries for vaultwicket to the settings of MCP clients, and removes them. It describes for each
+// client where its settings are and which form an entry has.
 //
-// The table in table.go is the only place that names a client. What is not known well enough to write
-// is printed instead. A change is planned first ([Installer.Install], [Installer.Uninstall]), can be
-// shown, and is then written as a whole or not at all; every other byte of the file stays. An entry
-// allows no tool by itself, but one with changes has Codex leave the questions to vaultwicket. What a client
-// needs to read without a terminal is a rule of its settings, which goes with the entry (reading.go).
+// Only the table in table.go names clients. If the settings of a client are not known well enough to edit them, the
+// entry is printed instead. A change is planned first ([Installer.Install], [Installer.Uninstall]), can be
+// shown, and is then written as a whole or not at all; every other byte of the file stays the same. An entry
+// approves no tool in advance, except for Codex, if the entry allows changes. The rule that a client needs to read
+// notes without a terminal is added and removed together with the entry (reading.go).
 //
 //go:generate go test -run "TestThePageIsFresh|TestEveryClientHasAFreshPage|TestTheREADMEIsFresh" -update .
 package clients
@@ -17,7 +17,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/textedit"
 )
 
-// Scope says for whom a server is installed.
+// Scope is where a server is installed for.
 type Scope string
 
 // The scopes.
@@ -29,44 +29,45 @@ const (
 // Client is one row of the table.
 type Client struct {
 	ID, Name string
-	systems  []string // GOOS names; nil for all
-	user     files
-	project  files
+	systems  []string // the GOOS values on which it exists, nil for all
+	user     files    // the settings file of the user
+	project  files    // the settings file of a project
 	format   format
-	place    []string // the keys that servers are below
-	list     bool     // servers are elements of a list
+	place    []string // the keys of the table or list that contains the servers
+	list     bool     // the servers are in a list
 	shape    shape
-	// unsure and unsureProject say why the file is not written, "" if it is.
+	// unsure and unsureProject are the reasons why the file is not written, "" if it is.
 	unsure, unsureProject string
-	programs              []string // names on the PATH that show that the client is there
-	signs                 []string // files or folders that show it, in place of the folder of its file
-	byName                bool     // it cannot be told from another one: installed by name only
-	own                   string   // a program that changes the client's settings of the user as that of Claude Code does, "" for none
-	link                  func(Server, textedit.Object) string
-	after                 string // what the user does after a change
-	warning               string // what the user should know of the client's own approvals
+	programs              []string                             // programs on the PATH that show that the client is installed
+	signs                 []string                             // files or folders that show it, nil for the folder of the user's file
+	byName                bool                                 // never detected, because it looks the same as another client
+	own                   string                               // a program with the command line of Claude Code that edits the user's settings, "" for none
+	link                  func(Server, textedit.Object) string // returns an installation link, nil for none
+	after                 string                               // what the user has to do after a change
+	warning               string                               // what the user should know about the client's own approvals
 	asks                  asking
 	answerers             []answerer
 	does                  behaviour
 	reads                 reading
 }
 
-// files are the possible paths of a file, by system; all is for the systems without a list of
-// their own. The first that exists is used, otherwise the first.
+// files are the possible paths of a file on each system; all is for systems without a list of
+// their own. The first existing path is used, or the first one if none exists.
 type files struct{ all, darwin, linux, windows []string }
 
+// on returns the paths on a system, a value of GOOS.
 func (f files) on(system string) []string {
-	own := f.linux
+	paths := f.linux
 	switch system {
 	case "darwin":
-		own = f.darwin
+		paths = f.darwin
 	case "windows":
-		own = f.windows
+		paths = f.windows
 	}
-	if own == nil {
+	if paths == nil {
 		return f.all
 	}
-	return own
+	return paths
 }
 
 func (f files) none() bool {
@@ -74,18 +75,20 @@ func (f files) none() bool {
 	return f.all == nil && !hasOwn
 }
 
+// format is the syntax of a settings file.
 type format string
 
 const (
-	noFile      format = ""                   // a form or a page of settings
+	noFile      format = ""                   // the client has no settings file
 	strictJSON  format = "JSON"               // neither comments nor trailing commas
 	commentJSON format = "JSON with comments" // no trailing commas
-	relaxedJSON format = "JSONC"              // both
+	relaxedJSON format = "JSONC"              // comments and trailing commas
 	tomlFormat  format = "TOML"
 	yamlFormat  format = "YAML"
 )
 
-// editor returns the editor of files in a format. It refuses what would take seconds or hundreds of megabytes to read: each command looks at the files of all clients.
+// editor returns the editor for files in a format. It rejects very large JSON files, because some commands read the
+// files of all clients.
 func (f format) editor() textedit.Editor {
 	switch f {
 	case tomlFormat:
@@ -100,10 +103,11 @@ func (f format) editor() textedit.Editor {
 	return textedit.JSON{Comments: true, TrailingCommas: true, MaxValues: maxValues}
 }
 
-// maxValues is how many values a file in JSON may have: one with years of history of its client has some ten thousand.
+// maxValues is the maximum number of values in a JSON file. A file with years of history of its client has some ten
+// thousand.
 const maxValues = 200_000
 
-// Find returns the client with an identifier.
+// Find returns the client with this identifier.
 func Find(id string) (Client, bool) {
 	i := slices.IndexFunc(table, func(c Client) bool { return c.ID == id })
 	if i < 0 {
@@ -124,31 +128,33 @@ func IDs() []string {
 	return ids
 }
 
-// Writes reports whether the client's settings are changed in a scope; where they are not, why says the reason.
+// Writes reports whether the client's settings file is written in a scope. If not, why is the reason.
 func (c Client) Writes(scope Scope) (why string, ok bool) {
-	where := c.user
-	unsure := c.unsure
+	paths := c.user
+	reason := c.unsure
 	if scope == Project {
-		where = c.project
-		unsure = c.unsureProject
-		if where.none() && unsure == "" {
-			unsure = "has no settings of a project"
+		paths = c.project
+		reason = c.unsureProject
+		if paths.none() && reason == "" {
+			reason = "has no settings of a project"
 		}
 	}
-	if unsure == "" && where.none() {
-		unsure = "has no settings file that other programs can edit"
+	if reason == "" && paths.none() {
+		reason = "has no settings file that other programs can edit"
 	}
-	return unsure, unsure == ""
+	return reason, reason == ""
 }
 
+// at returns the place of an entry in the settings file.
 func (c Client) at(name string) textedit.Place {
 	return textedit.Place{Path: c.place, Name: name, List: c.list}
 }
 
+// on reports whether the client exists on a system, a value of GOOS.
 func (c Client) on(system string) bool { return c.systems == nil || slices.Contains(c.systems, system) }
 
-// maxName keeps server and tool names together below the limits of the clients, the
-// lowest of which is 60 characters.
+// maxName is the maximum length of a server name. Clients limit the length of server and tool name together; the
+// lowest limit is 60 characters.
 const maxName = 32
 
 // ValidName reports whether a server name fits every client: lower-case letters, digits and hyphens.

@@ -18,17 +18,17 @@ import (
 
 // Options are the flags of both commands.
 type Options struct {
-	Client                  string // an identifier of the table, "" with All or List
+	Client                  string // the identifier of a client, "" with All or List
 	All, List, JSON         bool
 	Vault, Name, URL, Token string
 	Edit                    bool
-	Tier                    string // of the entry, "" for that of the settings
-	Agent                   string // for which the entry starts the server, "" for none
+	Tier                    string // the tier in the entry, "" for the tier of the settings
+	Agent                   string // the agent for which the entry starts the server, "" for none
 	Scope                   string
 	Print, Link             bool
 	DryRun, Yes, Replace    bool
-	Remove                  bool // it is uninstall
-	// Headless is whether the client gets its rule for reading; HeadlessGiven is false if the user has not said.
+	Remove                  bool // the command is uninstall
+	// Headless adds the rule for reading without a terminal. HeadlessGiven is false if the user did not give the flag.
 	Headless, HeadlessGiven bool
 }
 
@@ -36,15 +36,15 @@ type Options struct {
 type Session struct {
 	Options
 	Installer Installer
-	Binary    string // absolute path of this program
+	Binary    string // the absolute path of this program
 	Out, Err  io.Writer
-	// Confirm asks the user whether to write what was shown, and Ask asks another question. They report asked as false
-	// if no one can answer.
+	// Confirm asks the user whether to write the change that was shown, and Ask asks another question. asked is false if
+	// nobody can be asked.
 	Confirm func(ctx context.Context) (yes, asked bool)
 	Ask     func(ctx context.Context, question string) (yes, asked bool)
 }
 
-// Run does what the options request. The error is a [*terminal.Failure] or one of writing the output.
+// Run does what the options request. The error is a [*terminal.Failure] or an error of writing the output.
 func (s Session) Run(ctx context.Context) error {
 	if err := s.check(); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (s Session) Run(ctx context.Context) error {
 	case s.List:
 		return s.list()
 	case s.All:
-		return s.all(ctx)
+		return s.changeAll(ctx)
 	}
 	c, ok := Find(s.Client)
 	if !ok {
@@ -64,7 +64,7 @@ func (s Session) Run(ctx context.Context) error {
 		return usage(fmt.Sprintf("unknown client %q", s.Client), help)
 	}
 	if !s.Print && !s.Link {
-		return s.one(ctx, c)
+		return s.changeClient(ctx, c)
 	}
 	server, err := s.server()
 	if err != nil {
@@ -100,14 +100,16 @@ func (s Session) Run(ctx context.Context) error {
 	return nil
 }
 
-// errDeclined is the error if the user was asked and declined.
+// errDeclined is the error after the user was asked and declined.
 var errDeclined = terminal.Fail(terminal.ExitDenied, "nothing was written: you declined", "")
 
+// usage returns the error for invalid options.
 func usage(reason, help string) error { return terminal.Fail(terminal.ExitInvalid, reason, help) }
 
+// check returns an error if the options are invalid or exclude each other.
 func (s Session) check() error {
 	address, err := url.Parse(s.URL)
-	local := err == nil && (address.Hostname() == "localhost" || net.ParseIP(address.Hostname()).IsLoopback())
+	isLocal := err == nil && (address.Hostname() == "localhost" || net.ParseIP(address.Hostname()).IsLoopback())
 	switch {
 	case s.Client == "" && !s.All && !s.List:
 		return usage("no client given", `"vaultwicket install --list" shows the clients`)
@@ -128,7 +130,7 @@ func (s Session) check() error {
 			fmt.Sprintf("invalid value %q for --url", s.URL),
 			"use an address such as http://127.0.0.1:8765/mcp",
 		)
-	case strings.HasPrefix(s.URL, "http://") && !local:
+	case strings.HasPrefix(s.URL, "http://") && !isLocal:
 		return usage(
 			fmt.Sprintf("invalid value %q for --url: the token would be sent in clear", s.URL),
 			"use https for another machine",
@@ -149,6 +151,7 @@ func (s Session) check() error {
 	return nil
 }
 
+// server returns the server that an entry is for.
 func (s Session) server() (Server, error) {
 	server := Server{Name: s.Name, Command: s.Binary, URL: s.URL, Token: s.Token, System: s.Installer.System.OS}
 	vault := s.Vault
@@ -183,7 +186,8 @@ func (s Session) server() (Server, error) {
 	return server, nil
 }
 
-func (s Session) all(ctx context.Context) error {
+// all installs or removes the entry in every client that was found.
+func (s Session) changeAll(ctx context.Context) error {
 	done := 0
 	failed := 0
 	var first *terminal.Failure
@@ -191,18 +195,18 @@ func (s Session) all(ctx context.Context) error {
 		if _, ok := c.Writes(User); !ok || s.Installer.System.Found(c) == "" {
 			continue
 		}
-		err := s.one(ctx, c)
+		err := s.changeClient(ctx, c)
 		done++
-		var known *terminal.Failure
+		var failure *terminal.Failure
 		switch {
 		case err == nil:
 		case errors.Is(err, errDeclined):
 			fmt.Fprintf(s.Err, "%s: %v\n", c.Name, err)
-		case errors.As(err, &known) && ctx.Err() == nil:
+		case errors.As(err, &failure) && ctx.Err() == nil:
 			failed++
-			fmt.Fprintf(s.Err, "%s: %s\n", c.Name, terminal.Visible(known.Message))
+			fmt.Fprintf(s.Err, "%s: %s\n", c.Name, terminal.Visible(failure.Message))
 			if first == nil {
-				first = known
+				first = failure
 			}
 		default:
 			return err
@@ -221,7 +225,8 @@ func (s Session) all(ctx context.Context) error {
 	return nil
 }
 
-func (s Session) one(ctx context.Context, c Client) error {
+// one installs or removes the entry in one client: it shows the change, asks, and writes it.
+func (s Session) changeClient(ctx context.Context, c Client) error {
 	var change *Change
 	var err error
 	var server Server
@@ -273,7 +278,7 @@ func (s Session) one(ctx context.Context, c Client) error {
 		}
 	}
 	if change.rule != nil {
-		meaning.WriteString(change.rule.says(c) + "\n")
+		meaning.WriteString(change.rule.describe(c) + "\n")
 	}
 	text := terminal.Visible(shown.String()) + terminal.Fit(s.Out, terminal.Visible(meaning.String()))
 	if _, err := io.WriteString(s.Out, text); err != nil || s.DryRun {
@@ -318,18 +323,18 @@ func (s Session) one(ctx context.Context, c Client) error {
 	return nil
 }
 
-// allowReading adds the rule for reading to a change, if the client has one and the user wants it. A rule that was
-// written before is kept.
+// allowReading adds the rule for reading to a change, if the client has one and the user wants it. An existing rule
+// is kept.
 func (s Session) allowReading(ctx context.Context, change *Change, server Server) error {
 	c := change.Client
 	if !c.CanAllowReading(change.Scope, server) {
 		return change.WithdrawReading(server)
 	}
-	isThere, err := s.Installer.AllowsReading(c, server)
+	hasRule, err := s.Installer.AllowsReading(c, server)
 	if err != nil {
 		return err
 	}
-	wants := isThere || !c.reads.asked
+	wants := hasRule || !c.reads.asked
 	canAsk := !s.Yes && !s.DryRun && !change.None()
 	switch {
 	case s.HeadlessGiven:
@@ -344,7 +349,7 @@ func (s Session) allowReading(ctx context.Context, change *Change, server Server
 	return change.AllowReading(server)
 }
 
-// shellLine writes words so that a shell of Unix would read them again.
+// shellLine quotes words so that a Unix shell would read the same words.
 func shellLine(words []string) string {
 	var quoted []string
 	for _, word := range words {

@@ -21,19 +21,19 @@ import (
 
 // file is a settings file as it was read.
 type file struct {
-	name    string // as the table says
-	target  string // the same with symbolic links followed
+	name    string // its path in the table
+	target  string // its path after following symbolic links
 	content []byte // nil if it does not exist
 	info    fs.FileInfo
 }
 
 func (f file) missing() bool { return f.info == nil }
 
-// maxLinks bounds a chain of links to a missing target, which may be a loop.
+// maxLinks is the maximum length of a chain of links to a missing target, which could be a loop.
 const maxLinks = 40
 
-// readFile reads a settings file of this user. A symbolic link is followed if this
-// user or root made it, and only to a file of this user.
+// readFile reads a settings file, which must belong to this user. A missing file is not an error. Symbolic links are
+// followed if this user or root created them.
 func readFile(name string) (file, error) {
 	f := file{name: name}
 	var err error
@@ -89,7 +89,7 @@ func readFile(name string) (file, error) {
 	return f, nil
 }
 
-// environment returns the error for one of the operating system about a file.
+// environment returns the error for an error of the operating system about a file.
 func environment(name string, err error) error { return environmentOn(runtime.GOOS, name, err) }
 
 func environmentOn(goos, name string, err error) error {
@@ -100,13 +100,13 @@ func environmentOn(goos, name string, err error) error {
 			protocol.HintPrivacy,
 		)
 	}
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		err = path.Err
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pathErr.Err
 	}
 	return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q: %v", name, err), "")
 }
 
-// unchanged returns an error if the file is another one than when it was read.
+// unchanged returns an error if the file has changed since it was read.
 func (f file) unchanged() error {
 	again, err := readFile(f.name)
 	if err != nil {
@@ -122,8 +122,9 @@ func (f file) unchanged() error {
 	)
 }
 
-// replace writes the whole file through a temporary file in its folder. Its mode, on Windows its
-// access list, stays; a new file gets perm. It fails if the file changed since it was read.
+// replace replaces the file through a temporary file in its folder. The new file has the mode of the old one, and on
+// Windows its access control list; perm is the mode if there was no file. It fails if the file changed since it was
+// read.
 func (f file) replace(content []byte, perm fs.FileMode) error {
 	folder := filepath.Dir(f.target)
 	if f.missing() {
@@ -143,7 +144,7 @@ func (f file) replace(content []byte, perm fs.FileMode) error {
 	}
 	defer os.Remove(temporary.Name())
 	if !f.missing() {
-		err = keepRights(f.target, temporary.Name()) // before it has what others must not read
+		err = keepRights(f.target, temporary.Name()) // before writing what others must not read
 	}
 	if err == nil {
 		_, err = temporary.Write(content)
@@ -170,13 +171,13 @@ func (f file) replace(content []byte, perm fs.FileMode) error {
 }
 
 const (
-	maxBackups   = 20 // of one file; the oldest is deleted
+	maxBackups   = 20 // per file; older ones are deleted
 	backupEnding = ".bak"
-	absentEnding = ".absent" // there was no file
+	absentEnding = ".absent" // records that there was no file
 )
 
-// backupsOf returns the folder with copies of files before each change. It is separate from their
-// folders, because some files are secret, and some folders are shared or watched.
+// backupsOf returns the folder with the backups of a file. It is not next to the file, because some files contain
+// secrets, and some folders are shared or watched.
 func (i Installer) backupsOf(c Client, f file) (folder string) {
 	digest := sha256.Sum256([]byte(f.target))
 	return filepath.Join(i.Backups, c.ID+"-"+hex.EncodeToString(digest[:4]))

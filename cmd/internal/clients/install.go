@@ -24,9 +24,9 @@ import (
 // Installer adds and removes entries on a machine.
 type Installer struct {
 	System  System
-	Backups string // absolute path of the folder for backups; made when needed
-	// Run starts a program by its absolute path and returns what it printed. Nil keeps
-	// the clients' own commands from being used.
+	Backups string // absolute path of the folder for backups; created on first use
+	// Run starts a program by its absolute path and returns its output. If it is nil, the
+	// clients' own commands are not used.
 	Run func(ctx context.Context, argv []string) (output string, err error)
 	Now func() time.Time
 }
@@ -35,22 +35,22 @@ type Installer struct {
 type Change struct {
 	Client    Client
 	Scope     Scope
-	Name      string      // of the entry
-	File      string      // the settings file, as the client knows it
-	Commands  [][]string  // run in order in place of writing File
-	edit                  // of File. It is deleted if it did not exist before the entry.
-	rule      *ruleChange // nil for none
+	Name      string      // the name of the entry
+	File      string      // the path of the settings file, before symbolic links are followed
+	Commands  [][]string  // run in order instead of writing File
+	edit                  // the change of File
+	rule      *ruleChange // the change of the rule for reading, nil for none
 	installer Installer
-	verify    func() error
+	verify    func() error // checks the file after the change
 }
 
-// None reports that nothing has to be changed.
+// None reports whether there is nothing to change.
 func (c *Change) None() bool {
 	return len(c.Commands) == 0 && c.edit.none() && c.rule == nil
 }
 
-// Diff returns the difference of the files in unified form, with one line of context. What the client's own
-// command changes is not in it.
+// Diff returns the changes of the files as a unified diff with one line of context. It does not contain what the
+// client's own command changes.
 func (c *Change) Diff() string {
 	text := ""
 	if c.rule != nil && c.rule.edit != &c.edit {
@@ -62,7 +62,7 @@ func (c *Change) Diff() string {
 	return c.edit.diff() + text
 }
 
-// diff returns the difference of one file, "" for none.
+// diff returns the change of one file as a unified diff, "" if there is none.
 func (e *edit) diff() string {
 	if e.none() {
 		return ""
@@ -90,7 +90,8 @@ func (e *edit) diff() string {
 	return text
 }
 
-// plan reads the client's file. The entry is nil if it is missing.
+// plan reads the client's file and returns a change that does nothing yet. entry is the present entry with this name,
+// nil if there is none.
 func (i Installer) plan(c Client, scope Scope, name string) (change *Change, entry map[string]any, err error) {
 	if why, ok := c.Writes(scope); !ok {
 		return nil, nil, terminal.Fail(
@@ -106,46 +107,46 @@ func (i Installer) plan(c Client, scope Scope, name string) (change *Change, ent
 			"use up to 32 lower-case letters, digits and hyphens",
 		)
 	}
-	where := i.System.File(c, scope)
-	if where == "" {
+	path := i.System.File(c, scope)
+	if path == "" {
 		return nil, nil, terminal.Fail(
 			terminal.ExitNotReady,
 			fmt.Sprintf("%s: the settings file cannot be determined on this system", c.Name),
 			"check HOME, or USERPROFILE and APPDATA",
 		)
 	}
-	f, err := readFile(where)
+	current, err := readFile(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	if scope == Project {
 		folder, err := filepath.EvalSymlinks(i.System.Project)
-		rel, wrong := filepath.Rel(folder, f.target)
-		if errors.Join(err, wrong) != nil || !filepath.IsLocal(rel) {
+		relative, relErr := filepath.Rel(folder, current.target)
+		if errors.Join(err, relErr) != nil || !filepath.IsLocal(relative) {
 			return nil, nil, terminal.Fail(
 				terminal.ExitNotReady,
 				fmt.Sprintf(
 					"%q is a symbolic link to %q, outside of the project; nothing was written",
-					where,
-					f.target,
+					path,
+					current.target,
 				),
 				"use --scope user, or replace the link",
 			)
 		}
 	}
-	change = &Change{Client: c, Scope: scope, Name: name, File: where, edit: edit{before: f, after: f.content}, installer: i}
-	value, err := c.format.editor().Decode(f.content)
+	change = &Change{Client: c, Scope: scope, Name: name, File: path, edit: edit{before: current, after: current.content}, installer: i}
+	value, err := c.format.editor().Decode(current.content)
 	if err != nil {
-		return nil, nil, c.unusable(where, err)
+		return nil, nil, c.unusable(path, err)
 	}
 	entry, _ = textedit.Lookup(value, c.at(name))
 	return change, entry, nil
 }
 
-// nothingWritten is the end of an error about a file that was to be changed.
+// nothingWritten ends the error about a file that should have been changed.
 const nothingWritten = "; nothing was written"
 
-// unusable is the error for a file that cannot be edited.
+// unusable returns the error for a file that cannot be edited.
 func (c Client) unusable(where string, err error) error {
 	if malformed, ok := errors.AsType[*textedit.Malformed](err); ok {
 		return terminal.Fail(
@@ -161,15 +162,15 @@ func (c Client) unusable(where string, err error) error {
 	)
 }
 
-// Install plans to add the entry for a server, or to replace that of an earlier installation. An entry
-// of another program is replaced with replace only. The error is an [*terminal.Failure].
-func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Change, error) {
-	s.System = i.System.OS
-	entry, ok := c.shape.entry(s)
-	if !ok || s.URL != "" && c.shape.inputs {
+// Install plans to add the entry for a server, or to replace the entry of an earlier installation. An entry
+// of another program, vault or agent is only replaced with replace. The error is a [*terminal.Failure].
+func (i Installer) Install(c Client, scope Scope, server Server, replace bool) (*Change, error) {
+	server.System = i.System.OS
+	entry, ok := c.shape.entry(server)
+	if !ok || server.URL != "" && c.shape.inputs {
 		return nil, c.noHTTP()
 	}
-	for _, word := range append([]string{s.Command}, s.Args...) {
+	for _, word := range append([]string{server.Command}, server.Args...) {
 		if strings.Contains(word, "${") { // clients have no way to escape a dollar sign
 			return nil, terminal.Fail(
 				terminal.ExitNotReady,
@@ -178,18 +179,18 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 			)
 		}
 	}
-	change, old, err := i.plan(c, scope, s.Name)
+	change, old, err := i.plan(c, scope, server.Name)
 	if err != nil {
 		return nil, err
 	}
 	if old != nil {
-		if !isOurs(s.Name, old) && !replace {
+		if !isOurs(server.Name, old) && !replace {
 			return nil, terminal.Fail(
 				terminal.ExitFailed,
 				fmt.Sprintf(
 					"%s already has a server %q of another program: %q",
 					c.Name,
-					s.Name,
+					server.Name,
 					append(commandOf(old), urlOf(old)),
 				),
 				"use another --name, or --replace to overwrite it",
@@ -198,34 +199,34 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 		if textedit.Equal(old, entry.Plain()) {
 			return change, nil
 		}
-		for _, what := range []string{"vault", "agent"} {
-			had := ValuesOf("--"+what, commandOf(old))
-			has := ValuesOf("--"+what, s.Args)
-			if !replace && len(had) > 0 && !slices.Equal(had, has) {
+		for _, flag := range []string{"vault", "agent"} {
+			oldValues := ValuesOf("--"+flag, commandOf(old))
+			newValues := ValuesOf("--"+flag, server.Args)
+			if !replace && len(oldValues) > 0 && !slices.Equal(oldValues, newValues) {
 				return nil, terminal.Fail(
 					terminal.ExitFailed,
-					fmt.Sprintf("%s already has a server %q for another %s: %q", c.Name, s.Name, what, had[0]),
+					fmt.Sprintf("%s already has a server %q for another %s: %q", c.Name, server.Name, flag, oldValues[0]),
 					"add this one with another --name, or replace that one with --replace",
 				)
 			}
 		}
 	}
-	change.after, err = textedit.Set(c.format.editor(), change.before.content, c.at(s.Name), entry)
+	change.after, err = textedit.Set(c.format.editor(), change.before.content, c.at(server.Name), entry)
 	if err != nil {
 		return nil, c.unusable(change.File, err)
 	}
-	if program := i.ownProgram(c, scope, ValuesOf("--vault", s.Args)...); program != "" { // its default is another scope
+	if program := i.ownProgram(c, scope, ValuesOf("--vault", server.Args)...); program != "" { // "-s user" is not its default
 		if old != nil { // add-json refuses a name that exists
-			change.Commands = [][]string{{program, "mcp", "remove", s.Name, "-s", "user"}}
+			change.Commands = [][]string{{program, "mcp", "remove", server.Name, "-s", "user"}}
 		}
 		change.Commands = append(
 			change.Commands,
-			[]string{program, "mcp", "add-json", s.Name, textedit.RenderJSONLine(entry), "-s", "user"},
+			[]string{program, "mcp", "add-json", server.Name, textedit.RenderJSONLine(entry), "-s", "user"},
 		)
 	}
 	change.verify = func() error {
-		_, now, err := i.plan(c, scope, s.Name)
-		if err == nil && !textedit.Equal(now, entry.Plain()) {
+		_, written, err := i.plan(c, scope, server.Name)
+		if err == nil && !textedit.Equal(written, entry.Plain()) {
 			return terminal.Fail(
 				terminal.ExitNotReady,
 				fmt.Sprintf("%s did not keep the entry in %q", c.Name, change.File),
@@ -237,14 +238,14 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 	return change, nil
 }
 
-// Uninstall plans to remove an entry of vaultwicket. One of another program is left
-// alone. The error is an [*terminal.Failure].
+// Uninstall plans to remove an entry of vaultwicket. It is an error if the entry belongs to another program. The
+// error is a [*terminal.Failure].
 func (i Installer) Uninstall(c Client, scope Scope, name string) (*Change, error) {
 	change, old, err := i.plan(c, scope, name)
 	if err != nil {
 		return nil, err
 	}
-	if old == nil { // a rule can be left of an entry that somebody else removed
+	if old == nil { // if the entry was removed by hand, the rule may still be there
 		if err := change.WithdrawReading(Server{Name: name}); err != nil {
 			return nil, err
 		}
@@ -277,8 +278,8 @@ func (i Installer) Uninstall(c Client, scope Scope, name string) (*Change, error
 		change.deletes = false
 	}
 	change.verify = func() error {
-		_, now, err := i.plan(c, scope, name)
-		if err == nil && now != nil {
+		_, left, err := i.plan(c, scope, name)
+		if err == nil && left != nil {
 			return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%s kept the entry in %q", c.Name, change.File), "")
 		}
 		return err
@@ -286,9 +287,8 @@ func (i Installer) Uninstall(c Client, scope Scope, name string) (*Change, error
 	return change, nil
 }
 
-// restore takes the bytes of the latest backup that differs from the file without the entry in
-// nothing but an empty collection or the white space in it, which the entry needed.
-// Two texts differ in no more if both become the same when an entry is added.
+// restore replaces the text without the entry by the latest backup that differs from it only in an empty
+// collection or in white space. Two texts differ only in that if adding the same entry makes them equal.
 func (c *Change) restore() {
 	editor := c.Client.format.editor()
 	at := c.Client.at(c.Name)
@@ -308,7 +308,7 @@ func (c *Change) restore() {
 	c.edit.restore(c.installer.backupsOf(c.Client, c.before), probe, has)
 }
 
-// restoreRule is restore for the file of the rule that is taken back, if it is another one.
+// restoreRule does the same as restore for the file of a removed rule, if that is another file.
 func (c *Change) restoreRule() {
 	if c.rule == nil || c.rule.edit == &c.edit || c.Client.reads.isFile() {
 		return
@@ -317,15 +317,15 @@ func (c *Change) restoreRule() {
 	c.rule.edit.restore(c.rule.folder, probe, c.hasRule)
 }
 
-// hasRule reports whether a file has a rule that is taken back.
+// hasRule reports whether a text has a rule that is being removed.
 func (c *Change) hasRule(text []byte) bool {
 	r := c.Client.reads
-	return c.rule != nil && slices.ContainsFunc(c.rule.takes, func(rule string) bool {
+	return c.rule != nil && slices.ContainsFunc(c.rule.removes, func(rule string) bool {
 		return r.words().HasWord(text, r.list, rule)
 	})
 }
 
-// probeRule returns a function that adds a rule to what the given one makes.
+// probeRule returns a function that calls before and adds a rule to its result.
 func (c *Change) probeRule(before func([]byte) ([]byte, error)) func([]byte) ([]byte, error) {
 	r := c.Client.reads
 	return func(text []byte) ([]byte, error) {
@@ -337,17 +337,17 @@ func (c *Change) probeRule(before func([]byte) ([]byte, error)) func([]byte) ([]
 	}
 }
 
-// restore takes the bytes of the latest of the backups in a folder that has not what was removed, and becomes the same as
-// the file when probe adds it.
+// restore sets the new content of the file to the latest backup in folder that does not have what was removed (has),
+// and that becomes equal to the new content when probe is applied to both.
 func (e *edit) restore(folder string, probe func([]byte) ([]byte, error), has func([]byte) bool) {
-	want, err := probe(e.after)
-	if err != nil || ownerfiles.CheckFolder(folder) != nil { // others could have changed what is in it
+	wanted, err := probe(e.after)
+	if err != nil || ownerfiles.CheckFolder(folder) != nil { // others could have changed the backups
 		return
 	}
 	for _, name := range backupNames(folder) {
 		var content []byte
-		absent := strings.HasSuffix(name, absentEnding)
-		if !absent {
+		wasAbsent := strings.HasSuffix(name, absentEnding)
+		if !wasAbsent {
 			if content, err = ownerfiles.Read(filepath.Join(folder, name), textedit.MaxText); err != nil {
 				continue
 			}
@@ -355,16 +355,17 @@ func (e *edit) restore(folder string, probe func([]byte) ([]byte, error), has fu
 		if has(content) {
 			continue
 		}
-		if got, err := probe(content); err == nil && bytes.Equal(got, want) {
+		if result, err := probe(content); err == nil && bytes.Equal(result, wanted) {
 			e.after = content
-			e.deletes = absent
+			e.deletes = wasAbsent
 			return
 		}
 	}
 }
 
 // Write makes the change and returns the name of the backup, "" if there was no file or nothing to do. The
-// error is an [*terminal.Failure]; nothing is changed then, unless the client's own command failed half way.
+// error is a [*terminal.Failure]. After an error the entry is unchanged, unless the client's own command failed half
+// way, or the client did not keep the entry.
 func (c *Change) Write(ctx context.Context) (backup string, err error) {
 	if c.None() {
 		return "", nil
@@ -398,7 +399,7 @@ func (c *Change) Write(ctx context.Context) (backup string, err error) {
 			backup = name
 		}
 	}
-	if c.rule != nil { // before the entry: the rule of an entry that only reads must not be there for one with changes
+	if c.rule != nil { // before the entry: a rule for a read-only entry must not apply to an entry with changes
 		if err := c.rule.record(); err != nil {
 			return backup, err
 		}
@@ -413,7 +414,7 @@ func (c *Change) Write(ctx context.Context) (backup string, err error) {
 	}
 	perm := fs.FileMode(0o600)
 	if c.Scope == Project {
-		perm = 0o644 // it is for everybody who works on the project
+		perm = 0o644 // everybody who works on the project uses it
 	}
 	for _, argv := range c.Commands {
 		if output, err := c.installer.Run(ctx, argv); err != nil {
@@ -436,7 +437,7 @@ func (c *Change) Write(ctx context.Context) (backup string, err error) {
 	return backup, err
 }
 
-// write writes or deletes the file, if it changes. A new one gets perm.
+// write writes or deletes the file, if it changes. perm is the mode of a new file.
 func (e *edit) write(perm fs.FileMode) error {
 	switch {
 	case e.none():
@@ -453,22 +454,23 @@ func (e *edit) write(perm fs.FileMode) error {
 	return nil
 }
 
-// backUp keeps the bytes of a file, and returns the name of the backup, "" if there was no file.
-func (i Installer) backUp(c Client, f file) (backup string, err error) {
-	folder := i.backupsOf(c, f)
+// backUp stores a copy of a file and deletes the oldest copies. It returns the name of the backup, "" if there was no
+// file; that is recorded, too.
+func (i Installer) backUp(c Client, original file) (backup string, err error) {
+	folder := i.backupsOf(c, original)
 	if err := ownerfiles.MakeFolder(ownerfiles.Disk{}, folder); err != nil {
-		unsafe, ok := errors.AsType[*ownerfiles.Unsafe](err) // others could read the backups
+		unsafeFolder, ok := errors.AsType[*ownerfiles.Unsafe](err) // others could read the backups
 		if !ok {
 			return "", environment(folder, err)
 		}
 		return "", terminal.Fail(
 			terminal.ExitNotReady,
-			fmt.Sprintf("the folder for backups %v; nothing was written", unsafe),
-			cmp.Or(unsafe.Remedy(), "move it away; it is made again"),
+			fmt.Sprintf("the folder for backups %v; nothing was written", unsafeFolder),
+			cmp.Or(unsafeFolder.Remedy(), "move it away; it is made again"),
 		)
 	}
 	ending := backupEnding
-	if f.missing() {
+	if original.missing() {
 		ending = absentEnding
 	}
 	name := filepath.Join(folder, i.Now().UTC().Format("20060102T150405.000000000Z")+ending)
@@ -476,7 +478,7 @@ func (i Installer) backUp(c Client, f file) (backup string, err error) {
 	if err != nil {
 		return "", environment(name, err)
 	}
-	_, err = out.Write(f.content)
+	_, err = out.Write(original.content)
 	if err := errors.Join(err, out.Sync(), out.Close()); err != nil {
 		os.Remove(name)
 		return "", environment(name, err)
@@ -485,14 +487,14 @@ func (i Installer) backUp(c Client, f file) (backup string, err error) {
 	for _, old := range names[min(len(names), maxBackups):] {
 		_ = os.Remove(filepath.Join(folder, old))
 	}
-	if f.missing() {
+	if original.missing() {
 		return "", nil
 	}
 	return name, nil
 }
 
-// ownProgram returns the path of the client's own command, "" if it is not used: then the file is edited. A
-// program that another user, a vault or the working folder could have put there is not started.
+// ownProgram returns the path of the client's own command, "" to edit the file instead. A program that another user
+// or an agent could have put there, in one of the vaults or the working folder, is not used.
 func (i Installer) ownProgram(c Client, scope Scope, vaults ...string) string {
 	if c.own == "" || i.Run == nil || scope != User {
 		return ""
@@ -501,8 +503,8 @@ func (i Installer) ownProgram(c Client, scope Scope, vaults ...string) string {
 	if program == "" {
 		return ""
 	}
-	at := ownerfiles.Surroundings{Vaults: func() []string { return vaults }, Home: i.System.home()}
-	if found, err := ownerfiles.CheckProgram(program, at); found != (ownerfiles.Objection{}) || err != nil {
+	surroundings := ownerfiles.Surroundings{Vaults: func() []string { return vaults }, Home: i.System.home()}
+	if objection, err := ownerfiles.CheckProgram(program, surroundings); objection != (ownerfiles.Objection{}) || err != nil {
 		return ""
 	}
 	return program
@@ -510,24 +512,25 @@ func (i Installer) ownProgram(c Client, scope Scope, vaults ...string) string {
 
 const (
 	timeout   = time.Minute // Claude Code needs some seconds to start
-	maxOutput = 8 << 10     // bytes of each output: a message that is repeated, or an answer
+	maxOutput = 8 << 10     // bytes of each output that are kept
 )
 
-// Run starts a program and waits for its end, at most a minute. It returns the beginning and the
-// end of its output, and an error if it could not be started or did not end with status 0.
+// Run starts a program and waits up to a minute for its end. It returns the beginning and the
+// end of its output, and an error if it could not be started or its exit status was not 0.
 func Run(ctx context.Context, argv []string) (output string, err error) {
-	printed, complaint, err := Ask(ctx, argv, "")
-	return strings.TrimSpace(printed + "\n" + complaint), err
+	stdout, stderr, err := Ask(ctx, argv, "")
+	return strings.TrimSpace(stdout + "\n" + stderr), err
 }
 
-// Ask is [Run] for a program that reads a text from standard input. It returns the two outputs.
-func Ask(ctx context.Context, argv []string, input string) (printed, complaint string, err error) {
+// Ask does the same as [Run] for a program that reads input from standard input. It returns standard output and
+// standard error separately.
+func Ask(ctx context.Context, argv []string, input string) (stdout, stderr string, err error) {
 	if len(argv) == 0 || !filepath.IsAbs(argv[0]) {
 		return "", "", fmt.Errorf("%q is not an absolute path", argv)
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	end := process.Child{
+	result := process.Child{
 		Path:  argv[0],
 		Name:  argv[0],
 		Args:  argv[1:],
@@ -537,15 +540,15 @@ func Ask(ctx context.Context, argv []string, input string) (printed, complaint s
 	}.Run(
 		ctx,
 	)
-	printed, _ = end.Stdout.Text()
-	complaint, _ = end.Stderr.Text()
+	stdout, _ = result.Stdout.Text()
+	stderr, _ = result.Stderr.Text()
 	switch {
-	case end.Cause != nil:
-		err = end.Cause
-	case end.Kind != process.Exited:
-		err = fmt.Errorf("%s ended: %s", filepath.Base(argv[0]), end.How)
-	case end.Exit != 0:
-		err = fmt.Errorf("%s ended with status %d", filepath.Base(argv[0]), end.Exit)
+	case result.Cause != nil:
+		err = result.Cause
+	case result.Kind != process.Exited:
+		err = fmt.Errorf("%s ended: %s", filepath.Base(argv[0]), result.How)
+	case result.Exit != 0:
+		err = fmt.Errorf("%s ended with status %d", filepath.Base(argv[0]), result.Exit)
 	}
-	return printed, complaint, err
+	return stdout, stderr, err
 }

@@ -20,8 +20,8 @@ func ownedByUser(_ string, info fs.FileInfo) bool {
 	return ok && int(stat.Uid) == os.Geteuid()
 }
 
-// resolve follows the symbolic links of a path, that need not exist. A link that
-// neither this user nor root made is an error.
+// resolve follows the symbolic links in a path, which need not exist. It is an error if a link was created by
+// another user than this one or root. links is the maximum number of links to missing targets.
 func resolve(name string, links int) (string, error) {
 	if links == 0 {
 		return "", &fs.PathError{Op: "follow", Path: name, Err: syscall.ELOOP}
@@ -42,7 +42,7 @@ func resolve(name string, links int) (string, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", err
 	}
-	// What is missing may be the target of a link.
+	// The path may be a link to a missing target.
 	parent, err := resolve(filepath.Dir(name), links)
 	if err != nil {
 		return "", err
@@ -58,5 +58,5 @@ func resolve(name string, links int) (string, error) {
 	return resolve(link, links-1)
 }
 
-// keepRights does nothing on Unix, where the mode is all there is.
+// keepRights does nothing on Unix, where a file has no rights besides its mode.
 func keepRights(_, _ string) error { return nil }

@@ -16,8 +16,8 @@ import (
 // administrators, who own what an elevated process of the user creates.
 func ownedByUser(name string, info fs.FileInfo) bool { return ownerfiles.Owned(name, info) }
 
-// resolve follows the symbolic links of a path, that need not exist. A link that
-// neither this user nor an administrator made is an error.
+// resolve follows the symbolic links in a path, which need not exist. It is an error if a link was created by
+// another user than this one or an administrator.
 func resolve(name string, _ int) (string, error) {
 	err := ownerfiles.WalkPath(name, func(_, entry string, info fs.FileInfo) error {
 		if ownerfiles.IsLink(entry, info) && !ownedByUser(entry, info) {
@@ -40,7 +40,7 @@ func resolve(name string, _ int) (string, error) {
 	return filepath.Join(parent, filepath.Base(name)), err
 }
 
-// keepRights gives a new file the access list of the file that it replaces, with inherited entries.
+// keepRights copies the access control list of a file, including inherited entries, to the file that will replace it.
 func keepRights(from, to string) error {
 	descriptor, err := windows.GetNamedSecurityInfo(from, windows.SE_FILE_OBJECT, windows.DACL_SECURITY_INFORMATION)
 	if err != nil {

@@ -194,13 +194,13 @@ func writeBehaviour(b *strings.Builder, c Client) {
 	}
 	server := example()
 	server.Args = Args("/home/me/Notes", true, "")
-	fmt.Fprintf(b, "\n## How it behaves\n\n- It asks about %s.\n- Long answers: %s.\n", c.does.asks, c.does.answers)
+	fmt.Fprintf(b, "\n## How it behaves\n\n- It asks about %s.\n- Long answers: %s.\n", c.does.asks, c.does.longAnswers)
 	if how := c.Asks(); how != "" {
 		fmt.Fprintf(b, "- [Questions](../ui.md#links-to-questions) of vaultwicket: %s.\n", how)
 	}
 	if c.reads.file != "" {
 		fmt.Fprintf(b, "- To read without a terminal it needs a rule in `%s`: %s.\n",
-			shown(theSystems()[0].path(server.named(c.reads.file))),
+			shown(theSystems()[0].path(server.fillIn(c.reads.file))),
 			mark(c.reads.asked, "`install` asks, and writes it", "`install` writes it"))
 	}
 	for _, need := range c.Headless(server, false) {

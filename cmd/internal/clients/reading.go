@@ -13,17 +13,18 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/textedit"
 )
 
-// reading is a rule of a client by which it runs the tool that only reads without a question of its own, as it has to
-// without a terminal. NAME is the name of the server, TOOL that of the tool. The zero value is for a client that needs none.
+// reading describes the rule in a client's settings that lets it run the read-only tool without asking, which is
+// necessary without a terminal. In rule and file, NAME stands for the name of the server and TOOL for the tool. The
+// zero value is for a client without such a rule.
 type reading struct {
-	file   string // pattern of the file of the user that has the rule
+	file   string // pattern of the user's file that contains the rule
 	format format
-	list   textedit.Place // the list in the file that has the rule; the zero Place if the rule is the whole file
+	list   textedit.Place // the list in the file that contains the rule; zero if the rule is the whole file
 	rule   string
-	asked  bool // the user is asked about the rule alone
+	asked  bool // the user is asked separately about the rule
 }
 
-// isFile reports whether the rule is a file of its own.
+// isFile reports whether the rule is a whole file.
 func (r reading) isFile() bool { return r.list.Name == "" }
 
 var (
@@ -56,7 +57,7 @@ var (
 // toolRule is the rule of Claude Code and Qwen Code for one tool of a server.
 const toolRule = "mcp__NAME__TOOL"
 
-// edit is the change of one file.
+// edit is a planned change of one file.
 type edit struct {
 	before  file
 	after   []byte
@@ -65,59 +66,59 @@ type edit struct {
 
 func (e *edit) none() bool { return !e.deletes && bytes.Equal(e.before.content, e.after) }
 
-// ruleChange is what a change does with the rule for reading.
+// ruleChange is a planned change of the rule for reading.
 type ruleChange struct {
-	edit   *edit    // of the file of the rule, which can be that of the entry
-	adds   string   // the rule that is written, "" for none
-	takes  []string // rules that are taken back
-	folder string   // with the records of rules
+	edit    *edit    // the change of the file with the rule, which can be the file with the entry
+	adds    string   // the rule that is added, "" for none
+	removes []string // the rules that are removed
+	folder  string   // the folder with the records of added rules
 }
 
-// CanAllowReading reports whether a client has a rule for reading that can be written for a server.
+// CanAllowReading reports whether a rule for reading can be added for a server.
 func (c Client) CanAllowReading(scope Scope, s Server) bool {
-	// Which of its tools only read is decided by the settings of a server that runs already.
+	// For a server over HTTP, its own settings decide which of its tools are read-only.
 	return c.reads.file != "" && scope == User && s.URL == ""
 }
 
-// AllowsReading reports whether the rule for reading is there, whoever wrote it. The error is an [*terminal.Failure].
+// AllowsReading reports whether the rule for reading exists, whoever added it. The error is a [*terminal.Failure].
 func (i Installer) AllowsReading(c Client, s Server) (bool, error) {
 	r := c.reads
 	if r.file == "" {
 		return false, nil
 	}
-	f, err := readFile(i.System.path(s.named(r.file)))
+	current, err := readFile(i.System.path(s.fillIn(r.file)))
 	switch {
 	case err != nil:
 		return false, err
 	case r.isFile():
-		return string(f.content) == s.named(r.rule), nil
+		return string(current.content) == s.fillIn(r.rule), nil
 	}
 	editor := r.words()
-	isThere := func(rule string) bool { return editor.HasWord(f.content, r.list, rule) }
-	return isThere(s.named(r.rule)) || slices.ContainsFunc(i.recorded(c, f, s.Name), isThere), nil
+	hasRule := func(rule string) bool { return editor.HasWord(current.content, r.list, rule) }
+	return hasRule(s.fillIn(r.rule)) || slices.ContainsFunc(i.recorded(c, current, s.Name), hasRule), nil
 }
 
-// words returns the editor of the list of rules.
+// words returns the editor for the list of rules.
 func (r reading) words() textedit.JSON {
 	editor, _ := r.format.editor().(textedit.JSON)
 	return editor
 }
 
-// AllowReading adds to a change that the rule for reading is written. The rules that were written for the server
-// before, and are another one, are taken back. The error is an [*terminal.Failure].
-func (c *Change) AllowReading(s Server) error { return c.setReading(s, s.named(c.Client.reads.rule)) }
+// AllowReading extends a change so that it adds the rule for reading and removes other rules that were added for the
+// server before. The error is a [*terminal.Failure].
+func (c *Change) AllowReading(s Server) error { return c.setReading(s, s.fillIn(c.Client.reads.rule)) }
 
-// WithdrawReading adds to a change that the rules for reading that were written for the server before are taken back.
-// The error is an [*terminal.Failure].
+// WithdrawReading extends a change so that it removes the rules for reading that were added for the server before.
+// The error is a [*terminal.Failure].
 func (c *Change) WithdrawReading(s Server) error { return c.setReading(s, "") }
 
-// setReading adds to a change that a rule is the only one for reading by the server, "" for none.
+// setReading extends a change so that wanted is the only rule for reading that was added for the server, "" for none.
 func (c *Change) setReading(s Server, wanted string) error {
 	r := c.Client.reads
 	if r.file == "" || c.Scope != User {
 		return nil
 	}
-	name := c.installer.System.path(s.named(r.file))
+	name := c.installer.System.path(s.fillIn(r.file))
 	e := &c.edit
 	if name != c.File {
 		f, err := readFile(name)
@@ -132,22 +133,22 @@ func (c *Change) setReading(s Server, wanted string) error {
 		case wanted != "" && e.before.missing():
 			change.adds = wanted
 			e.after = []byte(wanted)
-		case wanted == "" && old == s.named(r.rule) && !e.before.missing():
-			change.takes = []string{old}
+		case wanted == "" && old == s.fillIn(r.rule) && !e.before.missing():
+			change.removes = []string{old}
 			e.after = nil
 			e.deletes = true
 		}
 	} else if err := change.editList(c.Client, c.installer.recorded(c.Client, e.before, s.Name), wanted); err != nil {
 		return c.Client.unusable(name, err)
 	}
-	if change.adds != "" || len(change.takes) > 0 {
+	if change.adds != "" || len(change.removes) > 0 {
 		c.rule = change
 	}
 	return nil
 }
 
-// editList plans to take the recorded rules back and to add the wanted one, "" for none. A rule that the list has
-// already and that is not recorded is somebody else's, and stays.
+// editList plans to remove the recorded rules and to add the wanted one, "" for none. A rule that is not recorded was
+// added by somebody else, and stays.
 func (change *ruleChange) editList(c Client, recorded []string, wanted string) (err error) {
 	e := change.edit
 	list := c.reads.list
@@ -156,7 +157,7 @@ func (change *ruleChange) editList(c Client, recorded []string, wanted string) (
 		if rule == wanted {
 			continue
 		}
-		change.takes = append(change.takes, rule)
+		change.removes = append(change.removes, rule)
 		if e.after, err = editor.RemoveWord(e.after, list, rule); err != nil {
 			return err
 		}
@@ -169,13 +170,13 @@ func (change *ruleChange) editList(c Client, recorded []string, wanted string) (
 	return err
 }
 
-// recordEnding is that of an empty file with the name of a rule which was written.
+// recordEnding is the file name extension of records: empty files with the name of a rule that was added.
 const recordEnding = ".rule"
 
-// recorded returns the rules that were written to a file for a server.
+// recorded returns the rules that were added to a file for a server.
 func (i Installer) recorded(c Client, f file, server string) (rules []string) {
 	folder := i.backupsOf(c, f)
-	if ownerfiles.CheckFolder(folder) != nil { // others could have put a name there
+	if ownerfiles.CheckFolder(folder) != nil { // others could have put files there
 		return nil
 	}
 	entries, _ := os.ReadDir(folder)
@@ -188,10 +189,10 @@ func (i Installer) recorded(c Client, f file, server string) (rules []string) {
 	return rules
 }
 
-// record notes that a rule is written, so that it is taken back later and one of the user is not.
+// record stores that a rule was added, so that later only such rules are removed, and never those of the user.
 func (change *ruleChange) record() error {
 	if change.adds == "" || strings.ContainsAny(change.adds, "/\\\n") {
-		return nil // a file of its own is known by what is in it
+		return nil // a rule that is a whole file is recognized by its content
 	}
 	name := filepath.Join(change.folder, change.adds+recordEnding)
 	out, err := ownerfiles.Disk{}.Create(name)
@@ -207,22 +208,22 @@ func (change *ruleChange) record() error {
 	return nil
 }
 
-// forget removes the records of the rules that were taken back.
+// forget deletes the records of the removed rules.
 func (change *ruleChange) forget() {
-	for _, rule := range change.takes {
+	for _, rule := range change.removes {
 		if !strings.ContainsAny(rule, "/\\\n") {
 			_ = os.Remove(filepath.Join(change.folder, rule+recordEnding))
 		}
 	}
 }
 
-// verify returns an error if the file of the rule is not as it was planned.
+// verify returns an error if the file with the rule is not as planned.
 func (change *ruleChange) verify(c Client) error {
-	f, err := readFile(change.edit.before.name)
+	written, err := readFile(change.edit.before.name)
 	if err != nil {
 		return err
 	}
-	isKept := bytes.Equal(f.content, change.edit.after) && f.missing() == change.edit.deletes
+	isKept := bytes.Equal(written.content, change.edit.after) && written.missing() == change.edit.deletes
 	if !isKept {
 		return terminal.Fail(
 			terminal.ExitNotReady,
@@ -233,8 +234,8 @@ func (change *ruleChange) verify(c Client) error {
 	return nil
 }
 
-// says describes for the user what happens to the rule.
-func (change *ruleChange) says(c Client) string {
+// describe returns a sentence for the user about the change.
+func (change *ruleChange) describe(c Client) string {
 	if change.adds != "" {
 		return c.Name + " then runs the tool of vaultwicket that only reads without a question of its own, as it has to without a terminal."
 	}

@@ -12,19 +12,18 @@ import (
 
 // Server is the server that an entry starts or connects to.
 type Server struct {
-	Name    string   // of the entry
-	Command string   // absolute path of vaultwicket
-	Args    []string // of the command
-	URL     string   // of a running server; then Command is not used
-	Token   string   // the environment variable with the bearer token for URL
-	System  string   // GOOS of the machine
+	Name    string   // the name of the entry
+	Command string   // the absolute path of vaultwicket
+	Args    []string // the arguments of Command
+	URL     string   // the URL of a running server, "" to start Command
+	Token   string   // the name of the environment variable with the bearer token for URL
+	System  string   // the GOOS value of the machine
 }
 
-// ValuesOf returns the values of a flag among the words of a command: "--flag", "value" or
-// "--flag=value".
+// ValuesOf returns the values of a flag in a command line, given as "--flag", "value" or as "--flag=value".
 func ValuesOf(flag string, words []string) (values []string) {
 	for i, word := range words {
-		if value, joined := strings.CutPrefix(word, flag+"="); joined {
+		if value, isJoined := strings.CutPrefix(word, flag+"="); isJoined {
 			values = append(values, value)
 		} else if word == flag && i+1 < len(words) {
 			values = append(values, words[i+1])
@@ -33,18 +32,18 @@ func ValuesOf(flag string, words []string) (values []string) {
 	return values
 }
 
-// shape is how a client writes an entry.
+// shape is the form of an entry in the settings of a client.
 type shape struct {
 	stdio func(Server) textedit.Object
-	http  func(s Server, token string) textedit.Object // nil: not in the file
-	// token is how the client reads an environment variable; VAR is the place of its name.
-	// "" is for a client that would need the token as text.
+	http  func(s Server, token string) textedit.Object // nil if the client has no form for HTTP
+	// token is the client's syntax for an environment variable, with VAR for its name. It is "" if the client could
+	// only store the token itself.
 	token  string
-	inputs bool // for a client that asks for the token itself, with a second entry
+	inputs bool // the client prompts for the token, which needs a second entry
 }
 
-// entry returns the entry for a server. It reports false where the client has no form
-// for it that keeps the token out of the file.
+// entry returns the entry for a server. It returns false if the client has no form for it that keeps the token out of
+// the file.
 func (h shape) entry(s Server) (textedit.Object, bool) {
 	if s.URL == "" {
 		return h.stdio(s), true
@@ -55,19 +54,19 @@ func (h shape) entry(s Server) (textedit.Object, bool) {
 	return h.http(s, strings.ReplaceAll(h.token, "VAR", s.Token)), true
 }
 
-// commandAndArgs is the form of most clients.
+// commandAndArgs returns the entry of most clients.
 func commandAndArgs(s Server) textedit.Object {
 	return textedit.Object{{Key: "command", Value: s.Command}, {Key: "args", Value: s.Args}}
 }
 
-// with puts members before or after those of commandAndArgs.
+// with returns a form with members before and after those of commandAndArgs.
 func with(before, after textedit.Object) func(Server) textedit.Object {
 	return func(s Server) textedit.Object {
 		return append(append(append(textedit.Object{}, before...), commandAndArgs(s)...), after...)
 	}
 }
 
-// oneCommand is the form of opencode: one list for the command and its arguments.
+// oneCommand returns the form of opencode: one list with the command and its arguments, followed by after.
 func oneCommand(after ...textedit.Member) func(Server) textedit.Object {
 	return func(s Server) textedit.Object {
 		return append(
@@ -79,13 +78,13 @@ func oneCommand(after ...textedit.Member) func(Server) textedit.Object {
 	}
 }
 
-// remote is the form of a server that is reached by its address, with members before.
-func remote(address string, before ...textedit.Member) func(Server, string) textedit.Object {
+// remote returns a form for a server over HTTP, with the URL in the key address and with members before it.
+func remote(urlKey string, before ...textedit.Member) func(Server, string) textedit.Object {
 	return func(s Server, token string) textedit.Object {
 		return append(
 			append(textedit.Object{}, before...),
 			textedit.Member{
-				Key:   address,
+				Key:   urlKey,
 				Value: s.URL,
 			},
 			textedit.Member{Key: "headers", Value: textedit.Object{{Key: "Authorization", Value: "Bearer " + token}}},
@@ -93,7 +92,7 @@ func remote(address string, before ...textedit.Member) func(Server, string) text
 	}
 }
 
-// commandOf returns the command of an entry and its arguments, in any of the forms above.
+// commandOf returns the command and the arguments in an entry of any of the forms above.
 func commandOf(entry map[string]any) []string {
 	if nested, ok := entry["transport"].(map[string]any); ok {
 		entry = nested
@@ -114,7 +113,7 @@ func commandOf(entry map[string]any) []string {
 	return words
 }
 
-// urlOf returns the address in an entry, "" for none.
+// urlOf returns the URL in an entry, "" if it has none.
 func urlOf(entry map[string]any) string {
 	for _, key := range []string{"url", "httpUrl", "serverUrl", "uri"} {
 		if text, ok := entry[key].(string); ok {
@@ -124,8 +123,8 @@ func urlOf(entry map[string]any) string {
 	return ""
 }
 
-// isOurs reports whether an entry starts vaultwicket, or connects to an address with
-// its endpoint under a name that begins with vaultwicket.
+// isOurs reports whether an entry starts vaultwicket. An entry for HTTP counts if its name begins with vaultwicket and
+// its URL ends with the path of our endpoint.
 func isOurs(name string, entry map[string]any) bool {
 	if words := commandOf(entry); len(words) > 0 {
 		return startsThisProgram(words[0])
@@ -133,21 +132,21 @@ func isOurs(name string, entry map[string]any) bool {
 	return strings.HasPrefix(name, programName) && strings.HasSuffix(urlOf(entry), "/mcp")
 }
 
-// startsThisProgram reports whether a command is vaultwicket: by its name, which may go on behind a sign as that of a
-// download does ("vaultwicket-linux-amd64"), or because it is the file of this process, whatever that is called.
+// startsThisProgram reports whether a command is vaultwicket, by its name (downloads have names such as
+// "vaultwicket-linux-amd64") or because it is the executable of this process.
 func startsThisProgram(command string) bool {
-	if this, err := os.Executable(); err == nil && command == this {
+	if executable, err := os.Executable(); err == nil && command == executable {
 		return true
 	}
 	base := strings.ToLower(command[strings.LastIndexAny(command, `/\`)+1:])
-	rest, isNamed := strings.CutPrefix(strings.TrimSuffix(base, ".exe"), programName)
-	return isNamed && (rest == "" || strings.ContainsRune("-_.", rune(rest[0])))
+	suffix, isNamed := strings.CutPrefix(strings.TrimSuffix(base, ".exe"), programName)
+	return isNamed && (suffix == "" || strings.ContainsRune("-_.", rune(suffix[0])))
 }
 
 const programName = "vaultwicket"
 
-// Snippet returns the entry for a server as a whole settings file would contain it. The error is
-// an [*terminal.Failure] for a client without a form for the server.
+// Snippet returns a settings file that contains only the entry for a server. The error is a [*terminal.Failure] if the
+// client has no form for the server.
 func (c Client) Snippet(s Server) (string, error) {
 	entry, ok := c.shape.entry(s)
 	if !ok {
@@ -155,7 +154,7 @@ func (c Client) Snippet(s Server) (string, error) {
 	}
 	text := c.format.editor().Render(c.at(s.Name), entry)
 	if s.URL != "" && c.shape.inputs {
-		// The renderer has no list of objects: the one that there is has a fixed text.
+		// The renderer does not support lists of objects, so this one is inserted as text.
 		text = "{\n" + codeInputs + text[2:]
 	}
 	return text, nil
@@ -166,6 +165,7 @@ const codeInputs = `  "inputs": [
   ],
 `
 
+// noHTTP returns the error for a client that would need the token in its file.
 func (c Client) noHTTP() error {
 	return terminal.Fail(
 		terminal.ExitInvalid,
@@ -174,8 +174,8 @@ func (c Client) noHTTP() error {
 	)
 }
 
-// Link returns an address that makes a client offer to install the server, "" for a client without one.
-// It contains the absolute path of the command, so it is valid on this machine only.
+// Link returns a link that makes a client offer to install the server, "" if the client has none. The link
+// contains the absolute path of the command, so it is only valid on this machine.
 func (c Client) Link(s Server) string {
 	entry, ok := c.shape.entry(s)
 	if c.link == nil || !ok || s.URL != "" {
@@ -184,7 +184,7 @@ func (c Client) Link(s Server) string {
 	return c.link(s, entry)
 }
 
-// base64Link is a link with the name of the server and its entry in Base64.
+// base64Link returns a function for links to page with the name of the server and its entry in Base64.
 func base64Link(page string) func(Server, textedit.Object) string {
 	return func(s Server, entry textedit.Object) string {
 		config := base64.StdEncoding.EncodeToString([]byte(textedit.RenderJSONLine(entry)))
@@ -192,13 +192,14 @@ func base64Link(page string) func(Server, textedit.Object) string {
 	}
 }
 
-// jsonLink is a link with the name of the server and its entry as JSON.
+// jsonLink returns a function for links to page with the name of the server and its entry as JSON.
 func jsonLink(page string) func(Server, textedit.Object) string {
 	return func(s Server, entry textedit.Object) string {
 		return page + "?name=" + url.QueryEscape(s.Name) + "&config=" + escaped(textedit.RenderJSONLine(entry))
 	}
 }
 
+// codeLink returns a function for links of VS Code.
 func codeLink(scheme string) func(Server, textedit.Object) string {
 	return func(s Server, _ textedit.Object) string {
 		entry := append(textedit.Object{{Key: "name", Value: s.Name}}, commandAndArgs(s)...)
@@ -206,5 +207,5 @@ func codeLink(scheme string) func(Server, textedit.Object) string {
 	}
 }
 
-// escaped escapes a part of an address whose reader does not decode + as a space.
+// escaped escapes a part of a URL for readers that do not decode + as a space.
 func escaped(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }

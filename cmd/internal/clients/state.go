@@ -16,23 +16,23 @@ import (
 type State struct {
 	Client  string  `json:"client"`
 	Name    string  `json:"name"`
-	Found   string  `json:"found,omitempty"`   // by what, empty if it was not found
-	File    string  `json:"file,omitempty"`    // of the user
-	Servers []Entry `json:"servers,omitempty"` // entries that start vaultwicket
-	Writes  bool    `json:"writes"`            // else an entry is printed
+	Found   string  `json:"found,omitempty"`   // the path that shows that the client is installed, "" if it is not found
+	File    string  `json:"file,omitempty"`    // the settings file of the user
+	Servers []Entry `json:"servers,omitempty"` // the entries for vaultwicket
+	Writes  bool    `json:"writes"`            // false if an entry can only be printed
 	Problem string  `json:"problem,omitempty"` // why the file cannot be read
 }
 
-// Entry is an installed entry.
+// Entry is an installed entry for vaultwicket.
 type Entry struct {
 	Name     string   `json:"name"`
 	Command  []string `json:"command,omitempty"`
 	URL      string   `json:"url,omitempty"`
 	Edit     bool     `json:"edit"`               // it allows changes to notes
-	Approves string   `json:"approves,omitempty"` // the key by which the client runs calls without asking, "" for none
+	Approves string   `json:"approves,omitempty"` // the key that makes the client run calls without asking, "" for none
 }
 
-// State returns whether a client is installed, and its entries for the user.
+// State returns whether a client is installed, and the entries in the settings of the user.
 func (i Installer) State(c Client) State {
 	_, writes := c.Writes(User)
 	s := State{
@@ -45,10 +45,10 @@ func (i Installer) State(c Client) State {
 	if s.File == "" || c.format == noFile || !exists(s.File) {
 		return s
 	}
-	f, err := readFile(s.File)
+	settings, err := readFile(s.File)
 	var value any
 	if err == nil {
-		if value, err = c.format.editor().Decode(f.content); err != nil {
+		if value, err = c.format.editor().Decode(settings.content); err != nil {
 			err = c.unusable(s.File, err)
 		}
 	}
@@ -56,9 +56,9 @@ func (i Installer) State(c Client) State {
 		s.Problem = strings.TrimSuffix(err.Error(), nothingWritten)
 		return s
 	}
-	all := textedit.Entries(value, c.at(""))
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		entry := all[name]
+	entries := textedit.Entries(value, c.at(""))
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		entry := entries[name]
 		if !isOurs(name, entry) {
 			continue
 		}
@@ -77,8 +77,8 @@ func (i Installer) State(c Client) State {
 	return s
 }
 
-// approvalKey returns the key of an entry that approves calls in advance, "" for none. Each
-// is one of a client: Cline, Kiro; Windsurf, Roo Code; Gemini CLI, Qwen Code; Codex.
+// approvalKey returns the key of an entry that approves calls in advance, "" for none. The clients with these keys
+// are, in order: Cline and Kiro; Windsurf and Roo Code; Gemini CLI and Qwen Code; Codex.
 func approvalKey(entry map[string]any) string {
 	for _, key := range []string{"autoApprove", "alwaysAllow", "trust", "default_tools_approval_mode"} {
 		switch value := entry[key].(type) {
@@ -101,8 +101,8 @@ func approvalKey(entry map[string]any) string {
 
 const allowMutations = "--allow-mutations"
 
-// Args returns the arguments of the command for a vault, "" for that of the settings, with a tier, "" for that of the
-// settings. Without edit changes are off, whatever the settings say; edit opens no tier.
+// Args returns the arguments with which an entry starts vaultwicket. With "" for vault or tier, the settings decide.
+// Without edit, changes are off whatever the settings say. edit does not enable a tier.
 func Args(vault string, edit bool, tier string) []string {
 	args := []string{"serve"}
 	if vault != "" {
@@ -117,13 +117,13 @@ func Args(vault string, edit bool, tier string) []string {
 	return append(args, allowMutations+"=false")
 }
 
-// approvalMeans says what an agent that may change notes still asks about.
+// approvalMeans describes which changes require approval.
 const approvalMeans = "It needs your approval to delete or overwrite a note, to remove a property, to remove or replace more than 10 lines or half of a text, and to change or move more than 20 notes at once. \"vaultwicket undo\" takes changes back."
 
-// codexApproves describes what an entry of Codex with edit also has.
+// codexApproves describes what else an entry of Codex with --edit contains.
 const codexApproves = "Codex runs the tools of vaultwicket without a question of its own (approval_mode = \"approve\"), because it refuses their calls where it has no terminal: vaultwicket asks you."
 
-// means describes what an entry lets an agent do.
+// means describes what the entry allows an agent to do.
 func (s Session) means() string {
 	switch {
 	case s.Edit && s.Tier == "":
@@ -140,12 +140,12 @@ func (s Session) means() string {
 	return `The agent can read all notes but not change them. "--edit" allows changes.`
 }
 
-// Temporary reports whether a path is that of a program which "go run" made and deletes.
+// Temporary reports whether a path is that of a program that "go run" has built and will delete.
 func Temporary(executable string) bool {
 	return strings.Contains(path.Clean(strings.ReplaceAll(executable, `\`, "/")), "/go-build")
 }
 
-// installed says which entries a client has, and what each allows.
+// installed lists the entries of a client with what each allows.
 func (s State) installed() string {
 	var names []string
 	for _, entry := range s.Servers {
@@ -169,7 +169,7 @@ func (s State) installed() string {
 	return strings.Join(names, ", ")
 }
 
-// list shows the clients that were found, with the entries of vaultwicket, and names the others.
+// list prints the clients that were found with their entries for vaultwicket, and the names of the others.
 func (s Session) list() error {
 	var states []State
 	for _, c := range All() {
@@ -210,9 +210,9 @@ func (s Session) list() error {
 			fmt.Fprintf(s.Err, "%s: %s\n", state.Name, terminal.Visible(state.Problem))
 		}
 	}
-	rest := fmt.Sprintf("\nNot found: %s\n", strings.Join(missing, ", "))
+	others := fmt.Sprintf("\nNot found: %s\n", strings.Join(missing, ", "))
 	if !isFound {
-		rest = "No MCP client was found. \"--print\" prints the entry for one of these: " + strings.Join(missing, ", ") + "\n"
+		others = "No MCP client was found. \"--print\" prints the entry for one of these: " + strings.Join(missing, ", ") + "\n"
 	}
-	return terminal.Write(s.Out, terminal.Fit(s.Out, rest))
+	return terminal.Write(s.Out, terminal.Fit(s.Out, others))
 }

@@ -10,7 +10,7 @@ import (
 
 // System is the machine that the clients run on.
 type System struct {
-	OS      string // as runtime.GOOS
+	OS      string // a value of runtime.GOOS
 	Getenv  func(string) string
 	Project string // absolute path of the folder of the project, "" for none
 }
@@ -19,9 +19,10 @@ func (s System) home() string {
 	return ownerfiles.Home(s.OS, s.Getenv)
 }
 
-// path returns the absolute path that a pattern of the table means, "" if the environment does not say. A
-// pattern begins with ~ or {config} for the folder of settings, {xdg} for that of XDG, {local} for the local
-// data of Windows, {VAR|PATTERN} for an environment variable or else a pattern, or is below the project.
+// path expands a pattern of the table to an absolute path, "" if the environment lacks the value. A
+// pattern begins with ~ for the home folder, {config} for the settings folder of the system, {xdg} for
+// XDG_CONFIG_HOME, {local} for local data on Windows, or {VAR|PATTERN} for an environment variable or, if that is not
+// set, a pattern. Any other pattern is relative to the project.
 func (s System) path(pattern string) string {
 	head, rest, _ := strings.Cut(pattern, "/")
 	if strings.HasPrefix(pattern, "{") {
@@ -63,6 +64,7 @@ func (s System) path(pattern string) string {
 	return strings.TrimRight(root, "/") + "/" + rest
 }
 
+// isAbs reports whether a path is absolute on the system s, which need not be the one of this process.
 func (s System) isAbs(path string) bool {
 	if s.OS == "windows" {
 		isShare := strings.HasPrefix(path, `\\`)
@@ -72,12 +74,12 @@ func (s System) isAbs(path string) bool {
 	return strings.HasPrefix(path, "/")
 }
 
-// storePackages is where the programs of the store of Windows have their data. The
-// folder of a package exists where the program is installed.
+// storePackages is the folder with the data of programs from the Microsoft Store. A program is installed if the
+// folder of its package exists.
 const storePackages = "{local}/Packages/"
 
-// File returns the settings file of a client in a scope: the first of its paths that exists,
-// otherwise the first, "" for none.
+// File returns the settings file of a client in a scope: the first existing path in the table, or the first
+// one if none exists; "" if the client has no file in that scope. The file of a package only counts if the package is installed.
 func (s System) File(c Client, scope Scope) string {
 	where := c.user
 	if scope == Project {
@@ -100,8 +102,8 @@ func (s System) File(c Client, scope Scope) string {
 	return first
 }
 
-// HasPackagedClient reports whether a client is here that was installed as a package of Windows: it has an AppData of
-// its own, and so have the servers that it starts.
+// HasPackagedClient reports whether a client is installed as a Windows package. Such a client, and the servers that it
+// starts, have a separate AppData folder.
 func (s System) HasPackagedClient() bool {
 	for _, c := range table {
 		for _, pattern := range c.user.on(s.OS) {
@@ -113,7 +115,7 @@ func (s System) HasPackagedClient() bool {
 	return false
 }
 
-// packageOf returns the folder of the package whose settings a pattern names, "" if it names none.
+// packageOf returns the folder of the Windows package that a pattern is in, "" if it is not in a package.
 func (s System) packageOf(pattern string) string {
 	rest, isPackaged := strings.CutPrefix(pattern, storePackages)
 	if !isPackaged {
@@ -123,7 +125,7 @@ func (s System) packageOf(pattern string) string {
 	return s.path(storePackages + name)
 }
 
-// Found returns what shows that a client is installed, "" if nothing does.
+// Found returns the path of the program, file or folder that shows that a client is installed, "" if it is not found.
 func (s System) Found(c Client) string {
 	if !c.on(s.OS) || c.byName {
 		return ""
@@ -147,7 +149,7 @@ func (s System) Found(c Client) string {
 	return ""
 }
 
-// Program returns the absolute path of a program on the PATH, "" for none.
+// Program returns the absolute path of a program on the PATH, "" if it is not there.
 func (s System) Program(name string) string {
 	endings := []string{""}
 	if s.OS == "windows" {
@@ -168,16 +170,16 @@ func (s System) Program(name string) string {
 	return ""
 }
 
-// Binary returns the path of this program for entries: the one on the PATH if it is the same
-// file, because a package manager moves the other one at an update, otherwise executable.
+// Binary returns the path of this program for entries: its path on the PATH if that is the same file as executable,
+// otherwise executable. The path on the PATH stays valid when a package manager moves the file in an update.
 func (s System) Binary(executable string) string {
 	running, err := os.Stat(executable)
 	if err != nil {
 		return executable
 	}
-	if named := s.Program(programName); named != "" {
-		if info, err := os.Stat(named); err == nil && os.SameFile(info, running) {
-			return named
+	if onPath := s.Program(programName); onPath != "" {
+		if info, err := os.Stat(onPath); err == nil && os.SameFile(info, running) {
+			return onPath
 		}
 	}
 	return executable

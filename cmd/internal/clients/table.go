@@ -17,13 +17,14 @@ const (
 
 var typeStdio = textedit.Object{{Key: "type", Value: "stdio"}}
 
-// plain is the shape without HTTP, or without a reference to a token.
+// plain is the shape of a client without HTTP, or without a reference to an environment variable for the token.
 var plain = shape{stdio: commandAndArgs}
 
 var openCode = shape{stdio: oneCommand(textedit.Member{Key: "enabled", Value: true}),
 	http: remote("url", textedit.Member{Key: "type", Value: "remote"}), token: "{env:VAR}"}
 
-// table lists the clients. The file of one with unsure set, whose place or format is uncertain, is not written.
+// table lists the clients. The file of a client with the field unsure is never written, because its place or format is
+// not certain.
 var table = []Client{
 	{
 		ID:     "claude-desktop",
@@ -37,7 +38,7 @@ var table = []Client{
 			darwin: []string{
 				"~/Library/Application Support/Claude/claude_desktop_config.json",
 			}, linux: []string{"{config}/Claude/claude_desktop_config.json"},
-			// The build of the store is the one that runs where its folder exists.
+			// If the package of the Microsoft Store is installed, it is the one that runs.
 			windows: []string{
 				"{local}/Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude/claude_desktop_config.json",
 				"{config}/Claude/claude_desktop_config.json",
@@ -50,12 +51,12 @@ var table = []Client{
 		}, project: files{all: []string{".mcp.json"}}, programs: []string{"claude"},
 		signs: []string{"{CLAUDE_CONFIG_DIR|~}/.claude.json"},
 		shape: shape{
-			// Without alwaysLoad the model knows the names of the tools alone, until it searches for them.
+			// Without alwaysLoad the model only knows the names of the tools until it searches for them.
 			stdio: with(typeStdio, textedit.Object{{Key: "alwaysLoad", Value: true}}),
 			http:  remote("url", textedit.Member{Key: "type", Value: "http"}),
 			token: "${VAR}",
 		},
-		// A running Claude Code writes its file very often: its own command is safer.
+		// A running Claude Code rewrites its file very often, so its own command is safer.
 		own: "claude"},
 	{
 		ID:     "cursor",
@@ -157,7 +158,7 @@ var table = []Client{
 		},
 		project:  files{all: []string{".qwen/settings.json"}},
 		programs: []string{"qwen"},
-		// Without alwaysLoadTools the model finds the tools by a search alone.
+		// Without alwaysLoadTools the model only finds the tools by searching for them.
 		shape: shape{stdio: with(nil, textedit.Object{{Key: "alwaysLoadTools", Value: true}}), http: remote("httpUrl"), token: "$VAR"},
 	},
 	{ID: "antigravity", Name: "Antigravity", format: strictJSON, place: []string{"mcpServers"}, after: restart,
@@ -369,8 +370,8 @@ var table = []Client{
 	},
 }
 
-// codeShape prompts for a token when the server starts: that needs a second entry of the file,
-// which is printed and not written.
+// codeShape makes VS Code prompt for the token when the server starts. That needs a second entry in the file,
+// which is only printed, never written.
 var codeShape = shape{
 	stdio:  with(typeStdio, nil),
 	http:   remote("url", textedit.Member{Key: "type", Value: "http"}),
