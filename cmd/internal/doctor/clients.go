@@ -26,9 +26,10 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
+// clients checks the MCP clients and their entries for vaultwicket.
 func (m Machine) clients(ctx context.Context, r *Report) {
-	present := 0
-	installed := 0
+	foundCount := 0
+	entryCount := 0
 	for _, c := range clients.All() {
 		s := m.Clients.State(c)
 		if s.Problem != "" {
@@ -40,10 +41,10 @@ func (m Machine) clients(ctx context.Context, r *Report) {
 			)
 		}
 		if s.Found != "" {
-			present++
+			foundCount++
 		}
 		for _, entry := range s.Servers {
-			installed++
+			entryCount++
 			m.entry(ctx, s, entry, r)
 		}
 		if len(s.Servers) > 0 {
@@ -51,8 +52,8 @@ func (m Machine) clients(ctx context.Context, r *Report) {
 		}
 	}
 	switch {
-	case installed > 0:
-	case present == 0:
+	case entryCount > 0:
+	case foundCount == 0:
 		r.warn(
 			"clients-none",
 			"no MCP client was found",
@@ -62,20 +63,21 @@ func (m Machine) clients(ctx context.Context, r *Report) {
 	default:
 		r.warn(
 			"clients-without-entry",
-			sanitize.Counted(present, "MCP client")+" found; vaultwicket is not installed there",
+			sanitize.Counted(foundCount, "MCP client")+" found; vaultwicket is not installed there",
 			"no agent can use it yet",
 			"vaultwicket install --list, then vaultwicket install CLIENT",
 		)
 	}
 }
 
-// questions says how questions reach the user through a client, and what answers in their place.
+// questions reports how questions reach the user through a client, and which of its settings answer instead of the
+// user.
 func (m Machine) questions(c clients.Client, s clients.State, r *Report) {
-	for _, found := range m.Clients.Answerers(c) {
-		if found.Hook {
+	for _, setting := range m.Clients.Answerers(c) {
+		if setting.Hook {
 			r.warn(
 				"answers-hook",
-				fmt.Sprintf("%s in %q answers questions of servers in your place", found.Key, found.File),
+				fmt.Sprintf("%s in %q answers questions of servers in your place", setting.Key, setting.File),
 				"a program decides about forms as if it were you; what deletes or overwrites is not decided in a form unless ask is client",
 				"remove the hook, or set ask to page",
 			)
@@ -83,51 +85,52 @@ func (m Machine) questions(c clients.Client, s clients.State, r *Report) {
 		}
 		r.warn(
 			"answers-full-access",
-			fmt.Sprintf("%s in %q lets the agent of %s run programs without asking you", found.Key, found.File, s.Name),
+			fmt.Sprintf("%s in %q lets the agent of %s run programs without asking you", setting.Key, setting.File, s.Name),
 			"an agent with a shell can reach your notes, and the terminal, without vaultwicket",
 			"remove the setting where an agent works on notes that need your approval",
 		)
 	}
 	isEditing := slices.ContainsFunc(s.Servers, func(entry clients.Entry) bool { return entry.Edit })
-	how := c.Asks()
-	if !isEditing || how == "" || m.Invalid != nil {
+	route := c.Asks()
+	if !isEditing || route == "" || m.Invalid != nil {
 		return
 	}
 	switch m.Settings.Policy.Asking {
 	case policy.AskTerminal:
-		how = "in a terminal alone (ask is terminal)"
+		route = "in a terminal alone (ask is terminal)"
 	case policy.AskClient:
-		how = "forms decide about everything that they show whole (ask is client); otherwise " + how
+		route = "forms decide about everything that they show whole (ask is client); otherwise " + route
 	}
-	paired := consent.Browsers{State: m.State, Now: m.Now}
-	if m.Settings.Policy.Asking != policy.AskTerminal && m.State != "" && paired.Count() == 0 {
-		how += `; no browser is paired yet, so links decide nothing: run "vaultwicket ui" once`
+	browsers := consent.Browsers{State: m.State, Now: m.Now}
+	if m.Settings.Policy.Asking != policy.AskTerminal && m.State != "" && browsers.Count() == 0 {
+		route += `; no browser is paired yet, so links decide nothing: run "vaultwicket ui" once`
 	}
-	r.ok("questions", fmt.Sprintf("questions of %s: %s", s.Name, how))
+	r.ok("questions", fmt.Sprintf("questions of %s: %s", s.Name, route))
 }
 
+// entry checks one entry: its program, its vault, and that it starts.
 func (m Machine) entry(ctx context.Context, s clients.State, entry clients.Entry, r *Report) {
-	where := fmt.Sprintf("entry %q of %s", entry.Name, s.Name)
-	again := fmt.Sprintf("vaultwicket install %s --name %s", s.Client, entry.Name)
+	subject := fmt.Sprintf("entry %q of %s", entry.Name, s.Name)
+	reinstall := fmt.Sprintf("vaultwicket install %s --name %s", s.Client, entry.Name)
 	if entry.Approves != "" {
 		r.warn(
 			"entry-approves",
-			fmt.Sprintf("%s has %s: the client runs calls without asking you", where, entry.Approves),
+			fmt.Sprintf("%s has %s: the client runs calls without asking you", subject, entry.Approves),
 			"an agent does everything that the policy allows without asking you",
 			fmt.Sprintf("remove %s from the entry, or set confirm in the settings of vaultwicket", entry.Approves),
 		)
 	}
 	if entry.URL != "" || len(entry.Command) == 0 {
-		r.ok("client", where+": "+entry.URL)
+		r.ok("client", subject+": "+entry.URL)
 		return
 	}
 	program := entry.Command[0]
 	if clients.Temporary(program) {
 		r.problem(
 			"entry-temporary",
-			fmt.Sprintf("%s starts %q", where, program),
+			fmt.Sprintf("%s starts %q", subject, program),
 			"\"go run\" deletes that program",
-			"install vaultwicket, then "+again,
+			"install vaultwicket, then "+reinstall,
 		)
 		return
 	}
@@ -137,47 +140,47 @@ func (m Machine) entry(ctx context.Context, s clients.State, entry clients.Entry
 		case errors.Is(err, fs.ErrNotExist):
 			r.problem(
 				"entry-program-missing",
-				fmt.Sprintf("%s starts %q, which does not exist", where, program),
+				fmt.Sprintf("%s starts %q, which does not exist", subject, program),
 				"the client cannot start vaultwicket",
-				again,
+				reinstall,
 			)
 			return
 		case err == nil && !m.isProgram(info):
 			r.problem(
 				"entry-not-executable",
-				fmt.Sprintf("%s starts %q, which is not a program", where, program),
+				fmt.Sprintf("%s starts %q, which is not a program", subject, program),
 				"the client cannot start vaultwicket",
-				again,
+				reinstall,
 			)
 			return
 		}
 	} else {
-		r.warn("entry-relative", fmt.Sprintf("%s starts %q without a path", where, program), "clients of the desktop often have another PATH than a terminal, and do not find it", again)
+		r.warn("entry-relative", fmt.Sprintf("%s starts %q without a path", subject, program), "clients of the desktop often have another PATH than a terminal, and do not find it", reinstall)
 	}
 	for _, vault := range clients.ValuesOf("--vault", entry.Command) {
 		switch {
 		case filepath.IsAbs(vault) && !exists(vault):
 			r.problem(
 				"entry-vault-missing",
-				fmt.Sprintf("%s is for the vault %q, which does not exist", where, vault),
+				fmt.Sprintf("%s is for the vault %q, which does not exist", subject, vault),
 				"vaultwicket does not start",
-				again+" --vault FOLDER",
+				reinstall+" --vault FOLDER",
 			)
 			return
 		case !filepath.IsAbs(vault) && strings.ContainsAny(vault, `/\`):
 			r.problem(
 				"entry-vault-relative",
-				fmt.Sprintf("%s is for the vault %q, which is a relative path", where, vault),
+				fmt.Sprintf("%s is for the vault %q, which is a relative path", subject, vault),
 				"the client starts vaultwicket in a folder of its own choice, where there is no such vault",
-				again+" --vault FOLDER",
+				reinstall+" --vault FOLDER",
 			)
 			return
 		case !filepath.IsAbs(vault) && !appvaults.IsID(vault) && !m.appLists(vault):
 			r.warn(
 				"entry-vault-unknown",
-				fmt.Sprintf("%s is for a vault with the name %q, which the app does not list", where, vault),
+				fmt.Sprintf("%s is for a vault with the name %q, which the app does not list", subject, vault),
 				"without such a vault in the app no note can be read; a folder is given by its whole path",
-				again+" --vault FOLDER",
+				reinstall+" --vault FOLDER",
 			)
 		}
 	}
@@ -187,33 +190,33 @@ func (m Machine) entry(ctx context.Context, s clients.State, entry clients.Entry
 	case err != nil:
 		r.problem(
 			"entry-fails",
-			fmt.Sprintf("%s does not start: %v", where, err),
+			fmt.Sprintf("%s does not start: %v", subject, err),
 			"the client shows no tools of vaultwicket",
 			"run the command in a terminal to see what it says: "+strings.Join(entry.Command, " "),
 		)
 	case name != "vaultwicket":
 		r.problem(
 			"entry-other-program",
-			fmt.Sprintf("%s starts another program, %q", where, name),
+			fmt.Sprintf("%s starts another program, %q", subject, name),
 			"its calls bypass the permissions of vaultwicket",
-			again+" --replace",
+			reinstall+" --replace",
 		)
 	case version != m.Version:
 		r.warn(
 			"entry-version",
-			fmt.Sprintf("%s starts version %s; this is %s", where, version, m.Version),
+			fmt.Sprintf("%s starts version %s; this is %s", subject, version, m.Version),
 			"it may know other commands and settings",
-			again,
+			reinstall,
 		)
 	case !hasVault && m.Settings.Backend != settings.App:
 		r.warn(
 			"entry-no-vault",
-			where+" starts, and names no vault",
+			subject+" starts, and names no vault",
 			"the agent can use notes only while the Obsidian app runs, and those of the vault that is open there",
-			again+" --vault FOLDER",
+			reinstall+" --vault FOLDER",
 		)
 	default:
-		r.ok("client", where+" starts")
+		r.ok("client", subject+" starts")
 	}
 }
 
@@ -222,7 +225,7 @@ func (m Machine) hasVault() bool {
 	return slices.ContainsFunc(m.Settings.Served, func(v settings.Served) bool { return v.Folder != "" || v.Name != "" || v.ID != "" })
 }
 
-// isProgram reports whether a file can be started, as far as its mode says.
+// isProgram reports whether the mode of a file allows starting it.
 func (m Machine) isProgram(file fs.FileInfo) bool {
 	if file.IsDir() {
 		return false
@@ -235,12 +238,13 @@ func (m Machine) appLists(name string) bool {
 	return slices.ContainsFunc(m.Known, func(folder string) bool { return filepath.Base(folder) == name })
 }
 
-// Of a token in its file. A shorter one can be guessed.
+// The limits for the length of a token in its file. A shorter one could be guessed.
 const (
 	leastToken = 32
 	mostToken  = 4 << 10
 )
 
+// http checks the settings of MCP over HTTP: token, certificate, address and proxies.
 func (m Machine) http(ctx context.Context, r *Report) {
 	if m.Invalid != nil || m.Settings.HTTP.Addr == "" {
 		return
@@ -249,14 +253,14 @@ func (m Machine) http(ctx context.Context, r *Report) {
 	if h.TokenFile != "" {
 		const why = "the server does not start"
 		text, err := ownerfiles.Read(h.TokenFile, mostToken)
-		var unsafe *ownerfiles.Unsafe
+		var unsafeErr *ownerfiles.Unsafe
 		switch {
-		case errors.As(err, &unsafe):
+		case errors.As(err, &unsafeErr):
 			r.problem(
 				"token-unsafe",
-				unsafe.Error(),
+				unsafeErr.Error(),
 				"others could use the server; "+why,
-				strings.TrimPrefix(unsafe.Remedy()+"; if others could read it, make another token", "; "),
+				strings.TrimPrefix(unsafeErr.Remedy()+"; if others could read it, make another token", "; "),
 			)
 		case err != nil:
 			r.problem(
@@ -278,9 +282,9 @@ func (m Machine) http(ctx context.Context, r *Report) {
 	}
 	if h.Cert != "" {
 		pair, err := tls.LoadX509KeyPair(h.Cert, h.Key)
-		var ends time.Time
+		var expiry time.Time
 		if err == nil {
-			ends = pair.Leaf.NotAfter
+			expiry = pair.Leaf.NotAfter
 		}
 		switch {
 		case err != nil:
@@ -290,27 +294,26 @@ func (m Machine) http(ctx context.Context, r *Report) {
 				"the server does not start",
 				"correct tls-cert and tls-key: both are PEM files that belong together",
 			)
-		case ends.Sub(m.Now()) <= 0:
+		case expiry.Sub(m.Now()) <= 0:
 			r.problem(
 				"certificate-expired",
-				fmt.Sprintf("the certificate %q ended on %s", h.Cert, ends.Format(time.DateOnly)),
+				fmt.Sprintf("the certificate %q ended on %s", h.Cert, expiry.Format(time.DateOnly)),
 				"clients refuse to connect",
 				"renew it",
 			)
-		case ends.Sub(m.Now()) < certificateLeft:
+		case expiry.Sub(m.Now()) < certificateLeft:
 			r.warn(
 				"certificate-ends",
-				fmt.Sprintf("the certificate %q ends on %s", h.Cert, ends.Format(time.DateOnly)),
+				fmt.Sprintf("the certificate %q ends on %s", h.Cert, expiry.Format(time.DateOnly)),
 				"clients refuse to connect from then on",
 				"renew it",
 			)
 		}
 	}
-	// Report an address on which no server can listen. While a server of vaultwicket serves HTTP, the
-	// address may be its own.
-	all, _ := ownerfiles.Servers(ownerfiles.ServersFolder(m.State))
+	// While a server of vaultwicket runs over HTTP, it may be the one that uses the address.
+	servers, _ := ownerfiles.Servers(ownerfiles.ServersFolder(m.State))
 	onSocket := strings.HasPrefix(h.Addr, "unix:")
-	if !(onSocket || slices.ContainsFunc(all, func(s ownerfiles.Server) bool { return s.Transport == "http" })) {
+	if !(onSocket || slices.ContainsFunc(servers, func(s ownerfiles.Server) bool { return s.Transport == "http" })) {
 		if err := m.Listen(ctx, h.Addr); err != nil {
 			r.problem(
 				"http-address",
@@ -343,14 +346,14 @@ func (m Machine) http(ctx context.Context, r *Report) {
 	reportProxies(r, h, here)
 }
 
-// Of a network in trusted-proxies: a wider one has others than proxies in it.
+// The minimum prefix lengths of networks in trusted-proxies. A wider network contains more than proxies.
 const (
-	leastBits  = 8
-	leastBits6 = 32
+	leastBits  = 8  // IPv4
+	leastBits6 = 32 // IPv6
 )
 
-// reportProxies looks at which proxies say whom requests are from: strangers share what there is by their addresses.
-// here is the address of this machine as a proxy of it has it.
+// reportProxies checks the setting trusted-proxies. It matters because unauthenticated clients share a rate limit per
+// address. here is the address that a proxy on this machine connects from, "unix" for a socket.
 func reportProxies(r *Report, h settings.HTTP, here string) {
 	isBehindProxy := h.PublicURL != "" && h.Cert == ""
 	if isBehindProxy && len(h.Proxies) == 0 {
@@ -368,11 +371,11 @@ func reportProxies(r *Report, h settings.HTTP, here string) {
 	for _, entry := range h.Proxies {
 		network, err := netip.ParsePrefix(entry)
 		if err != nil {
-			one, _ := netip.ParseAddr(entry)
-			network = netip.PrefixFrom(one, one.BitLen())
+			proxy, _ := netip.ParseAddr(entry)
+			network = netip.PrefixFrom(proxy, proxy.BitLen())
 		}
 		isUnix := entry == "unix"
-		isKnown := address.IsLoopback() // else it is not known which addresses reach the server
+		isKnown := address.IsLoopback() // otherwise it is not known which addresses reach the server
 		reaches := isUnix || !isKnown || network.Addr().IsLoopback() || network.Contains(address)
 		if reaches && onSocket == isUnix {
 			canConnect = true
@@ -404,6 +407,7 @@ func reportProxies(r *Report, h settings.HTTP, here string) {
 	}
 }
 
+// backends checks the Obsidian CLI and the embedded CLI, as far as the settings use them.
 func (m Machine) backends(ctx context.Context, r *Report) {
 	if m.Invalid != nil {
 		return
@@ -439,13 +443,13 @@ func (m Machine) backends(ctx context.Context, r *Report) {
 	}
 }
 
-// app checks the Obsidian CLI. With the backend auto the app may be missing.
+// app checks the Obsidian CLI. With the backend auto, a missing app is only a warning or no problem at all.
 func (m Machine) app(ctx context.Context, r *Report) {
 	report := r.warn
-	needed := "commands that need the app fail; everything else is answered by the embedded CLI"
+	consequence := "commands that need the app fail; everything else is answered by the embedded CLI"
 	if m.Settings.Backend == settings.App {
 		report = r.problem
-		needed = "the setting backend is obsidian: every call fails"
+		consequence = "the setting backend is obsidian: every call fails"
 	}
 	version, failed := m.App(ctx)
 	if failed == nil {
@@ -455,7 +459,7 @@ func (m Machine) app(ctx context.Context, r *Report) {
 			report(
 				"app-outdated",
 				fmt.Sprintf("Obsidian %s is older than %s", number, minimum),
-				needed,
+				consequence,
 				"update Obsidian to "+minimum.String()+" or newer",
 			)
 			return
@@ -469,7 +473,7 @@ func (m Machine) app(ctx context.Context, r *Report) {
 		return
 	}
 	if failed.Code == exec.CodeUnsuitable {
-		needed = "a program that others could replace is not started; " + needed
+		consequence = "a program that others could replace is not started; " + consequence
 	}
 	check, known := appChecks[failed.Code]
 	if !known {
@@ -478,13 +482,13 @@ func (m Machine) app(ctx context.Context, r *Report) {
 	report(
 		check,
 		failed.Message,
-		needed,
+		consequence,
 		cmp.Or(failed.Hint, "run the program by hand to see what it says: "+m.Settings.CLI+" version"),
 	)
 }
 
-// elsewhere checks that this machine has the folders of the vaults for which the app is asked. An app that
-// runs on another system names them by paths of that system.
+// elsewhere checks that the folders of the app's vaults exist on this machine. An app on another system, such as
+// Windows around WSL, reports paths of that system.
 func (m Machine) elsewhere(ctx context.Context, r *Report) {
 	served := m.Settings.Served
 	if len(served) == 0 { // the app chooses the vault
@@ -494,27 +498,27 @@ func (m Machine) elsewhere(ctx context.Context, r *Report) {
 		if v.Folder != "" || v.Policy.Private.IsZero() || v.Policy.Shadows(policy.RulePrivate) {
 			continue
 		}
-		named, failed := m.AppFolder(ctx, cmp.Or(v.ID, v.Name))
-		if failed != nil || named == "" {
-			continue // calls say why
+		appFolder, failed := m.AppFolder(ctx, cmp.Or(v.ID, v.Name))
+		if failed != nil || appFolder == "" {
+			continue // calls report the reason
 		}
-		switch here := m.System.Here(named); here {
+		switch here := m.System.Here(appFolder); here {
 		case "":
 			r.problem(
 				"vault-elsewhere",
-				fmt.Sprintf("the app has the vault in %q, and this machine does not have that folder", named),
+				fmt.Sprintf("the app has the vault in %q, and this machine does not have that folder", appFolder),
 				"vaultwicket cannot know which notes are private, so every call about notes is refused",
 				m.System.Remedy(),
 			)
-		case named:
-			r.ok("vault", fmt.Sprintf("the app has the vault in %q", named))
+		case appFolder:
+			r.ok("vault", fmt.Sprintf("the app has the vault in %q", appFolder))
 		default:
-			r.ok("vault", fmt.Sprintf("the app has the vault in %q, which is %q here", named, here))
+			r.ok("vault", fmt.Sprintf("the app has the vault in %q, which is %q here", appFolder, here))
 		}
 	}
 }
 
-// appChecks are the names of the findings about the app, by the code of its failure.
+// appChecks maps error codes of the app to names of findings.
 var appChecks = map[string]string{
 	exec.CodeNotFound: "cli-missing", exec.CodeUnsuitable: "cli-unsafe", exec.CodeNotRunning: "app-closed",
 	exec.CodeTooOld: "app-outdated", exec.CodeDisabled: "cli-disabled", exec.CodePlatform: "platform",

@@ -16,13 +16,14 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// Comparing says what [Compare] does.
+// Comparing contains the options of [Compare].
 type Comparing struct {
-	Notes int  // how many notes are asked about one by one
-	Texts bool // keep the lines that differ
+	Notes int  // the number of notes with calls of their own
+	Texts bool // the result contains the lines that differ
 }
 
-// Compare asks both backends the same reading commands. An error of a call is a [*failure.Error].
+// Compare runs the same read commands on both backends and compares the answers. The error of a call is a
+// [*failure.Error].
 func Compare(ctx context.Context, o bootstrap.Opened, how Comparing) (Comparison, error) {
 	c := comparison{app: reading(o, settings.App), embedded: reading(o, settings.Embedded)}
 	defer c.app.Flush()
@@ -30,8 +31,8 @@ func Compare(ctx context.Context, o bootstrap.Opened, how Comparing) (Comparison
 	return c.compare(ctx, how)
 }
 
-// reading returns a gateway of one backend that reads in every tier and changes nothing.
-// Access rules and disabled commands stay as they are set.
+// reading returns a read-only gateway for one backend with all tiers enabled. Access rules and disabled commands
+// still apply.
 func reading(o bootstrap.Opened, backend settings.Backend) *gateway.Gateway {
 	o.Backend = backend
 	o.Limits = settings.Limits{Parallel: 1}
@@ -44,13 +45,13 @@ func reading(o bootstrap.Opened, backend settings.Backend) *gateway.Gateway {
 	return o.NewGateway()
 }
 
-// comparison has two gateways of one vault, which only read.
+// comparison has a read-only gateway of one vault for each backend.
 type comparison struct{ app, embedded *gateway.Gateway }
 
-// Comparison is what came of the same reading commands to both backends, as "compare --json" prints it.
+// Comparison is the result of [Compare], as "compare --json" prints it.
 type Comparison struct {
 	Vault       string          `json:"vault"`
-	App         string          `json:"app"` // its version
+	App         string          `json:"app"` // the version of the app
 	Compared    int             `json:"compared"`
 	Same        int             `json:"same"`
 	Order       int             `json:"otherOrder"`
@@ -58,19 +59,18 @@ type Comparison struct {
 	Differences []DifferingCall `json:"differences"`
 }
 
-// DifferingCall is a call with different answers. Texts has the lines that only one of them
-// has, if they were asked for.
+// DifferingCall is a call with different answers. Texts contains the differing lines, if requested.
 type DifferingCall struct {
 	Call         string          `json:"call"`
 	Kind         string          `json:"kind"` // order or different
 	App          AnswerSize      `json:"app"`
 	Embedded     AnswerSize      `json:"embedded"`
-	OnlyApp      int             `json:"onlyApp"` // lines
-	OnlyEmbedded int             `json:"onlyEmbedded"`
+	OnlyApp      int             `json:"onlyApp"`      // number of lines
+	OnlyEmbedded int             `json:"onlyEmbedded"` // number of lines
 	Texts        *DifferingTexts `json:"texts,omitempty"`
 }
 
-// AnswerSize is the size of an answer, or the code of a failure.
+// AnswerSize is the size of an answer, or the code of an error.
 type AnswerSize struct {
 	Lines int    `json:"lines"`
 	Code  string `json:"code,omitempty"`
@@ -87,12 +87,12 @@ type DifferingTexts struct {
 
 const (
 	maxTexts  = 20
-	maxValues = 8 // folders, tags, bases, words and templates
+	maxValues = 8 // per kind: folders, tags, bases, words and templates
 )
 
-// compare asks both backends. The error is that of the first call: without an app, or without the folder of the
-// vault, there is nothing to compare.
-func (c comparison) compare(ctx context.Context, how Comparing) (Comparison, error) {
+// compare runs the calls on both backends. It returns the error of the first call: without the app, or without the
+// folder of the vault, there is nothing to compare.
+func (c comparison) compare(ctx context.Context, options Comparing) (Comparison, error) {
 	version := c.ask(ctx, c.app, comparedCall{"version"})
 	if version.Error != nil {
 		return Comparison{}, version.Error
@@ -109,16 +109,16 @@ func (c comparison) compare(ctx context.Context, how Comparing) (Comparison, err
 	}
 	first := func(lines []string) []string { return append([]string{}, lines[:min(len(lines), maxTexts)]...) }
 	r := Comparison{Vault: c.app.VaultName(), App: strings.TrimSpace(version.Output()), Differences: []DifferingCall{}}
-	for _, one := range c.calls(ctx, linesOf(files.Output()), how.Notes) {
+	for _, call := range c.calls(ctx, linesOf(files.Output()), options.Notes) {
 		if err := ctx.Err(); err != nil {
 			return r, err
 		}
-		app := c.ask(ctx, c.app, one)
-		embedded := c.ask(ctx, c.embedded, one)
-		d := DifferingCall{Call: one.String(), Kind: "different", App: sizeOf(app), Embedded: sizeOf(embedded)}
+		app := c.ask(ctx, c.app, call)
+		embedded := c.ask(ctx, c.embedded, call)
+		difference := DifferingCall{Call: call.String(), Kind: "different", App: sizeOf(app), Embedded: sizeOf(embedded)}
 		failed := app.Error != nil || embedded.Error != nil
 		r.Compared++
-		isSame := d.App.Code == d.Embedded.Code
+		isSame := difference.App.Code == difference.Embedded.Code
 		if !failed {
 			isSame = sameAnswer(app.Output(), embedded.Output())
 		}
@@ -129,33 +129,35 @@ func (c comparison) compare(ctx context.Context, how Comparing) (Comparison, err
 		if !failed {
 			onlyApp := linesWithout(linesOf(app.Output()), linesOf(embedded.Output()))
 			onlyEmbedded := linesWithout(linesOf(embedded.Output()), linesOf(app.Output()))
-			d.OnlyApp = len(onlyApp)
-			d.OnlyEmbedded = len(onlyEmbedded)
-			if d.OnlyApp+d.OnlyEmbedded == 0 {
-				d.Kind = "order"
+			difference.OnlyApp = len(onlyApp)
+			difference.OnlyEmbedded = len(onlyEmbedded)
+			if difference.OnlyApp+difference.OnlyEmbedded == 0 {
+				difference.Kind = "order"
 			}
-			if how.Texts {
-				d.Texts = &DifferingTexts{first(onlyApp), first(onlyEmbedded)}
+			if options.Texts {
+				difference.Texts = &DifferingTexts{first(onlyApp), first(onlyEmbedded)}
 			}
 		}
-		if d.Kind == "order" {
+		if difference.Kind == "order" {
 			r.Order++
 		} else {
 			r.Different++
 		}
-		r.Differences = append(r.Differences, d)
+		r.Differences = append(r.Differences, difference)
 	}
 	return r, nil
 }
 
-func (c comparison) ask(ctx context.Context, gw *gateway.Gateway, one comparedCall) gateway.Result {
+// ask runs one call.
+func (c comparison) ask(ctx context.Context, gw *gateway.Gateway, call comparedCall) gateway.Result {
 	return gw.Do(
 		ctx,
-		gateway.Request{Command: one[0], Words: one[1:], Caller: "compare", Client: "compare", Surface: "terminal"},
+		gateway.Request{Command: call[0], Words: call[1:], Caller: "compare", Client: "compare", Surface: "terminal"},
 	)
 }
 
-// calls returns the calls of the tables, for the notes and names of the vault.
+// calls returns the calls of the tables below with notes and names from the vault. most is the maximum number of
+// notes.
 func (c comparison) calls(ctx context.Context, files []string, most int) []comparedCall {
 	list := func(command string) []string {
 		return linesOf(c.ask(ctx, c.embedded, comparedCallOf(command, "")).Output())
@@ -192,6 +194,7 @@ func (c comparison) calls(ctx context.Context, files []string, most int) []compa
 	)
 }
 
+// linesOf splits a text into lines without line breaks.
 func linesOf(text string) (lines []string) {
 	for line := range strings.Lines(text) {
 		lines = append(lines, strings.TrimRight(line, "\r\n"))
@@ -199,24 +202,25 @@ func linesOf(text string) (lines []string) {
 	return lines
 }
 
-// sameAnswer reports whether two answers say the same: byte for byte but for the line break at
-// the end, or as JSON with other white space and another order of keys.
+// sameAnswer reports whether two answers are the same, except for the line break at the end, and in JSON for white
+// space and the order of keys.
 func sameAnswer(a, b string) bool {
 	if strings.TrimRight(a, "\r\n") == strings.TrimRight(b, "\r\n") {
 		return true
 	}
-	canonical := func(text string) (written []byte) {
+	canonical := func(text string) (normalized []byte) {
 		var value any
 		if json.Unmarshal([]byte(text), &value) == nil {
-			written, _ = json.Marshal(value)
+			normalized, _ = json.Marshal(value)
 		}
-		return written
+		return normalized
 	}
-	x := canonical(a)
-	return x != nil && bytes.Equal(x, canonical(b))
+	canonicalA := canonical(a)
+	return canonicalA != nil && bytes.Equal(canonicalA, canonical(b))
 }
 
-// linesWithout returns the lines that others do not have, each as often as it has more of them.
+// linesWithout returns the lines that are not in others. A line that occurs more often than in others is returned for
+// each extra occurrence.
 func linesWithout(lines, others []string) (only []string) {
 	counts := map[string]int{}
 	for _, line := range others {
@@ -232,7 +236,8 @@ func linesWithout(lines, others []string) (only []string) {
 	return only
 }
 
-// The reading commands that both backends answer, with the parameters that change the result. None of them opens, creates or changes anything.
+// The read commands that both backends support, with the parameters that change the result. "%" stands for a value.
+// None of them opens, creates or changes anything.
 var (
 	ofVault = []string{
 		"files", "files total", "files ext=md", "folders", "folders total", "tags", "tags counts", "tags counts sort=count", "tags format=json",
@@ -251,30 +256,31 @@ var (
 	ofName   = []string{"template:read name=%"}
 )
 
-// comparedCall is a command and its words.
+// comparedCall is a command followed by its parameters.
 type comparedCall []string
 
 func (c comparedCall) String() string {
 	words := slices.Clone(c)
 	for i, word := range words {
-		if name, value, found := strings.Cut(word, "="); found && strings.ContainsAny(value, " \t\"") {
+		if name, value, hasValue := strings.Cut(word, "="); hasValue && strings.ContainsAny(value, " \t\"") {
 			words[i] = name + `="` + strings.ReplaceAll(value, `"`, `\"`) + `"`
 		}
 	}
 	return strings.Join(words, " ")
 }
 
-// comparedCallOf makes a call of a row of the tables; value takes the place of the percent sign.
+// comparedCallOf returns the call in a row of the tables, with value in place of the percent sign.
 func comparedCallOf(row, value string) comparedCall {
-	c := strings.Fields(row)
-	for i, word := range c {
-		if name, found := strings.CutSuffix(word, "%"); found {
-			c[i] = name + value
+	call := strings.Fields(row)
+	for i, word := range call {
+		if name, isPlaceholder := strings.CutSuffix(word, "%"); isPlaceholder {
+			call[i] = name + value
 		}
 	}
-	return c
+	return call
 }
 
+// callsOf returns the calls in rows for each of the values.
 func callsOf(rows, values []string) (calls []comparedCall) {
 	for _, value := range values {
 		for _, row := range rows {
@@ -284,7 +290,7 @@ func callsOf(rows, values []string) (calls []comparedCall) {
 	return calls
 }
 
-// spreadOver returns at most n of the values, evenly over all of them.
+// spreadOver returns at most n of the values, evenly spaced.
 func spreadOver(values []string, n int) []string {
 	if len(values) <= n {
 		return values

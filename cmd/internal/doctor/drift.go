@@ -16,23 +16,23 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// Drift is the difference between the commands of a version of the app and the table.
+// Drift is the difference between the commands of a version of the app and the allowlist.
 type Drift struct {
-	Version string   `json:"version"` // as the app says it
+	Version string   `json:"version"` // the version that the app reports
 	New     []string `json:"new"`     // commands that vaultwicket does not know
-	// Missing are commands of the table that the app does not list. Commands of a disabled
+	// Missing are commands of the allowlist that the app does not list. Commands of a disabled
 	// core plugin are missing, too.
 	Missing []string `json:"missing"`
 }
 
-// InstalledApp is the app as [CheckDrift] asks it.
+// InstalledApp is the part of the app that [CheckDrift] needs.
 type InstalledApp interface {
 	AppVersion(ctx context.Context) (string, error)
 	AppHelp(ctx context.Context) (string, error)
 }
 
-// CheckDrift asks the app for its version, and for its help if this version was not asked
-// before. The result is kept in the cache folder.
+// CheckDrift asks the app for its version, and for its help if this version was not checked
+// before. The result is stored in the cache folder.
 func CheckDrift(ctx context.Context, getenv func(string) string, app InstalledApp) (Drift, error) {
 	version, err := app.AppVersion(ctx)
 	if err != nil {
@@ -45,23 +45,23 @@ func CheckDrift(ctx context.Context, getenv func(string) string, app InstalledAp
 	if err != nil {
 		return Drift{}, err
 	}
-	d := driftOf(version, commandsIn(help))
+	drift := driftOf(version, commandsIn(help))
 	name := driftFile(getenv)
-	if name == "" || len(d.Version) > maxDriftVersion || os.MkdirAll(filepath.Dir(name), 0o700) != nil {
-		return d, nil
+	if name == "" || len(drift.Version) > maxDriftVersion || os.MkdirAll(filepath.Dir(name), 0o700) != nil {
+		return drift, nil
 	}
-	text, _ := json.Marshal(d)
+	text, _ := json.Marshal(drift)
 	_, _ = ownerfiles.Replace(
 		ownerfiles.Disk{},
 		name+".new",
 		name,
 		append(text, '\n'),
 		time.Time{},
-	) // without it the app is asked again
-	return d, nil
+	) // if this fails, the app is asked again next time
+	return drift, nil
 }
 
-// Notices say in which commands the app differs from the table.
+// Notices returns sentences about the differences, none if there are none.
 func (d Drift) Notices() (notices []string) {
 	if len(d.New) > 0 {
 		notices = append(
@@ -86,18 +86,18 @@ func (d Drift) Notices() (notices []string) {
 	return notices
 }
 
-// KnownDrift returns the result of the last check; it starts nothing. ok is false where there was none.
+// KnownDrift returns the stored result of the last check without starting the app. ok is false if there is none.
 func KnownDrift(getenv func(string) string) (d Drift, ok bool) {
 	text, err := os.ReadFile(driftFile(getenv))
 	if err != nil || json.Unmarshal(text, &d) != nil {
 		return Drift{}, false
 	}
-	valid := func(names []string) bool {
+	areValid := func(names []string) bool {
 		return len(names) <= maxDriftCommands &&
 			!slices.ContainsFunc(names, func(name string) bool { return !commandName().MatchString(name) })
 	}
 	hasVersion := d.Version != "" && len(d.Version) <= maxDriftVersion
-	return d, hasVersion && valid(d.New) && valid(d.Missing)
+	return d, hasVersion && areValid(d.New) && areValid(d.Missing)
 }
 
 const (
@@ -118,16 +118,16 @@ var commandName = sync.OnceValue(
 	func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,40}(:[a-z0-9-]{1,40}){0,3}$`) },
 )
 
-// commandsIn returns the commands of a help text: in the sections below "Commands:", the
-// first word of each line that begins with two blanks. It returns nil for another text.
+// commandsIn returns the commands in a help text: below "Commands:", the first word of each line that is indented by
+// exactly two spaces. It returns nil for any other text.
 func commandsIn(help string) (names []string) {
-	_, list, found := strings.Cut("\n"+strings.ReplaceAll(help, "\r\n", "\n"), "\nCommands:\n")
-	if !found {
+	_, list, hasList := strings.Cut("\n"+strings.ReplaceAll(help, "\r\n", "\n"), "\nCommands:\n")
+	if !hasList {
 		return nil
 	}
 	for line := range strings.Lines(list) {
-		rest, indented := strings.CutPrefix(line, "  ")
-		if !indented || strings.HasPrefix(rest, " ") {
+		rest, isIndented := strings.CutPrefix(line, "  ")
+		if !isIndented || strings.HasPrefix(rest, " ") {
 			continue
 		}
 		if word := strings.Fields(rest); len(word) > 0 && commandName().MatchString(word[0]) &&
@@ -138,23 +138,24 @@ func commandsIn(help string) (names []string) {
 	return names
 }
 
-// driftOf compares the commands of the app with the table. A help text without any says nothing.
-func driftOf(version string, has []string) Drift {
-	d := Drift{Version: version, New: []string{}, Missing: []string{}}
-	if len(has) == 0 {
-		return d
+// driftOf compares the commands of the app with the allowlist. Without commands the result is empty, because the help
+// text was not understood.
+func driftOf(version string, commands []string) Drift {
+	drift := Drift{Version: version, New: []string{}, Missing: []string{}}
+	if len(commands) == 0 {
+		return drift
 	}
 	known := map[string]bool{}
 	for c := range allowlist.Commands() {
 		known[c.Name] = true
-		if !c.EmbeddedOnly && !slices.Contains(has, c.Name) {
-			d.Missing = append(d.Missing, c.Name)
+		if !c.EmbeddedOnly && !slices.Contains(commands, c.Name) {
+			drift.Missing = append(drift.Missing, c.Name)
 		}
 	}
-	for _, name := range has {
-		if !known[name] && !slices.Contains(d.New, name) {
-			d.New = append(d.New, name)
+	for _, name := range commands {
+		if !known[name] && !slices.Contains(drift.New, name) {
+			drift.New = append(drift.New, name)
 		}
 	}
-	return d
+	return drift
 }

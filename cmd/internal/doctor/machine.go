@@ -30,8 +30,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// ThisMachine is this machine with the settings of a command line, which may have the flags that
-// more adds. Invalid settings become findings; an invalid command line is an error.
+// ThisMachine returns this machine with the settings of a command line. more adds flags and may be nil. Invalid
+// settings become findings; an invalid command line is an error.
 func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)) (m Machine, asJSON bool, err error) {
 	f := settings.NewFlags("doctor")
 	if more != nil {
@@ -49,12 +49,12 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 			Advice: "doctor takes only flags",
 		}
 	}
-	var file []string // a file that is no good is a finding, also when a flag names it
+	var file []string // an invalid file is a finding, even if a flag names it
 	if given := f.Lookup(settings.FileFlag); given.Changed {
 		file = []string{"--" + settings.FileFlag, given.Value.String()}
 	}
-	if _, _, without := settings.NewFlags("doctor").Load(std, file); invalid != nil && without == nil {
-		return m, false, invalid // it is the other flags
+	if _, _, fileErr := settings.NewFlags("doctor").Load(std, file); invalid != nil && fileErr == nil {
+		return m, false, invalid // another flag is invalid
 	}
 	if server, _, err := f.Server(std); server != nil || err != nil {
 		if err != nil {
@@ -74,14 +74,14 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 	return m, f.JSON, nil
 }
 
-// localMachine is this machine without its settings.
+// localMachine returns this machine without settings.
 func localMachine(std terminal.Streams) (Machine, error) {
 	executable, err := terminal.ThisProgram()
 	if err != nil {
 		return Machine{}, err
 	}
 	state := ownerfiles.StateFolder(std.Getenv, "")
-	project, _ := os.Getwd() // an unknown one has no settings of clients
+	project, _ := os.Getwd() // if it is unknown, clients of the project are not checked
 	system := clients.System{OS: runtime.GOOS, Getenv: std.Getenv, Project: project}
 	built, _ := time.Parse(time.RFC3339, release.ThisBuild().Time)
 	return Machine{
@@ -102,29 +102,29 @@ func localMachine(std terminal.Streams) (Machine, error) {
 	}, nil
 }
 
-// useSettings adds what only valid settings tell: the state of the folder for it, and how the app and vaults are asked.
+// useSettings sets the fields that need valid settings.
 func (m *Machine) useSettings(s settings.Settings, std terminal.Streams) {
 	m.StateReadOnly, m.StateUnsafe = s.CheckState(std)
 	m.App = func(ctx context.Context) (string, *failure.Error) {
 		return askApp(ctx, s, std, gateway.Vault{}, gateway.Request{Command: "version"})
 	}
 	m.AppFolder = func(ctx context.Context, vault string) (string, *failure.Error) {
-		path := gateway.Request{Command: "vault", Params: allowlist.Params{"info": allowlist.Text("path")}}
-		return askApp(ctx, s, std, gateway.Vault{Name: vault}, path)
+		getPath := gateway.Request{Command: "vault", Params: allowlist.Params{"info": allowlist.Text("path")}}
+		return askApp(ctx, s, std, gateway.Vault{Name: vault}, getPath)
 	}
-	m.Journal = func(v settings.Vault) (kept *journal.Journal, err error) {
+	m.Journal = func(v settings.Vault) (changes *journal.Journal, err error) {
 		err = inVault(v, s, std, func(g *gateway.Gateway) (err error) {
-			kept, err = g.Journal("")
+			changes, err = g.Journal("")
 			return err
 		})
-		return kept, err
+		return changes, err
 	}
 	m.Settle = func(ctx context.Context, v settings.Vault) error {
 		return inVault(v, s, std, func(g *gateway.Gateway) error { return g.Settle(ctx) })
 	}
 }
 
-// inVault calls do with a gateway to the embedded CLI in a vault.
+// inVault calls do with a gateway that uses the embedded CLI in a vault.
 func inVault(v settings.Vault, s settings.Settings, std terminal.Streams, do func(g *gateway.Gateway) error) error {
 	runner, err := bootstrap.NewRunner(s, std, bootstrap.RunnerOptions{})
 	if err != nil {
@@ -144,7 +144,7 @@ func inVault(v settings.Vault, s settings.Settings, std terminal.Streams, do fun
 	))
 }
 
-// askApp asks the Obsidian CLI one command in a vault, through a gateway whose policy allows nothing else.
+// askApp runs one command of the Obsidian CLI in a vault, through a gateway whose policy allows nothing else.
 func askApp(
 	ctx context.Context,
 	s settings.Settings,
@@ -157,7 +157,7 @@ func askApp(
 		return "", failure.Of(err)
 	}
 	defer runner.Close()
-	p := s.Policy // whatever the tier, as a user at a terminal asks
+	p := s.Policy // the tier does not matter: the user asks, not an agent
 	p.Ceiling = tiers.V3
 	p.EnableOnly = []string{question.Command}
 	p.Disable = nil
@@ -175,19 +175,21 @@ func askApp(
 	return strings.TrimSpace(answer.Stdout), nil
 }
 
+// sandboxOf asks the embedded CLI for its sandbox on a vault. self is the path of this program.
 func sandboxOf(ctx context.Context, self, folder string) (string, error) {
-	printed, complaint, err := clients.Ask(ctx, []string{self, "vault", folder, "--status"}, "")
+	stdout, stderr, err := clients.Ask(ctx, []string{self, "vault", folder, "--status"}, "")
 	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, firstLine(complaint))
+		return "", fmt.Errorf("%w: %s", err, firstLine(stderr))
 	}
-	for line := range strings.Lines(printed) {
-		if held, found := strings.CutPrefix(line, "sandbox\t"); found {
-			return strings.TrimSpace(held), nil
+	for line := range strings.Lines(stdout) {
+		if sandbox, isSandbox := strings.CutPrefix(line, "sandbox\t"); isSandbox {
+			return strings.TrimSpace(sandbox), nil
 		}
 	}
 	return "", errors.New("it does not say what it is locked into")
 }
 
+// hello is the first message of an MCP client.
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"vaultwicket-doctor","version":"1"}}}` + "\n"
 
 // starter returns a function that starts the command of an entry as a client would, and returns
@@ -200,26 +202,27 @@ func starter(system clients.System) func(context.Context, []string) (name, versi
 				return "", "", fmt.Errorf("%q is not on the PATH", command[0])
 			}
 		}
-		printed, complaint, err := clients.Ask(ctx, argv, hello)
+		stdout, stderr, err := clients.Ask(ctx, argv, hello)
 		var answer struct {
 			Result struct {
 				ServerInfo struct{ Name, Version string }
 			}
 		}
-		line, _, _ := strings.Cut(printed, "\n")
+		line, _, _ := strings.Cut(stdout, "\n")
 		if json.Unmarshal([]byte(line), &answer) == nil && answer.Result.ServerInfo.Name != "" {
 			return answer.Result.ServerInfo.Name, answer.Result.ServerInfo.Version, nil
 		}
 		if err == nil {
 			err = errors.New("it does not answer initialize")
 		}
-		if said := firstLine(complaint); said != "" {
-			err = fmt.Errorf("%w: %s", err, said)
+		if message := firstLine(stderr); message != "" {
+			err = fmt.Errorf("%w: %s", err, message)
 		}
 		return "", "", err
 	}
 }
 
+// firstLine returns the beginning of the first line of a text.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return excerpt.Short(line)

@@ -22,10 +22,10 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
 
-// maxEntries is the maximum number of files and folders of a vault to look at.
+// maxEntries is the maximum number of files and folders that are inspected in a vault.
 const maxEntries = 500_000
 
-// census counts the contents of a vault, with one example of each relevant kind.
+// census counts the files and folders of a vault, with examples of those that can cause trouble.
 type census struct {
 	root        string
 	goos        string
@@ -38,17 +38,18 @@ type census struct {
 	hardLinked  found
 	outside     found
 	unreadable  found
-	closed      found // by macOS
-	twice       found
-	names       map[string]string // by what two spellings have in common
+	closed      found             // macOS does not allow reading it
+	twice       found             // its path differs from another one only in case
+	names       map[string]string // paths by their lower-case form
 }
 
+// found counts the files and folders of one kind.
 type found struct {
 	count    int
-	examples []string // the first ones
+	examples []string // the first paths, up to maxExamples
 }
 
-// maxExamples is how many of the names of one kind are kept.
+// maxExamples is the maximum number of paths that are stored for a kind.
 const maxExamples = 20
 
 func (f *found) add(name string) {
@@ -58,7 +59,7 @@ func (f *found) add(name string) {
 	}
 }
 
-// named lists the first names, at most so many.
+// named lists the first most paths, in quotes.
 func (f *found) named(most int) string {
 	var quoted []string
 	for _, name := range f.examples[:min(most, len(f.examples))] {
@@ -67,6 +68,7 @@ func (f *found) named(most int) string {
 	return strings.Join(quoted, ", ")
 }
 
+// notes looks through a vault for files and folders that can cause trouble.
 func (m Machine) notes(ctx context.Context, v settings.Served, r *Report) {
 	c := census{root: v.Folder, goos: m.OS, tryRead: m.TryRead, elsewhere: m.isElsewhere, names: map[string]string{}}
 	err := fs.WalkDir(listed{v.Folder, m.list}, ".", func(path string, entry fs.DirEntry, err error) error {
@@ -103,7 +105,7 @@ func (m Machine) notes(ctx context.Context, v settings.Served, r *Report) {
 			c.names[key] = rel
 		}
 		if entry.IsDir() {
-			// Listing a folder that iCloud has evicted would fetch it.
+			// Listing a folder that iCloud has evicted would download it.
 			if info, err := entry.Info(); err == nil && c.elsewhere(info) {
 				c.placeholder.add(rel)
 				return fs.SkipDir
@@ -144,18 +146,19 @@ func (m Machine) notes(ctx context.Context, v settings.Served, r *Report) {
 	} else {
 		r.ok("vault", fmt.Sprintf("vault %q: %s%s", v.Folder, sanitize.Counted(c.notes, "note"), more))
 	}
-	if !v.Policy.Mutations { // only changes refuse such notes
+	if !v.Policy.Mutations { // hard links only matter for changes
 		c.hardLinked = found{}
 	}
 	c.report(r)
 }
 
-// listed is the folder of a vault with the function that lists its folders.
+// listed is the file system of a vault that lists folders with a given function.
 type listed struct {
 	root string
 	list func(folder string) ([]fs.DirEntry, error)
 }
 
+// path returns the path of a file or folder in the file system of the machine.
 func (l listed) path(name string) string { return filepath.Join(l.root, filepath.FromSlash(name)) }
 
 // Open implements [fs.FS].
@@ -167,6 +170,7 @@ func (l listed) Stat(name string) (fs.FileInfo, error) { return os.Stat(l.path(n
 // ReadDir implements [fs.ReadDirFS].
 func (l listed) ReadDir(name string) ([]fs.DirEntry, error) { return l.list(l.path(name)) }
 
+// list lists a folder with m.List, if it is set.
 func (m Machine) list(folder string) ([]fs.DirEntry, error) {
 	if m.List == nil {
 		return os.ReadDir(folder)
@@ -174,7 +178,7 @@ func (m Machine) list(folder string) ([]fs.DirEntry, error) {
 	return m.List(folder)
 }
 
-// isElsewhere reports whether what is in a file or folder is fetched from a cloud when it is read.
+// isElsewhere reports whether reading a file or folder would download it from a cloud.
 func (m Machine) isElsewhere(info fs.FileInfo) bool {
 	if m.Elsewhere == nil {
 		return system.IsElsewhere(info)
@@ -191,6 +195,7 @@ func (c *census) unread(rel string, err error) {
 	c.unreadable.add(rel)
 }
 
+// file counts a file. Only notes are inspected.
 func (c *census) file(rel string, entry fs.DirEntry) {
 	if !strings.EqualFold(filepath.Ext(rel), ".md") {
 		return
@@ -201,7 +206,7 @@ func (c *census) file(rel string, entry fs.DirEntry) {
 	}
 	info, err := entry.Info()
 	if err != nil {
-		return // it is gone
+		return // it was removed meanwhile
 	}
 	if c.elsewhere(info) {
 		c.placeholder.add(rel)
@@ -216,7 +221,7 @@ func (c *census) file(rel string, entry fs.DirEntry) {
 	}
 }
 
-// tryRead reads the first byte of a file, which tells a missing right and most faults of a disk.
+// tryRead reads the first byte of a file, which reveals missing rights and most disk errors.
 func tryRead(name string) error {
 	file, err := os.Open(name)
 	if err != nil {
@@ -229,12 +234,13 @@ func tryRead(name string) error {
 	return err
 }
 
-// copies are notes that programs for synchronisation make when two machines have changed one:
-// Syncthing, Dropbox, OneDrive and others.
+// copies matches the names of the copies that Syncthing, Dropbox, OneDrive and others create when two machines have
+// changed the same note.
 var copies = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\.sync-conflict-\d{8}-|\((.*'s )?conflicted copy.*\)|\(case conflict.*\)`)
 })
 
+// report adds the findings of the census.
 func (c *census) report(r *Report) {
 	if c.unreadable.count > 0 {
 		r.warn(
@@ -273,7 +279,7 @@ func (c *census) report(r *Report) {
 	}
 }
 
-// ignored checks the file of patterns of a vault. One that cannot be read hides everything.
+// ignored checks the ignore file of a vault. An unreadable ignore file hides everything.
 func (m Machine) ignored(folder string, r *Report) {
 	file := filepath.Join(folder, access.IgnoreFile)
 	const why = "until this is fixed, every call on the vault is refused"
@@ -334,7 +340,7 @@ func (m Machine) ignored(folder string, r *Report) {
 		)
 	default:
 		r.ok("ignore", fmt.Sprintf("%q hides notes", file))
-		// A pattern that ends with a space was hardly meant.
+		// A space at the end of a pattern is probably a mistake.
 		for i, line := range strings.Split(string(text), "\n") {
 			line = strings.TrimSuffix(line, "\r")
 			endsWithSpace := strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `)
@@ -352,7 +358,7 @@ func (m Machine) ignored(folder string, r *Report) {
 	}
 }
 
-// filesOrFolders returns a number of them, in words.
+// filesOrFolders returns "1 file or folder" or "N files or folders".
 func filesOrFolders(n int) string {
 	if n == 1 {
 		return "1 file or folder"

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// links returns the number of hard links of a file, 0 where that is unknown.
+// links returns the number of hard links of a file, 0 if it is unknown.
 func links(info fs.FileInfo) uint64 {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(stat.Nlink)

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// links returns 0: the number of hard links is known for open files only.
+// links returns 0 (unknown): Windows only reports the number of hard links for open files.
 func links(fs.FileInfo) uint64 { return 0 }
 
 // Elevated reports whether this process has the rights of an administrator.

@@ -11,9 +11,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
-// PrintAnonymous writes a report to send to the developers: the system, the version, where the state is, and the name and
-// level of each finding with how often it was found. It has nothing else of a finding, whose sentences name folders, notes,
-// clients and servers.
+// PrintAnonymous writes a report that can be sent to the developers: the system, the version, the kind of place of the
+// state folder, and the name, level and number of the findings. It omits the sentences of findings, because these name
+// folders, notes, clients and servers.
 func (r *Report) PrintAnonymous(out io.Writer, m Machine) error {
 	var text strings.Builder
 	if m.Remote != nil {
@@ -30,15 +30,15 @@ func (r *Report) PrintAnonymous(out io.Writer, m Machine) error {
 	counts := map[kind]int{}
 	var order []kind
 	for _, f := range r.Findings {
-		found := kind{f.Check, f.Level}
-		if counts[found] == 0 {
-			order = append(order, found)
+		finding := kind{f.Check, f.Level}
+		if counts[finding] == 0 {
+			order = append(order, finding)
 		}
-		counts[found]++
+		counts[finding]++
 	}
-	for _, found := range order {
-		fmt.Fprintf(&text, "%-*s %s", markWidth, marks[found.level], found.check)
-		if n := counts[found]; n > 1 {
+	for _, finding := range order {
+		fmt.Fprintf(&text, "%-*s %s", markWidth, marks[finding.level], finding.check)
+		if n := counts[finding]; n > 1 {
 			fmt.Fprintf(&text, " (%d)", n)
 		}
 		text.WriteByte('\n')
@@ -48,13 +48,13 @@ func (r *Report) PrintAnonymous(out io.Writer, m Machine) error {
 	return err
 }
 
-// statePlace says where the state folder is, without its name.
+// statePlace describes where the state folder is without its path.
 func (m Machine) statePlace() string {
-	named := m.Getenv("XDG_STATE_HOME")
+	stateHome := m.Getenv("XDG_STATE_HOME")
 	switch {
 	case m.State == "":
 		return "none"
-	case filepath.IsAbs(named):
+	case filepath.IsAbs(stateHome):
 		return "where XDG_STATE_HOME says"
 	case m.OS == "windows" && filepath.Dir(m.State) == filepath.Clean(ownerfiles.Home(m.OS, m.Getenv)):
 		return "in the profile"

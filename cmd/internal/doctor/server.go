@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	clockDifference = 30 * time.Second    // as the server allows for access tokens
+	clockDifference = 30 * time.Second    // the tolerance of the server for access tokens
 	certificateLeft = 14 * 24 * time.Hour // time to renew a certificate by hand
 )
 
-// CheckServer checks a server over HTTP as its clients see it.
+// CheckServer checks a server over HTTP from the point of view of a client.
 func CheckServer(ctx context.Context, s *bootstrap.RemoteServer, now time.Time) *Report {
 	r := &Report{}
-	u, _ := url.Parse(s.URL) // it was checked
+	u, _ := url.Parse(s.URL) // valid: it was checked before
 	origin := u.Scheme + "://" + u.Host
 	p, err := s.Probe(ctx, "POST", s.URL)
 	if err != nil {
@@ -39,7 +39,7 @@ func CheckServer(ctx context.Context, s *bootstrap.RemoteServer, now time.Time) 
 	switch left := p.Until.Sub(now); {
 	case p.Until.IsZero():
 		r.ok("server-tls", "no TLS, on this machine only")
-	case left < certificateLeft && left < p.Until.Sub(p.From)/4: // programs renew theirs when a third is left
+	case left < certificateLeft && left < p.Until.Sub(p.From)/4: // automatic renewal happens when a third is left
 		r.warn(
 			"server-tls",
 			"the certificate expires at "+p.Until.Local().Format(time.DateTime),
@@ -49,10 +49,10 @@ func CheckServer(ctx context.Context, s *bootstrap.RemoteServer, now time.Time) 
 	default:
 		r.ok("server-tls", "TLS, the certificate is valid until "+p.Until.Local().Format(time.DateTime))
 	}
-	if differs := p.Date.Sub(now).Abs(); !p.Date.IsZero() && differs > clockDifference {
+	if difference := p.Date.Sub(now).Abs(); !p.Date.IsZero() && difference > clockDifference {
 		r.problem(
 			"server-clock",
-			fmt.Sprintf("the clocks differ by %s", differs.Round(time.Second)),
+			fmt.Sprintf("the clocks differ by %s", difference.Round(time.Second)),
 			"access tokens are refused before they begin or after they have expired",
 			"synchronize the clocks",
 		)
@@ -79,8 +79,8 @@ func CheckServer(ctx context.Context, s *bootstrap.RemoteServer, now time.Time) 
 	} else {
 		r.ok("server-origin", "requests of unknown web pages are refused")
 	}
-	if place := regexp.MustCompile(`resource_metadata="([^"]+)"`).FindStringSubmatch(p.Challenge); place != nil {
-		checkMetadata(ctx, s, r, place[1], origin)
+	if metadata := regexp.MustCompile(`resource_metadata="([^"]+)"`).FindStringSubmatch(p.Challenge); metadata != nil {
+		checkMetadata(ctx, s, r, metadata[1], origin)
 	} else {
 		r.ok("server-oauth", "no OAuth: clients need the token of an agent")
 	}
@@ -100,50 +100,51 @@ func CheckServer(ctx context.Context, s *bootstrap.RemoteServer, now time.Time) 
 	return r
 }
 
-func checkMetadata(ctx context.Context, s *bootstrap.RemoteServer, r *Report, place, origin string) {
+// checkMetadata checks the description of the server at the address place, and that of its authorization server.
+func checkMetadata(ctx context.Context, s *bootstrap.RemoteServer, r *Report, address, origin string) {
 	const why = "clients do not find out where to sign in"
-	var about struct {
+	var description struct {
 		Resource string
 		Servers  []string `json:"authorization_servers"`
 	}
-	p, err := s.Probe(ctx, "GET", place)
+	p, err := s.Probe(ctx, "GET", address)
 	if err == nil {
-		err = json.Unmarshal(p.Body, &about)
+		err = json.Unmarshal(p.Body, &description)
 	}
 	switch {
-	case !strings.HasPrefix(place, origin+"/"):
-		r.problem("server-metadata", "the server describes itself at "+place, why, "set public-url to "+s.URL)
+	case !strings.HasPrefix(address, origin+"/"):
+		r.problem("server-metadata", "the server describes itself at "+address, why, "set public-url to "+s.URL)
 		return
 	case err != nil || p.Status != 200:
 		r.problem(
 			"server-metadata",
-			fmt.Sprintf("%s is answered with %d", place, p.Status),
+			fmt.Sprintf("%s is answered with %d", address, p.Status),
 			why,
 			"have the proxy pass /.well-known/oauth-protected-resource on",
 		)
 		return
-	case about.Resource != s.URL || len(about.Servers) == 0:
+	case description.Resource != s.URL || len(description.Servers) == 0:
 		r.problem(
 			"server-metadata",
-			fmt.Sprintf("the server says that it is %q", about.Resource),
+			fmt.Sprintf("the server says that it is %q", description.Resource),
 			"clients refuse a description of another address",
 			"set public-url to "+s.URL,
 		)
 		return
 	}
-	r.ok("server-metadata", "clients are told to sign in at "+about.Servers[0])
-	for _, known := range oauth.MetadataURLs(about.Servers[0]) {
+	r.ok("server-metadata", "clients are told to sign in at "+description.Servers[0])
+	for _, metadataURL := range oauth.MetadataURLs(description.Servers[0]) {
 		var issuer struct{ Issuer string }
-		if p, err := s.Probe(ctx, "GET", known); err == nil && p.Status == 200 &&
+		if p, err := s.Probe(ctx, "GET", metadataURL); err == nil && p.Status == 200 &&
 			json.Unmarshal(p.Body, &issuer) == nil &&
-			issuer.Issuer == about.Servers[0] {
-			r.ok("server-issuer", "the authorization server describes itself at "+known)
+			issuer.Issuer == description.Servers[0] {
+			r.ok("server-issuer", "the authorization server describes itself at "+metadataURL)
 			return
 		}
 	}
 	r.problem(
 		"server-issuer",
-		about.Servers[0]+" does not describe itself as that issuer",
+		description.Servers[0]+" does not describe itself as that issuer",
 		"neither clients nor the server find its keys",
 		"set oauth-issuer to the issuer exactly as its metadata has it",
 	)

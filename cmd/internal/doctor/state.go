@@ -23,10 +23,11 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
-// leastFree is how many bytes should be free where changes are recorded: a change of a
-// large note with its journal.
+// leastFree is the number of bytes that should be free where changes are recorded, enough to change a
+// large note and record that in the journal.
 const leastFree = 200 << 20
 
+// state checks the state folder and what is stored in it.
 func (m Machine) state(ctx context.Context, r *Report) {
 	const noChange = "no change can be recorded, so none is made"
 	switch {
@@ -95,10 +96,10 @@ func (m Machine) state(ctx context.Context, r *Report) {
 	}
 	m.servers(r)
 	for _, p := range audit.ExportProgressOf(m.State) {
-		if to := sanitize.Line(p.Target); p.Dropped > 0 {
+		if target := sanitize.Line(p.Target); p.Dropped > 0 {
 			r.warn(
 				"export-dropped",
-				fmt.Sprintf("%s: lost %s of the audit log", to, sanitize.Counted(p.Dropped, "line")),
+				fmt.Sprintf("%s: lost %s of the audit log", target, sanitize.Counted(p.Dropped, "line")),
 				"it was down for longer than the log is kept, or rejected them",
 				fmt.Sprintf(
 					"make it accept lines again; the last ones were accepted at %s",
@@ -106,7 +107,7 @@ func (m Machine) state(ctx context.Context, r *Report) {
 				),
 			)
 		} else {
-			r.ok("export", fmt.Sprintf("%s has taken %s of the audit log, none is lost", to, sanitize.Counted(p.Sent, "line")))
+			r.ok("export", fmt.Sprintf("%s has taken %s of the audit log, none is lost", target, sanitize.Counted(p.Sent, "line")))
 		}
 	}
 	m.pending(r)
@@ -131,8 +132,9 @@ func (m Machine) state(ctx context.Context, r *Report) {
 	}
 }
 
+// servers reports the running servers.
 func (m Machine) servers(r *Report) {
-	all, err := ownerfiles.Servers(ownerfiles.ServersFolder(m.State))
+	list, err := ownerfiles.Servers(ownerfiles.ServersFolder(m.State))
 	if err != nil {
 		r.warn(
 			"servers-unknown",
@@ -142,12 +144,12 @@ func (m Machine) servers(r *Report) {
 		)
 		return
 	}
-	if len(all) == 0 {
+	if len(list) == 0 {
 		r.ok("servers", "no server is running")
 		return
 	}
 	var shown []string
-	for _, s := range all[:min(len(all), maxServers)] {
+	for _, s := range list[:min(len(list), maxServers)] {
 		shown = append(
 			shown,
 			fmt.Sprintf(
@@ -160,16 +162,18 @@ func (m Machine) servers(r *Report) {
 		)
 	}
 	more := ""
-	if len(all) > maxServers {
+	if len(list) > maxServers {
 		more = ", …"
 	}
-	r.ok("servers", sanitize.Counted(len(all), "running server")+": "+strings.Join(shown, "; ")+more)
+	r.ok("servers", sanitize.Counted(len(list), "running server")+": "+strings.Join(shown, "; ")+more)
 }
 
+// maxServers is the maximum number of servers that a finding lists.
 const maxServers = 8
 
+// pending reports pending approvals and damaged ones.
 func (m Machine) pending(r *Report) {
-	open, damaged, err := consent.OpenStore(consent.Folder(m.State), m.Now).List()
+	questions, damaged, err := consent.OpenStore(consent.Folder(m.State), m.Now).List()
 	if err != nil {
 		r.problem(
 			"approvals-unreadable",
@@ -180,7 +184,7 @@ func (m Machine) pending(r *Report) {
 		return
 	}
 	waiting := 0
-	for _, q := range open {
+	for _, q := range questions {
 		if q.State == consent.Pending {
 			waiting++
 		}
@@ -203,6 +207,7 @@ func (m Machine) pending(r *Report) {
 	}
 }
 
+// journals checks the journals of the served vaults.
 func (m Machine) journals(ctx context.Context, r *Report) {
 	if m.Invalid != nil {
 		return
@@ -219,10 +224,10 @@ func (m Machine) journals(ctx context.Context, r *Report) {
 				failure.Of(err).Hint,
 			)
 		}
-		kept, err := m.Journal(v.Vault)
+		changes, err := m.Journal(v.Vault)
 		var damage []journal.Damage
 		if err == nil {
-			damage, err = kept.Check(ctx)
+			damage, err = changes.Check(ctx)
 		}
 		switch {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -243,6 +248,7 @@ func (m Machine) journals(ctx context.Context, r *Report) {
 	}
 }
 
+// logs checks the audit log.
 func (m Machine) logs(ctx context.Context, r *Report) {
 	if m.State == "" || m.StateUnsafe != nil {
 		return
@@ -284,7 +290,7 @@ func (m Machine) logs(ctx context.Context, r *Report) {
 		}
 	}
 	var size int64
-	entries, _ := os.ReadDir(audit.AuditFolder(m.State)) // none without a log
+	entries, _ := os.ReadDir(audit.AuditFolder(m.State)) // empty if there is no log yet
 	for _, entry := range entries {
 		if info, err := entry.Info(); err == nil {
 			size += info.Size()
@@ -300,9 +306,10 @@ func (m Machine) logs(ctx context.Context, r *Report) {
 	}
 }
 
-// maxLasting is how many bytes the lasting audit log can have: 256 files of 8 MiB.
+// maxLasting is the maximum size of the lasting audit log in bytes: 256 files of 8 MiB.
 const maxLasting = 256 * 8 << 20
 
+// settings reports invalid and risky settings.
 func (m Machine) settings(_ context.Context, r *Report) {
 	if m.Invalid != nil {
 		r.problem(
@@ -350,6 +357,7 @@ func (m Machine) settings(_ context.Context, r *Report) {
 	}
 }
 
+// system checks the clock, the time zone and the rights of this process.
 func (m Machine) system(_ context.Context, r *Report) {
 	now := m.Now()
 	if now.Year() < 2026 || !m.Built.IsZero() && now.Before(m.Built.Add(-24*time.Hour)) {
@@ -361,8 +369,7 @@ func (m Machine) system(_ context.Context, r *Report) {
 		)
 	}
 	zone := strings.TrimPrefix(m.Getenv("TZ"), ":")
-	// It may name a file with a zone. One in the form of POSIX, such as CET-1, is not known to this
-	// program's library.
+	// TZ may also be the path of a file. Go does not support POSIX time zones such as CET-1.
 	if _, err := time.LoadLocation(zone); err != nil && !(strings.HasPrefix(zone, "/") && exists(zone)) {
 		r.warn(
 			"zone",

@@ -16,6 +16,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
+// vaults checks the served vaults.
 func (m Machine) vaults(ctx context.Context, r *Report) {
 	if m.Invalid != nil {
 		return
@@ -50,7 +51,7 @@ func (m Machine) vaults(ctx context.Context, r *Report) {
 			m.notes(ctx, v, r)
 		}
 	}
-	// Of vaults within each other the rules of one do not apply to the other.
+	// If a vault is inside another one, the rules of one do not apply to notes that are reached through the other.
 	for _, outer := range m.Settings.Served {
 		for _, inner := range m.Settings.Served {
 			if outer.Folder == "" || inner.Folder == "" {
@@ -87,7 +88,8 @@ func (m Machine) vaults(ctx context.Context, r *Report) {
 	r.warn("vault-none", "no vault is set", why, fix)
 }
 
-// folder checks that the folder exists and is readable; otherwise nothing else can be checked.
+// folder checks the folder of a vault. It returns false if the folder does not exist or cannot be read, so that
+// nothing else can be checked.
 func (m Machine) folder(v settings.Served, r *Report) bool {
 	info, err := os.Stat(v.Folder)
 	const why = "no note of it can be read"
@@ -156,19 +158,19 @@ func (m Machine) folder(v settings.Served, r *Report) bool {
 	return true
 }
 
-// fixPrivacy is the fix for what macOS closes to a program.
+// fixPrivacy is the fix if macOS denies access to files.
 const fixPrivacy = "allow it in System Settings, Privacy & Security, Files and Folders (or Full Disk Access) for your MCP client " +
 	"and for this terminal, and start them again"
 
-// reason is the error of the system without its path, which the message has already.
+// reason returns an error of the file system without its path, which the message already contains.
 func reason(err error) error {
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		return at.Err
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		return pathErr.Err
 	}
 	return err
 }
 
-// appSettings are the settings files of the app that the embedded CLI reads, and what it does without them.
+// appSettings maps the settings files of the app that the embedded CLI reads to what it does without them.
 var appSettings = map[string]string{
 	"app.json":         "attachments, links and excluded files are treated as if nothing was set",
 	"daily-notes.json": "daily notes are looked for as YYYY-MM-DD in the root of the vault",
@@ -177,6 +179,7 @@ var appSettings = map[string]string{
 	"bookmarks.json":   "no bookmark is found",
 }
 
+// obsidianSettings checks the settings files of the app in a vault.
 func (m Machine) obsidianSettings(folder string, r *Report) {
 	for _, name := range slices.Sorted(maps.Keys(appSettings)) {
 		file := filepath.Join(folder, ".obsidian", name)
@@ -223,7 +226,7 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// rules checks that access rules name something, and leave something.
+// rules checks that the access rules name existing paths and do not hide everything.
 func (m Machine) rules(v settings.Served, r *Report) {
 	if !v.Policy.Access.Restrict() {
 		return

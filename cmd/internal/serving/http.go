@@ -33,24 +33,25 @@ import (
 )
 
 const (
-	tokenName     = "token" // the file of the token in the state folder
-	maxClientFile = 4 << 10 // bytes
+	tokenName     = "token" // the name of the token file in the state folder
+	maxClientFile = 4 << 10 // in bytes
 )
 
-func serveHTTP(ctx context.Context, o bootstrap.Opened, c mcpserver.Config) error {
+// serveHTTP serves MCP over HTTP until ctx is done.
+func serveHTTP(ctx context.Context, o bootstrap.Opened, serverConfig mcpserver.Config) error {
 	if err := outsideVaults(o, "tls-key", o.HTTP.Key); err != nil {
 		return err
 	}
-	token, from, err := tokenOf(o)
+	token, source, err := tokenOf(o)
 	if err != nil {
 		return err
 	}
-	passed, err := passedListener(o.Std.Getenv, os.Getpid())
+	listener, err := passedListener(o.Std.Getenv, os.Getpid())
 	if err != nil {
 		return err
 	}
 	config := transport.HTTPConfig{
-		Addr: o.HTTP.Addr, Listener: passed, TLSCert: o.HTTP.Cert, TLSKey: o.HTTP.Key, Origins: o.HTTP.Origins, Hosts: o.HTTP.Hosts, Proxies: o.HTTP.Proxies,
+		Addr: o.HTTP.Addr, Listener: listener, TLSCert: o.HTTP.Cert, TLSKey: o.HTTP.Key, Origins: o.HTTP.Origins, Hosts: o.HTTP.Hosts, Proxies: o.HTTP.Proxies,
 		Token: token, MaxSessions: o.HTTP.MaxSessions,
 	}
 	if o.Metrics != nil {
@@ -68,11 +69,11 @@ func serveHTTP(ctx context.Context, o bootstrap.Opened, c mcpserver.Config) erro
 		Issuer: o.HTTP.Issuer,
 		Scopes: policy.ScopeNames(policy.ScopeDestructive),
 	}
-	owners := agentGateways(o)
+	gateways := agentGateways(o)
 	standings := standingsOf(o)
 	var signIn *oauth.AuthorizationServer
 	if o.HTTP.SignIn {
-		if signIn, err = openSignIn(o, owners, standings); err != nil {
+		if signIn, err = openSignIn(o, gateways, standings); err != nil {
 			return err
 		}
 		config.SignIn, resource.Issuer = signIn, signIn.Issuer()
@@ -91,20 +92,21 @@ func serveHTTP(ctx context.Context, o bootstrap.Opened, c mcpserver.Config) erro
 	if resource.Issuer != "" {
 		config.Resource = &resource
 	}
-	if c.HolderOf, err = holders(o, owners, standings, signIn); err != nil {
+	if serverConfig.HolderOf, err = holders(o, gateways, standings, signIn); err != nil {
 		return err
 	}
-	return mcpserver.ServeHTTP(ctx, c, config, func(url string) {
+	return mcpserver.ServeHTTP(ctx, serverConfig, config, func(url string) {
 		if o.LogJSON {
-			o.Log.Info("serving", "url", url, "token", from)
+			o.Log.Info("serving", "url", url, "token", source)
 			return
 		}
-		fmt.Fprintf(o.Std.Err, "vaultwicket: serving %s, the token is in %s\n", url, from)
+		fmt.Fprintf(o.Std.Err, "vaultwicket: serving %s, the token is in %s\n", url, source)
 	})
 }
 
-// tokenOf returns the bearer token and where it comes from. It creates the token file if it is missing.
-func tokenOf(o bootstrap.Opened) (token, from string, err error) {
+// tokenOf returns the bearer token of the server and a description of its source. It creates the token file if it is
+// missing.
+func tokenOf(o bootstrap.Opened) (token, source string, err error) {
 	if text := o.Std.Getenv(settings.TokenVariable); text != "" {
 		if o.HTTP.TokenFile != "" {
 			return "", "", &terminal.UsageError{
@@ -146,32 +148,33 @@ func tokenOf(o bootstrap.Opened) (token, from string, err error) {
 	return token, terminal.Visible(file), err
 }
 
-// agentGateways returns the gateway of an agent, nil if it cannot be made. Each agent has one of its
-// own, made when it is first needed, so that nothing that a gateway keeps is another agent's.
+// agentGateways returns a function that returns the gateway of an agent, nil if it cannot be opened. Each agent has
+// its own gateway, opened on first use, so that agents share no state of a gateway.
 func agentGateways(o bootstrap.Opened) func(agent string) *gateway.Gateway {
 	var mu sync.Mutex
-	made := map[string]*gateway.Gateway{}
+	opened := map[string]*gateway.Gateway{}
 	return func(agent string) *gateway.Gateway {
 		mu.Lock()
 		defer mu.Unlock()
-		g := made[agent]
+		g := opened[agent]
 		if g == nil {
 			var err error
 			if g, err = o.OfAgent(agent); err != nil {
 				o.Log.Error("an agent is not served: "+err.Error(), "agent", agent)
 				return nil
 			}
-			made[agent] = g
+			opened[agent] = g
 		}
 		return g
 	}
 }
 
-// standingsOf returns what the user has decided about the credentials of agents.
+// standingsOf returns the user's decisions about the credentials of agents.
 func standingsOf(o bootstrap.Opened) *admission.Standings {
 	return admission.NewStandings(ownerfiles.StateFolder(o.Std.Getenv, ""))
 }
 
+// openSignIn returns the authorization server for signing in with a passkey.
 func openSignIn(
 	o bootstrap.Opened,
 	gateways func(agent string) *gateway.Gateway,
@@ -185,13 +188,13 @@ func openSignIn(
 		return nil, err
 	}
 	generation := func(agent string) (string, bool) {
-		known, err := standings.Of(agent)
-		return known.Generation, err == nil && !known.Revoked
+		standing, err := standings.Of(agent)
+		return standing.Generation, err == nil && !standing.Revoked
 	}
 	grantable := func(name string) bool {
 		agent, defined := o.AgentsNow()[name]
-		_, counts := generation(name)
-		return defined && counts && agent.HasRightsAt(time.Now())
+		_, isValid := generation(name)
+		return defined && isValid && agent.HasRightsAt(time.Now())
 	}
 	rights := func() (list []oauth.Agent) {
 		for _, name := range slices.Sorted(maps.Keys(o.AgentsNow())) {
@@ -202,10 +205,10 @@ func openSignIn(
 			if g == nil {
 				continue
 			}
-			one := oauth.Agent{Name: name, Vaults: g.VaultNames()}
+			entry := oauth.Agent{Name: name, Vaults: g.VaultNames()}
 			for _, view := range g.Policies() {
-				if one.Rights != "" {
-					one.Rights += "; "
+				if entry.Rights != "" {
+					entry.Rights += "; "
 				}
 				values := map[string]any{}
 				for _, setting := range view.Settings {
@@ -215,9 +218,9 @@ func openSignIn(
 				if view.Access.Rules {
 					notes = "the notes that its access rules allow"
 				}
-				one.Rights += rightsTo(notes, values)
+				entry.Rights += rightsTo(notes, values)
 			}
-			list = append(list, one)
+			list = append(list, entry)
 		}
 		return list
 	}
@@ -228,8 +231,8 @@ func openSignIn(
 	})
 }
 
-// holders returns what finds out whose a token is. An access token is its agent's within its scopes, unless it
-// was issued before the credentials of the agent were renewed.
+// holders returns a function that returns the holder of a token: the gateway of its agent, and the scopes of the token.
+// An access token that was issued before the credentials of its agent were renewed is not valid.
 func holders(
 	o bootstrap.Opened,
 	gatewayOf func(agent string) *gateway.Gateway,
@@ -249,8 +252,8 @@ func holders(
 				return nil, err
 			}
 			text, err := ownerfiles.Read(file, maxClientFile)
-			id, secret, two := strings.Cut(strings.TrimSpace(string(text)), "\n")
-			if err != nil || !two || strings.Contains(secret, "\n") {
+			id, secret, hasTwoLines := strings.Cut(strings.TrimSpace(string(text)), "\n")
+			if err != nil || !hasTwoLines || strings.Contains(secret, "\n") {
 				return nil, &terminal.UsageError{
 					Reason: fmt.Sprintf(
 						"oauth-client-file %q cannot be used (%v)",
@@ -268,7 +271,7 @@ func holders(
 			return nil, err
 		}
 	}
-	return func(ctx context.Context, token string) (h mcpserver.Holder, err error) {
+	return func(ctx context.Context, token string) (holder mcpserver.Holder, err error) {
 		if signIn != nil {
 			if granted := signIn.Holder(token); granted.Agent != "" {
 				return mcpserver.Holder{
@@ -280,29 +283,29 @@ func holders(
 		}
 		if verifier == nil || !verifier.Looks(token) {
 			if state == "" {
-				return h, nil
+				return holder, nil
 			}
 			if name := tokens.AgentOf(sha256.Sum256([]byte(token))); name != "" {
-				h.Gateway = gatewayOf(name)
-				h.Scope = policy.ScopeAll
+				holder.Gateway = gatewayOf(name)
+				holder.Scope = policy.ScopeAll
 			}
-			return h, nil
+			return holder, nil
 		}
 		verified, err := verifier.Verify(ctx, token)
 		var unavailable *oauth.Unavailable
 		switch {
 		case errors.As(err, &unavailable):
 			o.Log.Warn(err.Error())
-			return h, &transport.Refusal{
+			return holder, &transport.Refusal{
 				Status: http.StatusServiceUnavailable,
 				Reason: "access tokens cannot be checked now",
 			}
 		case err != nil:
 			o.Log.Info(err.Error())
-			return h, nil
+			return holder, nil
 		}
-		if h.Scope = policy.ParseScope(verified.Scopes); h.Scope == policy.ScopeNone {
-			return h, &transport.Refusal{
+		if holder.Scope = policy.ParseScope(verified.Scopes); holder.Scope == policy.ScopeNone {
+			return holder, &transport.Refusal{
 				Status: http.StatusForbidden,
 				Scopes: policy.ScopeRead.String(),
 				Reason: "the access token has none of the scopes of this server",
@@ -315,7 +318,7 @@ func holders(
 				o.HTTP.Claim,
 				excerpt.Short(strings.Join(verified.Subjects, ", ")),
 			)
-			return h, &transport.Refusal{
+			return holder, &transport.Refusal{
 				Status: http.StatusForbidden,
 				Reason: "the access token does not belong to an agent of this server; its owner can add it with the key oauth of [agents.NAME]",
 			}
@@ -323,12 +326,12 @@ func holders(
 		standing, err := standings.Of(name)
 		switch {
 		case err != nil:
-			return h, &transport.Refusal{
+			return holder, &transport.Refusal{
 				Status: http.StatusServiceUnavailable,
 				Reason: "cannot tell whether the agent was revoked",
 			}
 		case standing.Revoked:
-			return h, &transport.Refusal{Status: http.StatusForbidden, Reason: policy.Revoked}
+			return holder, &transport.Refusal{Status: http.StatusForbidden, Reason: policy.Revoked}
 		case verified.Issued.Before(standing.Since):
 			o.Log.Info(
 				"an access token was issued before the credentials of its agent were renewed, or does not say when",
@@ -337,18 +340,18 @@ func holders(
 			)
 			return mcpserver.Holder{}, nil
 		}
-		// One session is of one agent, also if the settings come to mean another one, and of one generation of
-		// its credentials.
-		h.Gateway, h.Identity = gatewayOf(
+		// The identity contains the agent and the generation of its credentials, so a session cannot continue as
+		// another agent when the settings change, or after the credentials were renewed.
+		holder.Gateway, holder.Identity = gatewayOf(
 			name,
 		), sha256.Sum256(
 			append(verified.Holder[:], name+"\x00"+standing.Generation...),
 		)
-		return h, nil
+		return holder, nil
 	}, nil
 }
 
-// outsideVaults refuses a secret file, "" for none, that an agent could read.
+// outsideVaults returns an error if a secret file is inside a vault, where an agent could read it. file may be "".
 func outsideVaults(o bootstrap.Opened, setting, file string) error {
 	if file == "" {
 		return nil
@@ -363,19 +366,19 @@ func outsideVaults(o bootstrap.Opened, setting, file string) error {
 	}
 }
 
-// rightsTo says in words for the owner what may be done with notes under the values of settings.
+// rightsTo describes for the owner what an agent may do with notes under the given values of settings.
 func rightsTo(notes string, values map[string]any) string {
 	changes := values["allow-mutations"] == true
-	may := "may read " + notes
+	text := "may read " + notes
 	if changes {
-		may = "may read and change " + notes
+		text = "may read and change " + notes
 	}
 	switch confirm := values["confirm"]; {
 	case !changes:
 	case confirm == "writes":
-		may += ", with your approval for each change"
+		text += ", with your approval for each change"
 	case confirm == "destructive":
-		may += ", with your approval where something is destroyed"
+		text += ", with your approval where something is destroyed"
 	}
-	return may + fmt.Sprintf(" (commands up to tier %v)", values["tier"])
+	return text + fmt.Sprintf(" (commands up to tier %v)", values["tier"])
 }

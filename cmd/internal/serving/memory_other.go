@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// releaseProgram has no counterpart here.
+// releaseProgram does nothing on this system.
 func releaseProgram() {}
 
-// ownInput is a matter of Linux, see there.
+// ownInput returns in unchanged on this system.
 func ownInput(in io.Reader) io.Reader { return in }

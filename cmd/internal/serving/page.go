@@ -24,9 +24,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/release"
 )
 
-// ServePage serves the local page at a loopback address until ctx ends. Its link is printed on the
-// terminal that the process belongs to, not on standard output, which a program can read: the link
-// allows to approve requests. c has what the page asks others for.
+// ServePage serves the local page at a loopback address until ctx is done. Its link allows its reader to approve
+// requests, so it is printed on the terminal that the process belongs to, not on standard output, which a program
+// could read. c contains the functions that the caller provides for the page.
 func ServePage(ctx context.Context, o bootstrap.Opened, address string, c ui.Config) error {
 	defer o.Runner.Close()
 	defer o.Gateway.Flush()
@@ -71,18 +71,18 @@ func ServePage(ctx context.Context, o bootstrap.Opened, address string, c ui.Con
 	}
 	c.OfAgent = o.OfAgent
 	c.Advise = func(r ui.Refusal) (ui.Advice, error) {
-		found, err := o.Flags.Advise(o.Std, settings.Refusal(r))
+		advice, err := o.Flags.Advise(o.Std, settings.Refusal(r))
 		advised := ui.Advice{
-			File: found.File, Setting: found.Setting, Origin: found.Origin, Opens: found.Opens, Folder: found.Folder,
+			File: advice.File, Setting: advice.Setting, Origin: advice.Origin, Opens: advice.Opens, Folder: advice.Folder,
 		}
-		for _, edit := range found.Edits {
+		for _, edit := range advice.Edits {
 			advised.Edits = append(advised.Edits, ui.Edit(edit))
 		}
 		return advised, err
 	}
 	page := ui.New(c)
 	if o.Std.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbage) // it stays open all day
+		debug.SetGCPercent(garbage) // the page may stay open all day
 	}
 	remove, err := ownerfiles.RegisterServer(consent.Pages(state), ownerfiles.Server{
 		Session: bootstrap.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: consent.LocalPage, URL: "http://" + l.Addr().String(),
@@ -93,7 +93,7 @@ func ServePage(ctx context.Context, o bootstrap.Opened, address string, c ui.Con
 		defer remove()
 	}
 	go exec.ReapOrphans(ctx)
-	go func() { // a link, and another one for each line that is typed
+	go func() { // prints a link, and another one for each line that is typed
 		link := func() string { return "http://" + l.Addr().String() + page.Open() }
 		fmt.Fprintf(
 			console,
@@ -113,7 +113,7 @@ func ServePage(ctx context.Context, o bootstrap.Opened, address string, c ui.Con
 
 // listenLoopback listens on an address that only this machine can reach.
 func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
-	refused := func(reason string) error {
+	usageError := func(reason string) error {
 		return &terminal.UsageError{
 			Reason: fmt.Sprintf("--listen %q %s", excerpt.Short(address), reason),
 			Advice: `use one such as "127.0.0.1:8766" or "[::1]:8766"`,
@@ -121,10 +121,10 @@ func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
 	}
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || port != "0" && !httpguard.IsPort(port) {
-		return nil, refused("is not an address with a port")
+		return nil, usageError("is not an address with a port")
 	}
 	if ip, err := netip.ParseAddr(host); err != nil || !ip.IsLoopback() {
-		return nil, refused("is not a loopback address: the page is for this machine only")
+		return nil, usageError("is not a loopback address: the page is for this machine only")
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {

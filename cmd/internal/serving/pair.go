@@ -13,11 +13,12 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/ui"
 )
 
-// PairBrowser shows the user at a terminal a link that pairs a browser, unless one is paired, and waits until it was
-// opened, Enter was typed, or ctx ends. What fails is told to the user, who can run "vaultwicket ui" later.
+// PairBrowser shows the user at a terminal a link that pairs a browser, unless one is paired already, and waits until
+// the link is opened, Enter is pressed or ctx is done. Errors are only shown to the user, who can run "vaultwicket ui"
+// later.
 func PairBrowser(ctx context.Context, std terminal.Streams, state string) {
-	paired := consent.Browsers{State: state, Now: time.Now}
-	if paired.Count() > 0 {
+	browsers := consent.Browsers{State: state, Now: time.Now}
+	if browsers.Count() > 0 {
 		return
 	}
 	l, err := listenLoopback(ctx, "127.0.0.1:0")
@@ -25,7 +26,7 @@ func PairBrowser(ctx context.Context, std terminal.Streams, state string) {
 		terminal.Notef(std.Err, `no browser was paired: %v; "vaultwicket ui" does it, too`, err)
 		return
 	}
-	ctx, end := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(ctx)
 	page := ui.NewPairing(state, slog.New(slog.DiscardHandler))
 	var serving conc.WaitGroup
 	serving.Go(func() { page.Serve(ctx, l) })
@@ -35,17 +36,17 @@ func PairBrowser(ctx context.Context, std terminal.Streams, state string) {
 		"http://"+l.Addr().String()+page.Link(),
 	)
 	fmt.Fprint(std.Err, terminal.Fit(std.Err, offer))
-	typed := make(chan struct{})
+	enterPressed := make(chan struct{})
 	go func() {
 		terminal.Ask(ctx, std.In, std.Err)
-		close(typed)
+		close(enterPressed)
 	}()
 	select {
 	case <-page.Paired():
 		terminal.Notef(std.Err, "the browser is paired")
-	case <-typed:
+	case <-enterPressed:
 	case <-ctx.Done():
 	}
-	end()
+	cancel()
 	serving.Wait()
 }

@@ -22,71 +22,72 @@ func ParseProcessID(text string) (int, error) {
 	return int(pid), nil
 }
 
-// parentLookEvery is the polling interval for a parent: not every system reports its end.
-const parentLookEvery = time.Second
+// parentPollInterval is the polling interval for the parent: not every system can notify about its end.
+const parentPollInterval = time.Second
 
-// maxAncestors bounds the walk up the process tree.
+// maxAncestors limits the walk up the process tree.
 const maxAncestors = 64
 
 var (
-	// errNoProcess is the error for a process that has ended, also for a zombie.
+	// errNoProcess is the error for a process that has ended, including zombies.
 	errNoProcess = errors.New("there is no such process")
-	// errHidden is the error for a process that exists and that this user may not inspect.
+	// errHidden is the error for an existing process that this user may not inspect.
 	errHidden = errors.New("nothing can be known of the process")
 )
 
 // processInfo is what the system reports about a process.
 type processInfo struct {
 	started uint64 // distinguishes it from a later process with the same id; 0 if unknown
-	parent  int    // 0 if unknown
+	parent  int    // the id of its parent, 0 if it has none or it is unknown
 }
 
 // parentProcess is a process that the server must not outlive.
 type parentProcess struct {
-	pid    int
-	first  processInfo                        // as it was at the start
-	above  bool                               // it was an ancestor at the start
-	lookUp func(pid int) (processInfo, error) // its error is errNoProcess or errHidden
-	direct func() int                         // the id of the parent of this process
+	pid         int
+	initial     processInfo                        // what was known at the start
+	wasAncestor bool                               // the process was an ancestor at the start
+	lookUp      func(pid int) (processInfo, error) // inspects a process; its error is errNoProcess or errHidden
+	getppid     func() int                         // returns the id of the parent of this process
 }
 
-// newParent records the current state of a process. The error is a [*terminal.UsageError] if it does not exist.
-func newParent(pid int, lookUp func(int) (processInfo, error), direct func() int) (*parentProcess, error) {
-	p := &parentProcess{pid: pid, lookUp: lookUp, direct: direct}
-	first, err := lookUp(pid)
+// newParent records the current state of a process. The error is a [*terminal.UsageError] if the process does not exist
+// or is this process.
+func newParent(pid int, lookUp func(int) (processInfo, error), getppid func() int) (*parentProcess, error) {
+	p := &parentProcess{pid: pid, lookUp: lookUp, getppid: getppid}
+	initial, err := lookUp(pid)
 	if pid == os.Getpid() || errors.Is(err, errNoProcess) {
 		return nil, &terminal.UsageError{
 			Reason: fmt.Sprintf("flag --parent-pid: no other running process has the id %d", pid),
 			Advice: "use the id of the process that starts the server",
 		}
 	}
-	p.first = first
-	isAbove, isKnown := p.isAbove()
-	p.above = isAbove && isKnown
+	p.initial = initial
+	isAncestor, isKnown := p.isAncestor()
+	p.wasAncestor = isAncestor && isKnown
 	return p, nil
 }
 
 // gone reports whether the process has ended, its id was reused, or it is no longer an ancestor because a process in
 // between has ended.
 func (p *parentProcess) gone() bool {
-	now, err := p.lookUp(p.pid)
+	current, err := p.lookUp(p.pid)
 	switch {
 	case errors.Is(err, errNoProcess):
 		return true
 	case err != nil:
 		return false
-	case p.first.started == 0: // it could not be looked at before
-		p.first = now
-	case now.started != p.first.started:
+	case p.initial.started == 0: // it could not be inspected before
+		p.initial = current
+	case current.started != p.initial.started:
 		return true
 	}
-	isAbove, isKnown := p.isAbove()
-	return p.above && isKnown && !isAbove
+	isAncestor, isKnown := p.isAncestor()
+	return p.wasAncestor && isKnown && !isAncestor
 }
 
-// isAbove reports whether the process is an ancestor of this one, as far as that can be known.
-func (p *parentProcess) isAbove() (isAbove, isKnown bool) {
-	pid := p.direct()
+// isAncestor reports whether the process is an ancestor of this one. isKnown is false if that cannot be determined.
+func (p *parentProcess) isAncestor() (isAncestor, isKnown bool) {
+	pid := p.getppid()
 	for range maxAncestors {
 		if pid == p.pid {
 			return true, true
@@ -103,14 +104,15 @@ func (p *parentProcess) isAbove() (isAbove, isKnown bool) {
 	return false, false
 }
 
+// wait polls until the process is gone. It returns false if ctx is done first.
 func (p *parentProcess) wait(ctx context.Context) bool {
-	look := time.NewTicker(parentLookEvery)
-	defer look.Stop()
+	ticker := time.NewTicker(parentPollInterval)
+	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return false
-		case <-look.C:
+		case <-ticker.C:
 			if p.gone() {
 				return true
 			}
@@ -125,8 +127,8 @@ func watchParent(ctx context.Context, pid int, log *slog.Logger) (_ context.Cont
 		return ctx, func() {}, nil
 	}
 	release := func() {}
-	if held, err := os.FindProcess(pid); err == nil { // on Windows, the open handle keeps the id from being reused
-		release = func() { _ = held.Release() }
+	if process, err := os.FindProcess(pid); err == nil { // on Windows, the open handle keeps the id from being reused
+		release = func() { _ = process.Release() }
 	}
 	p, err := newParent(pid, lookUpProcess, os.Getppid)
 	if err != nil {

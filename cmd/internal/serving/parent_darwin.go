@@ -9,7 +9,7 @@ import (
 
 const zombie = 5 // SZOMB of sys/proc.h
 
-// lookUpProcess asks the kernel's table of processes.
+// lookUpProcess reads the entry of a process in the kernel's process table.
 func lookUpProcess(pid int) (processInfo, error) {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return processInfo{}, errNoProcess

@@ -12,10 +12,10 @@ import (
 const (
 	statState   = 0
 	statParent  = 1
-	statStarted = 19 // in ticks since the machine was started
+	statStarted = 19 // in clock ticks since boot
 )
 
-// lookUpProcess asks /proc.
+// lookUpProcess reads what /proc reports about a process.
 func lookUpProcess(pid int) (processInfo, error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -31,10 +31,10 @@ func lookUpProcess(pid int) (processInfo, error) {
 	if fields[statState] == "Z" || fields[statState] == "X" {
 		return processInfo{}, errNoProcess
 	}
-	up, err := strconv.Atoi(fields[statParent])
-	started, err2 := strconv.ParseUint(fields[statStarted], 10, 64)
+	parent, err := strconv.Atoi(fields[statParent])
+	startTicks, err2 := strconv.ParseUint(fields[statStarted], 10, 64)
 	if errors.Join(err, err2) != nil {
 		return processInfo{}, errHidden
 	}
-	return processInfo{started: started, parent: up}, nil
+	return processInfo{started: startTicks, parent: parent}, nil
 }

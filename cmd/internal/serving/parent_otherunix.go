@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// lookUpProcess knows whether a process is there, and no more.
+// lookUpProcess only reports whether a process exists.
 func lookUpProcess(pid int) (processInfo, error) {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return processInfo{}, errNoProcess

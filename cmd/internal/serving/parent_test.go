@@ -47,7 +47,7 @@ func TestWhenAParentIsGone(t *testing.T) {
 		table, direct := processTable{10: processInfo{1, 1}, 20: processInfo{2, 10}, 30: processInfo{3, 20}}, 30
 		p, err := newParent(20, table.lookUp, func() int { return direct })
 		require.Equal(t, err, nil, "%s", tt.name)
-		require.That(t, p.above, "%s: %+v, %v", tt.name, p, err)
+		require.That(t, p.wasAncestor, "%s: %+v, %v", tt.name, p, err)
 		tt.change(table, &direct)
 		assert.Equal(t, p.gone(), tt.gone, "%s: gone", tt.name)
 	}
@@ -69,7 +69,7 @@ func TestAProcessThatIsNoAncestorIsOnlyLookedAt(t *testing.T) {
 	table := processTable{20: processInfo{2, 1}, 30: processInfo{3, 1}}
 	p, err := newParent(20, table.lookUp, func() int { return 30 })
 	require.NoError(t, err)
-	require.That(t, !p.above, "%+v, %v", p, err)
+	require.That(t, !p.wasAncestor, "%+v, %v", p, err)
 	require.That(t, !p.gone(), "%+v, %v", p, err)
 	table[20] = errNoProcess
 	assert.That(t, p.gone(), "it is not gone when it has ended")

@@ -2,7 +2,7 @@ package serving
 
 import "golang.org/x/sys/windows"
 
-// lookUpProcess knows whether a process is there. Nobody takes the place of a parent on Windows.
+// lookUpProcess only reports whether a process exists. Windows does not give orphans a new parent.
 func lookUpProcess(pid int) (processInfo, error) {
 	process, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(pid))
 	if err == windows.ERROR_INVALID_PARAMETER {

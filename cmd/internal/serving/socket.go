@@ -9,11 +9,12 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 )
 
+// firstPassed is the descriptor of the first socket that a service manager passes, see sd_listen_fds(3).
 const firstPassed = 3
 
-// passedListener returns the socket that was passed to this process by socket activation, nil if there
-// is none. pid is the id of this process: variables that were meant for a parent are ignored. The error
-// is a [*terminal.UsageError] if the number of sockets is not one, or the descriptor cannot listen.
+// passedListener returns the socket that the service manager passed to this process (socket activation), nil if there
+// is none. pid is the id of this process: variables for a parent process are ignored. The error
+// is a [*terminal.UsageError] if the number of sockets is not one, or the socket cannot be used.
 func passedListener(getenv func(string) string, pid int) (net.Listener, error) {
 	if getenv("LISTEN_PID") != strconv.Itoa(pid) {
 		return nil, nil
@@ -27,7 +28,7 @@ func passedListener(getenv func(string) string, pid int) (net.Listener, error) {
 	return listener(firstPassed)
 }
 
-// listener takes a descriptor over. Programs that are started later do not get it.
+// listener returns a listener for a descriptor, which programs that are started later do not inherit.
 func listener(descriptor uintptr) (l net.Listener, err error) {
 	file := os.NewFile(descriptor, "socket of the service manager")
 	if err = os.ErrInvalid; file != nil {

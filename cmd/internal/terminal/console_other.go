@@ -7,10 +7,10 @@ import (
 	"os"
 )
 
-// OpenConsole opens the controlling terminal of the process, whatever its standard Streams are.
-// The error is that there is none.
+// OpenConsole opens the controlling terminal of the process, even if its standard streams are redirected. It fails if
+// there is none.
 func OpenConsole() (io.ReadWriteCloser, error) { return os.OpenFile("/dev/tty", os.O_RDWR, 0) }
 
-// EnableEscapes prepares a terminal for escape sequences, and reports whether it obeys
-// them. Only Windows has consoles that do not.
+// EnableEscapes prepares a terminal for escape sequences, and reports whether it supports
+// them. Only consoles of Windows may not.
 func EnableEscapes(any) bool { return true }

@@ -9,25 +9,25 @@ import (
 )
 
 // console is the console of the process, opened for input and output.
-type console struct{ keyboard, screen *os.File }
+type console struct{ input, output *os.File }
 
-func (c console) Read(p []byte) (int, error)  { return c.keyboard.Read(p) }
-func (c console) Write(p []byte) (int, error) { return c.screen.Write(p) }
-func (c console) Close() error                { return errors.Join(c.keyboard.Close(), c.screen.Close()) }
+func (c console) Read(p []byte) (int, error)  { return c.input.Read(p) }
+func (c console) Write(p []byte) (int, error) { return c.output.Write(p) }
+func (c console) Close() error                { return errors.Join(c.input.Close(), c.output.Close()) }
 
 // OpenConsole opens the console of the process, even if its standard streams are redirected. It fails if there is
 // none.
 func OpenConsole() (io.ReadWriteCloser, error) {
-	keyboard, err := os.OpenFile("CONIN$", os.O_RDWR, 0)
+	input, err := os.OpenFile("CONIN$", os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
-	screen, err := os.OpenFile("CONOUT$", os.O_RDWR, 0)
+	output, err := os.OpenFile("CONOUT$", os.O_RDWR, 0)
 	if err != nil {
-		keyboard.Close()
+		input.Close()
 		return nil, err
 	}
-	return console{keyboard, screen}, nil
+	return console{input, output}, nil
 }
 
 // EnableEscapes prepares a terminal for escape sequences, and reports whether it supports them. Consoles before
@@ -38,9 +38,9 @@ func EnableEscapes(stream any) bool {
 		return false
 	}
 	var mode uint32
-	console := windows.Handle(file.Fd())
-	if windows.GetConsoleMode(console, &mode) != nil {
+	handle := windows.Handle(file.Fd())
+	if windows.GetConsoleMode(handle, &mode) != nil {
 		return false
 	}
-	return windows.SetConsoleMode(console, mode|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) == nil
+	return windows.SetConsoleMode(handle, mode|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) == nil
 }

@@ -25,7 +25,7 @@ const (
 	ExitInternal    = 70 // internal error; EX_SOFTWARE of sysexits.h
 )
 
-// ExitMeanings are the exit statuses and their meanings, for documents.
+// ExitMeanings are the exit statuses and their meanings, for the documentation.
 var ExitMeanings = []struct {
 	Status  int
 	Meaning string
@@ -39,6 +39,7 @@ var ExitMeanings = []struct {
 	{ExitInternal, "internal error"},
 }
 
+// statuses maps the classes of failures to exit statuses.
 var statuses = [...]int{
 	failure.Bug:          ExitInternal,
 	failure.BadRequest:   ExitInvalid,
@@ -54,7 +55,7 @@ func StatusOfClass(class failure.Class) int { return statuses[class] }
 // StatusOfCode returns the exit status of an error code.
 func StatusOfCode(code string) int { return StatusOfClass(failure.ClassOf(code)) }
 
-// StatusOfResult returns the exit status of a result, whose failure may be nil.
+// StatusOfResult returns the exit status of a result. cause is its failure, which may be nil.
 func StatusOfResult(cause *failure.Error) int {
 	if cause == nil {
 		return ExitDone
@@ -62,7 +63,7 @@ func StatusOfResult(cause *failure.Error) int {
 	return StatusOfCode(cause.Code)
 }
 
-// StatusOf returns the exit status of an error: that of its code, or the one of an internal error.
+// StatusOf returns the exit status of an error. An error without a status or a code is an internal error.
 func StatusOf(err error) int {
 	var silent Silent
 	var failed *Failure
@@ -76,20 +77,20 @@ func StatusOf(err error) int {
 		return failed.Status
 	case errors.As(err, &coded):
 		return StatusOfCode(coded.Code())
-	case errors.Is(err, context.Canceled): // by Ctrl-C
+	case errors.Is(err, context.Canceled): // the user pressed Ctrl-C
 		return ExitInterrupted
 	}
 	return ExitInternal
 }
 
-// Output is the standard output of a command. It remembers that something could not be written, so that no command
-// ends as if it had been.
+// Output is the standard output of a command. It remembers write errors, so that a command does not succeed if its
+// output was lost.
 type Output struct {
 	to     io.Writer
 	failed error
 }
 
-// NewOutput returns the standard output that writes to a stream, which is the stream itself if it is one already.
+// NewOutput returns an Output that writes to a stream. If the stream is an Output, it is returned.
 func NewOutput(to io.Writer) *Output {
 	if output, isOutput := to.(*Output); isOutput {
 		return output
@@ -97,7 +98,7 @@ func NewOutput(to io.Writer) *Output {
 	return &Output{to: to}
 }
 
-// Write writes to the stream. The error is the stream's.
+// Write writes to the stream and returns its error.
 func (o *Output) Write(text []byte) (int, error) {
 	n, err := o.to.Write(text)
 	if err != nil && o.failed == nil {
@@ -106,36 +107,37 @@ func (o *Output) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// Check returns the error with which a command ends that only prints and ended with err: its own, or that the output
-// could not be written, of which the exit status is [ExitNotReady]; of a closed pipe nothing is said. A server, whose
-// output is the connection to its client, has an error of its own for that.
+// Check returns the error of a command that only prints. It is err, or if the output could not be written, an error
+// with the exit status [ExitNotReady]; for a closed pipe that error is silent. A server must not use it: its output is
+// the connection to its client, and it reports write errors itself.
 func (o *Output) Check(err error) error {
 	return o.check(err, "the output could not be written: %v", "")
 }
 
-// CheckDone is [Output.Check] for a command that does something before it prints: it was done all the same. look says where
-// the user sees it.
+// CheckDone does the same as [Output.Check] for a command that has changed something before it prints. look is a hint
+// about where the user can see the change.
 func (o *Output) CheckDone(err error, look string) error {
 	return o.check(err, "the command was carried out, but its output could not be written: %v", look)
 }
 
+// check returns the error for the output if there is one. format is its message, with a verb for the reason.
 func (o *Output) check(err error, format, hint string) error {
-	isOther := err != nil && StatusOf(err) != ExitInternal // an internal error here is that of the output
-	if o.failed == nil || isOther {
+	isOwn := err != nil && StatusOf(err) != ExitInternal // an internal error here is the write error itself
+	if o.failed == nil || isOwn {
 		return err
 	}
-	if errors.Is(o.failed, syscall.EPIPE) { // whoever read it has seen enough
+	if errors.Is(o.failed, syscall.EPIPE) { // the reader has closed the pipe on purpose
 		return Silent(ExitNotReady)
 	}
 	reason := o.failed
-	if path, ok := errors.AsType[*fs.PathError](reason); ok {
-		reason = path.Err
+	if pathErr, ok := errors.AsType[*fs.PathError](reason); ok {
+		reason = pathErr.Err
 	}
 	return Fail(ExitNotReady, fmt.Sprintf(format, reason), hint)
 }
 
-// PrintError prints err on w, with its hint, and returns the exit status for it.
-// A [Several] is printed error by error, a [Silent] not at all.
+// PrintError prints err with its hint on w, and returns its exit status.
+// The errors of a [Several] are printed one by one; a [Silent] is not printed.
 func PrintError(w io.Writer, err error) int {
 	switch e := err.(type) {
 	case nil, Silent:
@@ -154,8 +156,8 @@ func PrintError(w io.Writer, err error) int {
 	return StatusOf(err)
 }
 
-// PrintError prints err on standard error, see the function of that name, with hints that name the flags and the settings
-// file of the command. It returns the exit status for err.
+// PrintError does the same as the function [PrintError] on standard error, with hints that name the flags and the
+// settings file of the command.
 func (s Streams) PrintError(err error) int {
 	several, isSeveral := err.(Several)
 	silent, isSilent := err.(Silent)
@@ -178,9 +180,9 @@ func (s Streams) PrintError(err error) int {
 	return PrintError(s.Err, &Failure{StatusOf(err), err.Error(), s.Hints.ForOwner(hint)})
 }
 
-// Hints says how the hints of a command are told to the owner.
+// Hints rewrites the hints of a command for the owner.
 type Hints struct {
-	// ForOwner is set when the command has read its settings, and nil before.
+	// ForOwner returns a hint for the owner. It is nil until the command has read its settings.
 	ForOwner func(hint string) string
 }
 
@@ -193,7 +195,7 @@ func HintOf(err error) string {
 }
 
 // PrintJSON writes value as indented JSON. The returned error ends the command with
-// a status; it is nil for [ExitDone].
+// status, without a message; it is nil for [ExitDone].
 func PrintJSON(out io.Writer, value any, status int) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
@@ -207,7 +209,7 @@ func PrintJSON(out io.Writer, value any, status int) error {
 	return nil
 }
 
-// Write writes a text on standard output.
+// Write writes a text to standard output.
 func Write(out io.Writer, text string) error {
 	if _, err := io.WriteString(out, text); err != nil {
 		return fmt.Errorf("write the output: %w", err)
@@ -220,13 +222,13 @@ type UsageError struct{ Reason, Advice string }
 
 func (e *UsageError) Error() string { return e.Reason }
 
-// Code is the code of an invalid request.
+// Code returns the code of an invalid request.
 func (e *UsageError) Code() string { return "bad_request" }
 
 // Hint says what to do, "" if there is nothing to say.
 func (e *UsageError) Hint() string { return e.Advice }
 
-// Failure is an error that ends a command with a certain status. The hint may be "".
+// Failure is an error that ends a command with the given status. The hint may be "".
 type Failure struct {
 	Status          int
 	Message, Advice string
@@ -243,7 +245,7 @@ func Fail(status int, message, hint string) error { return &Failure{status, mess
 // FailureOf returns a failure of the gateway as an error.
 func FailureOf(e *failure.Error) error { return Fail(StatusOfCode(e.Code), e.Message, e.Hint) }
 
-// ThisProgram returns the absolute path of this program. Linux tells it in /proc alone.
+// ThisProgram returns the absolute path of this program. On Linux it fails without /proc.
 func ThisProgram() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
@@ -256,7 +258,7 @@ func ThisProgram() (string, error) {
 	return path, nil
 }
 
-// Several are errors that are printed one after the other. The exit status is the highest of theirs.
+// Several are errors that are printed one after the other. The exit status is the highest one.
 type Several []error
 
 func (e Several) Error() string {
@@ -267,7 +269,7 @@ func (e Several) Error() string {
 	return strings.Join(texts, "\n")
 }
 
-// Silent ends a command with a status and prints nothing: the output has said everything.
+// Silent is an error that ends a command with a status and prints nothing, because the output is sufficient.
 type Silent int
 
 func (Silent) Error() string { return "" }

@@ -16,7 +16,7 @@ import (
 // FlagSet is the flag set of a subcommand.
 type FlagSet struct{ *pflag.FlagSet }
 
-// NewFlagSet returns an empty flag set. The name is the words of the subcommand, such as "audit list".
+// NewFlagSet returns an empty flag set. name is the subcommand, such as "audit list".
 func NewFlagSet(name string) FlagSet {
 	s := FlagSet{pflag.NewFlagSet(name, pflag.ContinueOnError)}
 	s.SortFlags = false
@@ -24,8 +24,8 @@ func NewFlagSet(name string) FlagSet {
 	return s
 }
 
-// ParseFlags reads the flags of a subcommand that has no settings, and so works when
-// they are invalid. It returns the other words. define adds the flags; it may be nil.
+// ParseFlags parses the flags of a subcommand that does not use the settings, and so works even if
+// they are invalid. It returns the remaining arguments. define adds the flags; it may be nil.
 func ParseFlags(name string, args []string, define func(FlagSet)) ([]string, error) {
 	s := NewFlagSet(name)
 	if define != nil {
@@ -35,7 +35,7 @@ func ParseFlags(name string, args []string, define func(FlagSet)) ([]string, err
 	return s.Args(), err
 }
 
-// Parse reads the flags of args. The error is a [*HelpRequested] or a [*UsageError].
+// Parse parses the flags in args. The error is a [*HelpRequested], a [*VersionRequested] or a [*UsageError].
 func (s FlagSet) Parse(args []string) error {
 	err := s.FlagSet.Parse(args)
 	var unknown *pflag.NotExistError
@@ -80,7 +80,7 @@ func (s FlagSet) Parse(args []string) error {
 	return &UsageError{Reason: err.Error(), Advice: fmt.Sprintf(`"vaultwicket help %s" shows the flags`, firstWord(s.Name()))}
 }
 
-// NoJSON is the error of a command that has nothing to print as JSON. A flag that changes nothing would hide that.
+// NoJSON returns the error of a command without JSON output. Ignoring the flag would hide that from a script.
 func NoJSON(command string) *UsageError {
 	return &UsageError{
 		Reason: fmt.Sprintf("%s has no flag --json", command),
@@ -95,7 +95,7 @@ func firstWord(text string) string {
 
 var versionFlags = []string{"V", "version"}
 
-// HelpRequested is the error for -h and --help; it has the flags.
+// HelpRequested is the error for -h and --help. It contains the flags to show.
 type HelpRequested struct{ Flags []Flag }
 
 func (*HelpRequested) Error() string { return "help requested" }
@@ -108,11 +108,11 @@ func (*VersionRequested) Error() string { return "version requested" }
 // Flag is a flag as help shows it.
 type Flag struct {
 	Name  string
-	Value string // the placeholder of its value, "" if it takes none
-	Usage string // with its default
+	Value string // the placeholder for its value, "" if it has none
+	Usage string // the description, including the default
 }
 
-// Form returns the flag as it is written, such as "--limit N".
+// Form returns the flag with the placeholder for its value, such as "--limit N".
 func (f Flag) Form() string {
 	if f.Value == "" {
 		return "--" + f.Name
@@ -120,20 +120,20 @@ func (f Flag) Form() string {
 	return "--" + f.Name + " " + f.Value
 }
 
-// MomentHelp says in the help of a flag what [ParseMoment] reads.
+// MomentHelp describes in the help of a flag what [ParseMoment] accepts.
 const MomentHelp = "a date (2026-11-21, yesterday, -3d, monday), a time (RFC 3339) or an age (24h)"
 
-// Edge says which moment of a date is meant.
+// Edge selects the beginning or the end of a date.
 type Edge uint8
 
-// The edges of a date, in the time zone of the moment by which it is read.
+// The edges of a date, in the time zone of the parameter now of [ParseMoment].
 const (
 	FirstMoment Edge = iota
 	EndOfDate
 )
 
-// ParseMoment reads the value of a flag: a date, of which edge says the moment, a time or an age; "" is the zero time.
-// The error is an [*UsageError].
+// ParseMoment parses the value of a flag: a date, a time or an age. edge selects the beginning or the end of a date. ""
+// is the zero time. The error is a [*UsageError].
 func ParseMoment(flag, text string, now time.Time, edge Edge) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

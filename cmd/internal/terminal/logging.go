@@ -12,25 +12,23 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
-// LevelNote is for what a person should read although nothing is wrong. In JSON
-// it is a warning, because log tools know four levels.
+// LevelNote is for messages that should be read although nothing is wrong. In JSON
+// they are warnings, because log tools only know the four standard levels.
 const LevelNote = slog.LevelWarn + 1
 
-// NewLineLogger returns what writes messages to out as lines for people. Whatever a terminal would obey is written as
-// an escape.
+// NewLineLogger returns a logger that writes messages to out as lines for people. Control characters are escaped.
 func NewLineLogger(out io.Writer, level slog.Level) *slog.Logger {
 	return slog.New(&lineHandler{out: out, level: level, writing: &sync.Mutex{}})
 }
 
-// NewJSONLogger returns what writes messages to out, a JSON object a line. Whatever a terminal would obey is written as
-// an escape.
+// NewJSONLogger returns a logger that writes messages to out, one JSON object per line. Control characters are escaped.
 func NewJSONLogger(out io.Writer, level slog.Level) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level, ReplaceAttr: standardAttr}))
 }
 
-// standardAttr shows what a terminal would obey, and names the levels as log tools do.
+// standardAttr escapes control characters in a value, and replaces the level by a standard one.
 func standardAttr(_ []string, a slog.Attr) slog.Attr {
-	if level, is := a.Value.Any().(slog.Level); is && a.Key == slog.LevelKey {
+	if level, isLevel := a.Value.Any().(slog.Level); isLevel && a.Key == slog.LevelKey {
 		return slog.String(slog.LevelKey, standardLevel(level).String())
 	}
 	switch a.Value.Kind() {
@@ -42,30 +40,30 @@ func standardAttr(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// standardLevel returns the nearest level below that log tools know.
+// standardLevel rounds a level down to a standard one.
 func standardLevel(level slog.Level) slog.Level {
-	for _, known := range []slog.Level{slog.LevelError, slog.LevelWarn, slog.LevelInfo} {
-		if level >= known {
-			return known
+	for _, standard := range []slog.Level{slog.LevelError, slog.LevelWarn, slog.LevelInfo} {
+		if level >= standard {
+			return standard
 		}
 	}
 	return slog.LevelDebug
 }
 
 // lineHandler writes "vaultwicket: warning: message key=value". A value of
-// several lines is below, each line after a bar.
+// several lines follows below, each line after a bar.
 type lineHandler struct {
 	out     io.Writer
 	level   slog.Level
-	group   string // in front of the next keys
-	attrs   string // of the logger
+	group   string // the prefix of the keys of new attributes
+	attrs   string // the attributes of the logger, as written
 	writing *sync.Mutex
 }
 
 // Enabled reports whether messages of a level are written.
 func (h *lineHandler) Enabled(_ context.Context, level slog.Level) bool { return level >= h.level }
 
-// Handle writes one message, at once.
+// Handle writes one message with one call of Write.
 func (h *lineHandler) Handle(_ context.Context, r slog.Record) error {
 	label := strings.ToLower(standardLevel(r.Level).String())
 	switch {
@@ -91,25 +89,26 @@ func (h *lineHandler) Handle(_ context.Context, r slog.Record) error {
 
 // WithAttrs returns a handler that writes attrs with each message.
 func (h *lineHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	with := *h
+	copied := *h
 	var line, below strings.Builder
 	for _, a := range attrs {
 		writeAttr(&line, &below, h.group, a)
 	}
-	with.attrs += line.String()
-	return &with
+	copied.attrs += line.String()
+	return &copied
 }
 
-// WithGroup returns a handler that writes name and a dot in front of the keys to come.
+// WithGroup returns a handler that writes name and a dot in front of the keys of later attributes.
 func (h *lineHandler) WithGroup(name string) slog.Handler {
-	with := *h
+	copied := *h
 	if name != "" {
-		with.group += name + "."
+		copied.group += name + "."
 	}
-	return &with
+	return &copied
 }
 
-// writeAttr writes one attribute. An empty one says nothing and is left out.
+// writeAttr writes one attribute to line, or to below if it has several lines. It omits an attribute with an empty
+// value.
 func writeAttr(line, below *strings.Builder, group string, a slog.Attr) {
 	value := a.Value.Resolve()
 	if value.Kind() == slog.KindGroup {

@@ -2,8 +2,8 @@ package terminal
 
 import "strings"
 
-// ForOwner returns a text that was written for an agent, and speaks of the user, as one for the user, who reads it at a
-// terminal. What is in quotes is left as it is: names, and text of notes.
+// ForOwner rewrites a text for an agent, which mentions "the user", as a text for that user at a terminal. Quoted parts
+// are not changed: they are names and text of notes.
 func ForOwner(text string) string {
 	parts := strings.Split(text, `"`)
 	for i := 0; i < len(parts); i += 2 {
@@ -12,7 +12,8 @@ func ForOwner(text string) string {
 	return strings.Join(parts, `"`)
 }
 
-// forOwner has what is said of the user, and how the user is told the same. Of two that begin alike the longer one is first.
+// forOwner replaces phrases about the user with phrases to the user. If one phrase is the beginning of another, the
+// longer one comes first.
 var forOwner = strings.NewReplacer(
 	"a file of the user's that", "a file of yours that",
 	"the answers of the user", "your answers",

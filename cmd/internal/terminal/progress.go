@@ -9,30 +9,30 @@ import (
 	"time"
 )
 
-// Progress tells the user that work is in progress: one line on standard error, once the work
-// has taken a second. It writes nothing if standard error is not a terminal.
+// Progress shows the user that a command is still working: one line on standard error, from the first second
+// on. It writes nothing if standard error is not a terminal.
 type Progress struct {
-	out   io.Writer // nil without a reader
+	out   io.Writer // nil if nothing is shown
 	width int
 	text  string
 	hint  string
 
 	mu     sync.Mutex
-	count  string // how far the work has come, "" if that is not known
-	shown  int    // columns of the line that is on the screen
+	count  string // the progress so far, "" if it is not known
+	shown  int    // the number of columns of the line on the screen, 0 if there is none
 	paused bool
-	timer  *time.Timer // until the next line, nil if there is none to come
+	timer  *time.Timer // shows the next line, nil before the start and after the end
 }
 
-// progressInterval is the time until the first line, and between two.
+// progressInterval is the time until the first line and between updates.
 const progressInterval = time.Second
 
-// StartProgress starts to count the seconds. text says what is being done, and hint what to expect until more
-// is known. The caller calls Stop before it prints anything else. stderr may be a [Messages].
+// StartProgress starts to show progress on stderr, which may be a [Messages]. text describes the work; hint is shown
+// until Count is called. The caller must call Stop before it prints anything else.
 func StartProgress(stderr io.Writer, text, hint string) *Progress {
 	p := &Progress{text: text, hint: hint}
-	messages, shared := stderr.(*Messages)
-	if shared {
+	messages, isShared := stderr.(*Messages)
+	if isShared {
 		stderr = messages.out
 	}
 	width, isTerminal := Width(stderr)
@@ -40,7 +40,7 @@ func StartProgress(stderr io.Writer, text, hint string) *Progress {
 		return p
 	}
 	p.begin(stderr, width)
-	if shared {
+	if isShared {
 		messages.progress.Store(p)
 	}
 	return p
@@ -55,7 +55,7 @@ func (p *Progress) begin(out io.Writer, width int) {
 	p.timer = time.AfterFunc(progressInterval, func() { p.show(time.Since(started)) })
 }
 
-// show writes the line over the one before it.
+// show writes the line over the previous one.
 func (p *Progress) show(elapsed time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,22 +73,22 @@ func (p *Progress) show(elapsed time.Duration) {
 	line := cut(
 		fmt.Sprintf("vaultwicket: %s, %s", about, Span(elapsed.Round(time.Second))),
 		p.width-1,
-	) // in the last column some terminals wrap
+	) // one column less, because some terminals wrap after the last one
 	fmt.Fprint(p.out, "\r"+pad(line, p.shown))
 	p.shown = columns.String(line)
 }
 
-// Count sets how far the work has come, such as "120 of 3000 files read", which replaces the hint.
+// Count sets the progress so far, such as "120 of 3000 files read", which replaces the hint.
 func (p *Progress) Count(count string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.count = count
 }
 
-// echoed is what a terminal shows for Ctrl-C.
+// echoed is the number of columns that a terminal shows for Ctrl-C.
 const echoed = len("^C")
 
-// remove takes the line off the screen, by blanks: that works on every terminal.
+// remove overwrites the line with spaces, which works on every terminal.
 func (p *Progress) remove() {
 	if p.shown > 0 {
 		fmt.Fprint(p.out, "\r"+strings.Repeat(" ", min(p.shown+echoed, p.width-1))+"\r")
@@ -96,7 +96,7 @@ func (p *Progress) remove() {
 	}
 }
 
-// Pause removes the line while something else is on the screen, such as a question, until resume.
+// Pause removes the line until resume is called, so that something else can be shown, such as a question.
 func (p *Progress) Pause() (resume func()) {
 	set := func(paused bool) {
 		p.mu.Lock()
@@ -122,14 +122,14 @@ func (p *Progress) Stop() {
 	}
 }
 
-// Messages is standard error for messages that may come while a [Progress] is shown: its
-// line is removed before one.
+// Messages is a standard error for messages that can be written while a [Progress] is shown. It removes the
+// line of the progress before each message.
 type Messages struct {
 	out      io.Writer
 	progress atomic.Pointer[Progress]
 }
 
-// NewMessages returns a writer to stderr.
+// NewMessages returns a [Messages] that writes to stderr.
 func NewMessages(stderr io.Writer) *Messages { return &Messages{out: stderr} }
 
 // Write writes a whole message.

@@ -13,19 +13,19 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// Screen is where a subcommand prints. The zero Screen is not usable; see [NewScreen].
+// Screen is the standard output of a subcommand as people see it. The zero Screen is not usable; see [NewScreen].
 type Screen struct {
 	out    io.Writer
-	width  int // of the terminal in columns, 0 where there is none
-	colour bool
-	exact  bool // times
-	now    time.Time
+	width  int       // of the terminal in columns, 0 if the output is not a terminal
+	colour bool      // colours are used
+	exact  bool      // times are shown in full
+	now    time.Time // the reference of relative times
 }
 
-// ScreenOptions are the flags of a subcommand that prints for users. The zero Options are the defaults.
+// ScreenOptions are the flags of a subcommand that prints for people. The zero value is the default.
 type ScreenOptions struct {
 	Color Color
-	Exact bool // times in full
+	Exact bool // show times in full
 }
 
 // Flags adds --color and --exact-times.
@@ -52,13 +52,13 @@ func NewScreen(std Streams, o ScreenOptions, now time.Time) Screen {
 	return s
 }
 
-// DefaultScreen returns the screen of a subcommand that prints a text and has no [ScreenOptions].
+// DefaultScreen returns the screen of a subcommand without [ScreenOptions], which must not print times.
 func DefaultScreen(std Streams) Screen { return NewScreen(std, ScreenOptions{}, time.Time{}) }
 
 // IsTerminal reports whether the output is a terminal.
 func (s Screen) IsTerminal() bool { return s.width > 0 }
 
-// Width returns the columns of the terminal, or fallback without one.
+// Width returns the number of columns of the terminal, or fallback if the output is not a terminal.
 func (s Screen) Width(fallback int) int {
 	if s.IsTerminal() {
 		return s.width
@@ -72,10 +72,10 @@ type Color string
 // Colors are the values of --color.
 var Colors = []string{"auto", "always", "never"}
 
-// String returns the value, "" for the default: pflag then adds none to the help.
+// String returns the value. It is "" for the default, so that pflag does not add one to the help.
 func (c *Color) String() string { return string(*c) }
 
-// Set takes one of [Colors].
+// Set accepts one of [Colors].
 func (c *Color) Set(text string) error {
 	if !slices.Contains(Colors, text) {
 		return fmt.Errorf(
@@ -92,9 +92,9 @@ func (c *Color) Set(text string) error {
 // Type names the kind of value in the help.
 func (*Color) Type() string { return "string" }
 
-// on decides whether to use colours. The flag decides if it is always or never; then the
-// environment by its conventions: NO_COLOR with any value, CLICOLOR_FORCE other than 0,
-// CLICOLOR=0, TERM=dumb. By default a terminal has colours.
+// on reports whether to use colours. The flag decides if it is always or never. Otherwise the
+// environment decides by its usual conventions: NO_COLOR with any value, CLICOLOR_FORCE other than 0,
+// CLICOLOR=0, TERM=dumb. By default, colours are used on a terminal.
 func (c Color) on(lookup func(string) (string, bool), isTerminal bool) bool {
 	value := func(name string) string {
 		text, _ := lookup(name)
@@ -111,10 +111,10 @@ func (c Color) on(lookup func(string) (string, bool), isTerminal bool) bool {
 	return isTerminal && value("CLICOLOR") != "0" && value("TERM") != "dumb"
 }
 
-// Style is how text looks. The zero Style is plain.
+// Style is the SGR parameter of a colour or weight. The zero Style is plain.
 type Style string
 
-// The styles, by what they say.
+// The styles, named after what they mean.
 const (
 	Plain  Style = ""
 	Strong Style = "1"
@@ -125,7 +125,7 @@ const (
 	Name   Style = "36"
 )
 
-// Paint returns text in a style, and text itself where there are no colours.
+// Paint returns text in a style, or text itself if colours are not used.
 func (s Screen) Paint(style Style, text string) string {
 	if !s.colour || style == Plain || text == "" {
 		return text
@@ -133,7 +133,7 @@ func (s Screen) Paint(style Style, text string) string {
 	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
 }
 
-// DecisionStyles are the colours of decisions, verdicts of rules and outcomes of calls.
+// DecisionStyles are the styles of decisions, verdicts of rules and outcomes of calls.
 var DecisionStyles = map[string]Style{
 	"allow": Good,
 	"reply": Good,
@@ -143,14 +143,14 @@ var DecisionStyles = map[string]Style{
 	"end":   Faint,
 }
 
-// EffectStyles are the colours of effects that change something.
+// EffectStyles are the styles of effects that change something.
 var EffectStyles = map[string]Style{
 	tiers.Writes.String():    Alert,
 	tiers.Destroys.String():  Bad,
 	tiers.Publishes.String(): Bad,
 }
 
-// Signed paints a row of a difference by its sign: removed or added.
+// Signed paints a row of a difference by its sign, "-" for removed and "+" for added.
 func (s Screen) Signed(sign, row string) string {
 	switch sign {
 	case "-":
@@ -161,17 +161,17 @@ func (s Screen) Signed(sign, row string) string {
 	return row
 }
 
-// longAgo is when a date says more than a number of days.
+// longAgo is the age from which a date is more useful than a number of days.
 const longAgo = 30 * 24 * time.Hour
 
-// Time returns when something happened: "3 min ago" on a terminal, a date if that is long ago or
-// in the future, and the exact time (RFC 3339, UTC) everywhere else or with --exact-times.
+// Time formats the time of an event. On a terminal it is relative, such as "3 min ago", or a date if the event was
+// long ago. Otherwise, with --exact-times, and for a time in the future it is the exact time (RFC 3339, UTC).
 func (s Screen) Time(t time.Time) string {
 	if s.exact || !s.IsTerminal() {
 		return t.UTC().Format(time.RFC3339)
 	}
 	switch age := s.now.Sub(t); {
-	case age < -time.Minute: // a clock was put back
+	case age < -time.Minute: // the clock was set back
 		return t.UTC().Format(time.RFC3339)
 	case age < 5*time.Second:
 		return "just now"
@@ -182,7 +182,7 @@ func (s Screen) Time(t time.Time) string {
 	}
 }
 
-// Span returns a length of time in one unit, rounded down and not below zero: "40 s", "3 min", "5 h", "2 d".
+// Span formats a duration in one unit, rounded down and not below zero: "40 s", "3 min", "5 h", "2 d".
 func Span(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -197,14 +197,14 @@ func Span(d time.Duration) string {
 	return fmt.Sprintf("%d d", d/(24*time.Hour))
 }
 
-// columns counts the columns that text takes on a terminal. A character whose width
-// depends on the terminal counts as narrow, whatever the locale.
+// columns measures the width of text on a terminal. Characters of ambiguous width count as narrow in every
+// locale.
 var columns = displaywidth.Options{}
 
 const ellipsis = "…"
 
-// cut returns text in at most width columns. It cuts between characters as a reader sees
-// them, and so never within one.
+// cut truncates text to at most width columns. It never cuts within a character as a reader sees it (grapheme
+// cluster).
 func cut(text string, width int) string {
 	if width <= 0 {
 		return ""
@@ -212,12 +212,13 @@ func cut(text string, width int) string {
 	return columns.TruncateString(text, width, ellipsis)
 }
 
+// pad adds spaces to text up to width columns.
 func pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-columns.String(text)))
 }
 
-// Wrap breaks text into lines of at most width columns, at blanks where there are some. A
-// longer word is broken between two characters. Line breaks of the text are kept.
+// Wrap breaks text into lines of at most width columns, at spaces if possible. A word that is too long is broken
+// between two characters. Existing line breaks are kept.
 func Wrap(text string, width int) []string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -226,9 +227,9 @@ func Wrap(text string, width int) []string {
 	return lines
 }
 
-// Fit returns lines for a stream: if that is a terminal, a line that is wider than it continues below its last column,
-// which begins after two blanks or more. Lines are broken at blanks alone: a word that is wider than the terminal
-// stays whole, so that it can be copied. The lines have no colours.
+// Fit wraps the lines of text for a stream, if that is a terminal. Columns in a line are separated by two spaces or
+// more, and a line that is too wide continues below the start of its last column. Lines are broken only at spaces: a word that is
+// wider than the terminal stays whole, so that it can be copied. The text must not contain colours.
 func Fit(stream any, text string) string {
 	width, _, isTerminal := reportedSize(stream)
 	if !isTerminal || width <= 0 {
@@ -238,16 +239,17 @@ func Fit(stream any, text string) string {
 }
 
 const (
-	leastColumn = 24 // columns that a column of text needs for its lines to be below each other
-	plainIndent = "    "
+	leastColumn = 24     // minimum width of a column of text whose lines are below each other
+	plainIndent = "    " // the indent of continued lines without such a column
 )
 
+// fitted wraps text as [Fit] does, to width columns.
 func fitted(text string, width int) string {
-	var all strings.Builder
+	var result strings.Builder
 	for line := range strings.Lines(text) {
 		bare := strings.TrimSuffix(line, "\n")
 		if columns.String(bare) <= width {
-			all.WriteString(line)
+			result.WriteString(line)
 			continue
 		}
 		row := bare[:columnStart(bare, width)]
@@ -255,38 +257,39 @@ func fitted(text string, width int) string {
 		if row != "" {
 			indent = strings.Repeat(" ", columns.String(row))
 		}
-		isBegun := false
+		hasWord := false
 		for word := range strings.SplitSeq(bare[len(row):], " ") {
 			joined := row + word
-			if isBegun {
+			if hasWord {
 				joined = row + " " + word
 			}
-			if isBegun && columns.String(joined) > width {
-				all.WriteString(strings.TrimRight(row, " ") + "\n")
+			if hasWord && columns.String(joined) > width {
+				result.WriteString(strings.TrimRight(row, " ") + "\n")
 				joined = indent + word
 				if columns.String(joined) > width {
-					joined = word // whole, if it is no wider than the terminal
+					joined = word // without the indent, the word may fit
 				}
 			}
 			row = joined
-			isBegun = true
+			hasWord = true
 		}
-		all.WriteString(row + line[len(bare):])
+		result.WriteString(row + line[len(bare):])
 	}
-	return all.String()
+	return result.String()
 }
 
-// columnStart returns where the last column of a line begins that has room for text, 0 if there is none.
+// columnStart returns the index at which the last column begins that is wide enough for text, 0 if there is none.
 func columnStart(line string, width int) (start int) {
-	for at := 2; at < len(line); at++ {
-		isStart := line[at] != ' ' && line[at-2:at] == "  "
-		if isStart && columns.String(line[:at]) <= width-leastColumn {
-			start = at
+	for i := 2; i < len(line); i++ {
+		isStart := line[i] != ' ' && line[i-2:i] == "  "
+		if isStart && columns.String(line[:i]) <= width-leastColumn {
+			start = i
 		}
 	}
 	return start
 }
 
+// wrapLine wraps one line as [Wrap] does.
 func wrapLine(text string, width int) (lines []string) {
 	line := ""
 	for i, word := range strings.Split(text, " ") {
@@ -300,7 +303,7 @@ func wrapLine(text string, width int) (lines []string) {
 			line = word
 		}
 		for columns.String(line) > width {
-			// The characters at the start of text that fit, at least one.
+			// end is the length of the characters that fit, at least one.
 			end := 0
 			used := 0
 			for g := columns.StringGraphemes(line); g.Next(); {

@@ -11,12 +11,12 @@ import (
 // Column is a column of a table.
 type Column struct {
 	Title string
-	// Min is how far the column may be narrowed where a row is wider than the terminal; 0
-	// keeps it as wide as its cells.
+	// Min is the minimum width to which the column may be narrowed if a row is wider than the terminal. With 0
+	// it always has the width of its cells.
 	Min        int
-	OnTerminal bool // a column that scripts do not get
-	// Below has the cells of the column printed below their rows where the rows are wider
-	// than the terminal: for what is of use as a whole only, such as an id.
+	OnTerminal bool // the column is only shown on a terminal, not in scripts
+	// Below moves the cells of the column below their rows if the rows are wider than the terminal. It is for
+	// values that are useless when truncated, such as ids.
 	Below bool
 }
 
@@ -29,13 +29,13 @@ type Cell struct {
 // Text returns a plain cell.
 func Text(text string) Cell { return Cell{Text: text} }
 
-// Table collects rows and prints them aligned. Text of cells is cleaned: it takes one line
-// and contains nothing that a terminal obeys.
+// Table collects rows and prints them aligned. The text of a cell is sanitized to one line without control
+// characters.
 type Table struct {
 	screen  Screen
 	columns []Column
 	rows    [][]Cell
-	begun   bool // the header is printed
+	begun   bool // the header has been printed
 }
 
 // Table returns an empty table.
@@ -54,8 +54,8 @@ func (t *Table) Add(cells ...Cell) {
 	t.rows = append(t.rows, row)
 }
 
-// Flush prints the rows that were collected since the last time. They are aligned with each
-// other. A table without rows prints nothing.
+// Flush prints the rows that were added since the last Flush, aligned with each other. Without rows it prints
+// nothing.
 func (t *Table) Flush() error {
 	rows := t.rows
 	t.rows = nil
@@ -71,7 +71,7 @@ func (t *Table) Flush() error {
 	return Write(t.screen.out, text)
 }
 
-// forScripts aligns whole cells by their number of characters, as text/tabwriter does.
+// forScripts aligns cells by their number of characters, as text/tabwriter does, and does not truncate them.
 func (t *Table) forScripts(rows [][]Cell) string {
 	widths := map[int]int{}
 	for _, row := range rows {
@@ -92,8 +92,9 @@ func (t *Table) forScripts(rows [][]Cell) string {
 	return text.String()
 }
 
-const gap = 2
+const gap = 2 // columns between cells
 
+// forTerminal aligns cells by their width, and truncates them to the width of the terminal.
 func (t *Table) forTerminal(rows [][]Cell) string {
 	if !t.begun {
 		header := make([]Cell, len(t.columns))
@@ -102,7 +103,6 @@ func (t *Table) forTerminal(rows [][]Cell) string {
 		}
 		rows = append([][]Cell{header}, rows...)
 	}
-	// The widths of the columns of rows.
 	n := len(t.columns)
 	widths := make([]int, n)
 	for _, row := range rows {
@@ -117,9 +117,8 @@ func (t *Table) forTerminal(rows [][]Cell) string {
 	if below >= 0 {
 		widths[below] = 0
 	}
-	// Take columns from the widest until a row fits. What is left over when all have their least width
-	// is cut at the edge.
-	for over := total(widths) - t.screen.width; over > 0; over-- {
+	// Narrow the widest column until a row fits. If all have their minimum width, line truncates the rest.
+	for excess := total(widths) - t.screen.width; excess > 0; excess-- {
 		widest := -1
 		for i, column := range t.columns {
 			isNarrowable := column.Min > 0 && widths[i] > column.Min
@@ -144,7 +143,7 @@ func (t *Table) forTerminal(rows [][]Cell) string {
 	return text.String()
 }
 
-// total returns the width of a row. A column without a width takes no gap, either.
+// total returns the width of a row. A column of width 0 has no gap either.
 func total(widths []int) int {
 	sum := -gap
 	for _, width := range widths {
@@ -155,7 +154,7 @@ func total(widths []int) int {
 	return sum
 }
 
-// line returns a row. What is beyond the edge of the terminal is cut, too.
+// line returns a row, truncated to the width of the terminal.
 func (t *Table) line(row []Cell, widths []int) string {
 	var text, blanks strings.Builder
 	used := 0
@@ -163,18 +162,18 @@ func (t *Table) line(row []Cell, widths []int) string {
 		if widths[i] == 0 {
 			continue
 		}
-		shown := cut(cell.Text, min(widths[i], t.screen.width-used))
-		if shown != "" {
-			text.WriteString(blanks.String() + t.screen.Paint(cell.Style, shown))
+		visible := cut(cell.Text, min(widths[i], t.screen.width-used))
+		if visible != "" {
+			text.WriteString(blanks.String() + t.screen.Paint(cell.Style, visible))
 			blanks.Reset()
 		}
-		blanks.WriteString(strings.Repeat(" ", max(0, widths[i]-columns.String(shown))+gap))
+		blanks.WriteString(strings.Repeat(" ", max(0, widths[i]-columns.String(visible))+gap))
 		used += widths[i] + gap
 	}
 	return text.String()
 }
 
-// Facts are names with values, one below the other. Text is cleaned like the cells of a table.
+// Facts are names with values, one below the other. Text is sanitized like the cells of a table.
 type Facts struct {
 	screen Screen
 	rows   [][2]Cell
@@ -183,7 +182,7 @@ type Facts struct {
 // Facts returns an empty list.
 func (s Screen) Facts() *Facts { return &Facts{screen: s} }
 
-// Add adds a fact. One without a value is left out.
+// Add adds a fact, unless its value is "".
 func (f *Facts) Add(name, value string, style Style) {
 	if value == "" {
 		return
@@ -191,7 +190,7 @@ func (f *Facts) Add(name, value string, style Style) {
 	f.rows = append(f.rows, [2]Cell{{sanitize.Line(name), Faint}, {sanitize.Line(value), style}})
 }
 
-// Print writes the facts. On a terminal a long value continues below itself.
+// Print writes the facts. On a terminal, long values are wrapped in their own column.
 func (f *Facts) Print() error {
 	s := f.screen
 	names := 0
@@ -218,5 +217,5 @@ func (f *Facts) Print() error {
 	return Write(s.out, text.String())
 }
 
-// minValue is the width of values on a terminal that is too narrow.
+// minValue is the minimum width of values on a narrow terminal.
 const minValue = 10

@@ -1,6 +1,6 @@
-// Package terminal is the command line as a subcommand sees it: its streams and flags,
+// Package terminal provides what subcommands need of a command line: streams and flags,
 // confirmations, tables and colours, messages on standard error, and exit statuses. It is
-// the only package that uses pflag, and the one place that prints errors.
+// the only package that uses pflag, and the only one that prints errors.
 package terminal
 
 import (
@@ -32,7 +32,7 @@ func IsTerminal(stream any) bool {
 	return err != nil || !os.SameFile(info, null)
 }
 
-// File returns the terminal that a stream is, see [IsTerminal]. ok is false if it is none.
+// File returns the file of a stream that is a terminal, see [IsTerminal]. ok is false if it is not.
 func File(stream any) (file *os.File, ok bool) {
 	if !IsTerminal(stream) {
 		return nil, false
@@ -40,7 +40,7 @@ func File(stream any) (file *os.File, ok bool) {
 	return fileOf(stream)
 }
 
-// fileOf returns the file that a stream is.
+// fileOf returns the file behind a stream. ok is false if it is not a file.
 func fileOf(stream any) (file *os.File, ok bool) {
 	switch wrapped := stream.(type) {
 	case *Output:
@@ -52,8 +52,8 @@ func fileOf(stream any) (file *os.File, ok bool) {
 	return file, ok
 }
 
-// Visible returns text from outside as our own messages show it: control sequences
-// of a terminal and invisible characters appear as escapes.
+// Visible returns text from outside for our own messages: control sequences and invisible characters are
+// replaced by visible escapes.
 func Visible(s string) string {
 	text, _ := sanitize.Text(s)
 	return text
@@ -67,8 +67,8 @@ const (
 	Note    = "note"
 )
 
-// Message writes "vaultwicket: LABEL: TEXT" and a line break; on a terminal no word is broken. A [Quiet] stream gets
-// errors alone.
+// Message writes "vaultwicket: LABEL: TEXT" and a line break, wrapped at words on a terminal. To a [Quiet] stream it
+// only writes errors.
 func Message(w io.Writer, label, text string) {
 	if _, isQuiet := w.(*Quiet); isQuiet && label != Error {
 		return
@@ -76,16 +76,16 @@ func Message(w io.Writer, label, text string) {
 	fmt.Fprint(w, Fit(w, fmt.Sprintf("vaultwicket: %s: %s\n", label, Visible(text))))
 }
 
-// Quiet is a standard error on which only errors and questions are written: no notes, hints, warnings and progress.
+// Quiet is a standard error that only shows errors and questions: no notes, hints, warnings or progress.
 type Quiet struct{ to io.Writer }
 
-// NewQuiet returns a stream that writes to another one.
+// NewQuiet returns a [Quiet] that writes to a stream.
 func NewQuiet(to io.Writer) *Quiet { return &Quiet{to} }
 
 // Write writes to the stream.
 func (q *Quiet) Write(text []byte) (int, error) { return q.to.Write(text) }
 
-// Notef writes a note: a fact that the user should know and that is not an error.
+// Notef writes a note: a fact that the user should know, but not an error.
 func Notef(w io.Writer, format string, args ...any) { Message(w, Note, fmt.Sprintf(format, args...)) }
 
 // Streams are the input, output and environment of a command.
@@ -95,8 +95,8 @@ type Streams struct {
 	Lookup   func(string) (string, bool)
 	Environ  func() []string
 	Console  func() (io.ReadWriteCloser, error) // opens the terminal of the process; nil if there is none
-	Verbose  bool                               // --verbose: what is usually left out is printed, too
-	Hints    *Hints                             // of the command that runs; may be nil
+	Verbose  bool                               // --verbose: details are printed, too
+	Hints    *Hints                             // rewrites the hints of the running command; may be nil
 }
 
 // IsQuiet reports whether --quiet is given: then Err is a [Quiet].
@@ -105,7 +105,8 @@ func (s Streams) IsQuiet() bool {
 	return isQuiet
 }
 
-// LogLevel returns the minimum level of log lines: that of the settings, unless --quiet or --verbose is given.
+// LogLevel returns the minimum level of log lines: set, which comes from the settings, unless --quiet or --verbose is
+// given.
 func (s Streams) LogLevel(set slog.Level) slog.Level {
 	switch {
 	case s.IsQuiet():
@@ -130,7 +131,7 @@ func (s Streams) Getenv(name string) string {
 	return value
 }
 
-// defaultWidth is the number of columns of a terminal that does not report it.
+// defaultWidth is the assumed number of columns of a terminal that does not report its size.
 const defaultWidth = 80
 
 // Width returns the number of columns of a terminal; ok is false if stream is not one.
@@ -139,6 +140,8 @@ func Width(stream any) (columns int, ok bool) {
 	return columns, ok
 }
 
+// size returns the size of a terminal with a default for the columns; rows may be 0. ok is false if stream is not a
+// terminal.
 func size(stream any) (columns, rows int, ok bool) {
 	columns, rows, ok = reportedSize(stream)
 	if ok && columns <= 0 {
@@ -147,7 +150,7 @@ func size(stream any) (columns, rows int, ok bool) {
 	return columns, rows, ok
 }
 
-// reportedSize returns the size that a terminal reports, 0 for what it does not; ok is false if stream is not one.
+// reportedSize returns the size that a terminal reports, 0 if it does not; ok is false if stream is not a terminal.
 func reportedSize(stream any) (columns, rows int, ok bool) {
 	file, isFile := fileOf(stream)
 	if !isFile || !term.IsTerminal(int(file.Fd())) {
@@ -160,11 +163,11 @@ func reportedSize(stream any) (columns, rows int, ok bool) {
 	return columns, rows, true
 }
 
-// Confirm asks a question on out and reports whether the next line of in is "yes" or "y". Everything else is a
-// no: another word, the end of the input, a line without its end, an answer after ctx has ended.
+// Confirm asks a question on out and reports whether the next line of in is "yes" or "y". Everything else counts as
+// no: another word, the end of the input, a line without its end, an answer after ctx is done.
 //
-// If ctx ends first, the goroutine that reads the line continues until there is one, because a
-// read of a terminal cannot be cancelled. The program ends then.
+// If ctx is done first, the goroutine that reads the line keeps waiting for it, because reading from a
+// terminal cannot be cancelled. The program is expected to end then.
 func Confirm(ctx context.Context, in io.Reader, out io.Writer, question string) bool {
 	fmt.Fprint(out, question+" [y/N] ")
 	answer, ok := Ask(ctx, in, out)
@@ -172,45 +175,47 @@ func Confirm(ctx context.Context, in io.Reader, out io.Writer, question string) 
 }
 
 // Pages shows rows on out, a terminal, one screen at a time; each line from in shows the next
-// screen. It reports false if ctx or in ends first: then the rest was not seen.
+// screen. It returns false if the user did not see all rows, because they stopped, in ended or ctx is done.
 func Pages(ctx context.Context, in io.Reader, out io.Writer, rows []string) bool {
 	page := len(rows)
-	if _, height, ok := size(out); ok && height > 0 && len(rows) > height-2 { // 0: it does not report it
+	if _, height, ok := size(out); ok && height > 0 && len(rows) > height-2 { // a height of 0 is unknown
 		page = max(1, height-2)
 	}
-	for at := 0; ; {
-		for _, row := range rows[at:min(len(rows), at+page)] {
+	for shown := 0; ; {
+		for _, row := range rows[shown:min(len(rows), shown+page)] {
 			fmt.Fprintln(out, row)
 		}
-		if at += page; at >= len(rows) {
+		if shown += page; shown >= len(rows) {
 			return ctx.Err() == nil
 		}
-		fmt.Fprintf(out, "-- row %d of %d; Enter shows more, q stops -- ", at, len(rows))
+		fmt.Fprintf(out, "-- row %d of %d; Enter shows more, q stops -- ", shown, len(rows))
 		if answer, ok := Ask(ctx, in, out); !ok || answer == "q" {
 			return false
 		}
 	}
 }
 
-// Ask returns the next line of in, an answer of a few words; ok is false if it is longer, and if ctx or in ends first.
+// Ask returns the next line of in, without spaces around it. ok is false if the line is longer than a few words, in
+// ends first or ctx is done.
 func Ask(ctx context.Context, in io.Reader, out io.Writer) (line string, ok bool) {
 	return ask(ctx, in, out, maxAnswer)
 }
 
-// AskText is [Ask] for a text of up to 4 KiB, such as a path.
+// AskText does the same as [Ask] for a text of up to 4 KiB, such as a path.
 func AskText(ctx context.Context, in io.Reader, out io.Writer) (line string, ok bool) {
 	return ask(ctx, in, out, maxTyped)
 }
 
+// ask reads a line of up to most bytes.
 func ask(ctx context.Context, in io.Reader, out io.Writer, most int) (line string, ok bool) {
-	type typed struct {
+	type result struct {
 		line string
 		ok   bool
 	}
-	answer := make(chan typed, 1)
+	answer := make(chan result, 1)
 	go func() {
 		line, ok := readAnswer(in, most)
-		answer <- typed{line, ok}
+		answer <- result{line, ok}
 	}()
 	select {
 	case <-ctx.Done():
@@ -218,33 +223,33 @@ func ask(ctx context.Context, in io.Reader, out io.Writer, most int) (line strin
 		return "", false
 	case a := <-answer:
 		if !a.ok && IsTerminal(out) {
-			fmt.Fprintln(out) // the input has ended where the question is
+			fmt.Fprintln(out) // the cursor is still on the line with the question
 		}
 		return a.line, a.ok && ctx.Err() == nil
 	}
 }
 
 const (
-	maxAnswer = 64      // "yes" with blanks around it
-	maxTyped  = 4 << 10 // a terminal gives no longer line
+	maxAnswer = 64      // "yes" with spaces around it
+	maxTyped  = 4 << 10 // the maximum length of a line from a terminal
 )
 
-// readAnswer reads one line and nothing after it, which is for the next reader of the terminal. A line
-// that is too long is read to its end, because its rest would be a command for the shell.
+// readAnswer reads one line of up to most bytes. It does not read beyond the line, because the rest is for the next
+// reader of the terminal. A line that is too long is read to its end: otherwise the shell would run its rest.
 func readAnswer(in io.Reader, most int) (answer string, ok bool) {
 	var line []byte
-	var letter [1]byte
+	var char [1]byte
 	for range maxTyped {
-		if _, err := io.ReadFull(in, letter[:]); err != nil {
+		if _, err := io.ReadFull(in, char[:]); err != nil {
 			return "", false
 		}
-		if letter[0] == '\n' {
+		if char[0] == '\n' {
 			if len(line) > most {
 				return "", false
 			}
 			return strings.TrimSpace(string(line)), true
 		}
-		line = append(line, letter[0])
+		line = append(line, char[0])
 	}
 	return "", false
 }
