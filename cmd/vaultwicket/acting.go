@@ -6,17 +6,18 @@ import (
 	"github.com/vaultwicket/vaultwicket/allowlist"
 )
 
-// acting is a subcommand that does something before it prints what it was, so that it was done although the output could
-// not be written.
+// acting describes a subcommand that changes something before it prints. If its output cannot be written, the user
+// must be told that the change was made.
 type acting struct {
-	look   string                   // where the user sees what was done
-	reads  []string                 // words with which it only prints
-	isRead func(args []string) bool // in place of the words, may be nil
+	look   string                   // a hint about where the user can see the change
+	reads  []string                 // arguments with which the subcommand only prints
+	isRead func(args []string) bool // replaces reads, may be nil
 }
 
-// lookAtNotes is where the user sees what was done to notes.
+// lookAtNotes is the hint about where the user can see changes of notes.
 const lookAtNotes = `"vaultwicket audit list" and "vaultwicket undo list" show what was done`
 
+// actingCommands are the subcommands that change something.
 var actingCommands = map[string]acting{
 	"run":       {look: lookAtNotes, isRead: runsReading},
 	"batch":     {look: lookAtNotes, reads: []string{"--dry-run"}},
@@ -36,7 +37,7 @@ var actingCommands = map[string]acting{
 	"flow":      {look: `"vaultwicket access PATH" shows what a note is made of`},
 }
 
-// acts reports whether a subcommand with these arguments does something, and where the user sees that.
+// acts reports whether a subcommand changes something with these arguments, and where the user can see that.
 func acts(name string, args []string) (look string, does bool) {
 	command, isActing := actingCommands[name]
 	if !isActing {
@@ -49,7 +50,7 @@ func acts(name string, args []string) (look string, does bool) {
 	return command.look, !isRead
 }
 
-// runsReading reports whether a command line of run has a command that changes nothing.
+// runsReading reports whether the arguments of run contain a command that changes nothing, or no command.
 func runsReading(args []string) bool {
 	for _, arg := range args {
 		if described, err := allowlist.Describe(arg); err == nil {

@@ -26,11 +26,11 @@ var helpOfAudit = description{
 	},
 }
 
-// audit is "vaultwicket audit". Its flags may come before the word that says what it does, too.
+// audit runs "vaultwicket audit". Flags may also come before the action.
 func audit(ctx context.Context, std terminal.Streams, args []string) error {
 	if len(args) > 1 && strings.HasPrefix(args[0], "-") {
-		if at := flagWords(helpOfAudit.Name, args); at < len(args) {
-			args = slices.Concat([]string{args[at]}, args[:at], args[at+1:])
+		if i := flagWords(helpOfAudit.Name, args); i < len(args) {
+			args = slices.Concat([]string{args[i]}, args[:i], args[i+1:])
 		}
 	}
 	return oversight.Audit(ctx, std, args)

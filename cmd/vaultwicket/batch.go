@@ -37,15 +37,15 @@ var helpOfBatch = description{
 }
 
 const (
-	maxBatchInput  = 4 << 20  // as one message of MCP: 2 MiB of text, and JSON may double it
-	maxBatchOutput = 16 << 20 // as the output of one command; the operations share it
+	maxBatchInput  = 4 << 20  // bytes, as for an MCP message: 2 MiB of text, which JSON may double
+	maxBatchOutput = 16 << 20 // bytes for all operations together, as for one command
 )
 
-// runBatch is "vaultwicket batch": operations from a file, their results as JSON.
+// runBatch runs "vaultwicket batch", which carries out operations from a file and prints their results as JSON.
 func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 	dryRun := false
 	propose := ""
-	o, err := bootstrap.Open("batch", std, args, func(f *settings.Flags) {
+	opened, err := bootstrap.Open("batch", std, args, func(f *settings.Flags) {
 		f.BoolVar(&dryRun, "dry-run", false, "preview the batch; nothing is changed")
 		f.StringVar(&propose, "propose", "", "leave the batch for the owner; with the id of a proposal plan that one again")
 		f.Lookup("propose").NoOptDefVal = newProposal
@@ -55,17 +55,17 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	if o.Remote == nil {
-		defer o.Runner.Close()
-		defer o.Gateway.Flush()
+	if opened.Remote == nil {
+		defer opened.Runner.Close()
+		defer opened.Gateway.Flush()
 	}
-	if len(o.Rest) != 1 {
+	if len(opened.Rest) != 1 {
 		return &terminal.UsageError{
 			Reason: "batch requires one file",
 			Advice: `"-" reads the operations from standard input`,
 		}
 	}
-	input, err := readBatch(ctx, std, o.Rest[0])
+	input, err := readBatch(ctx, std, opened.Rest[0])
 	if err != nil {
 		return err
 	}
@@ -80,15 +80,15 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 	if propose != "" {
 		operations.Propose = true
 		operations.Again = strings.TrimPrefix(propose, newProposal)
-		input = withField(input, "propose", proposed(operations)) // for a server elsewhere
+		input = withField(input, "propose", proposed(operations)) // for a remote server
 	}
-	if operations.Propose && isDryRun { // by flags or in the file: as in the arguments of the tool
+	if operations.Propose && isDryRun { // each can be given as a flag or in the file
 		return &terminal.UsageError{
 			Reason: "batch: a proposal and a dry run cannot be combined",
 			Advice: "leave one of --propose and --dry-run out, also of the file",
 		}
 	}
-	user := &oversight.User{Std: o.Std, Progress: o.Progress("batch")}
+	user := &oversight.User{Std: opened.Std, Progress: opened.Progress("batch")}
 	operations.MaxOutput = maxBatchOutput
 	operations.Owner = true
 	operations.Ask = user.Asker()
@@ -96,25 +96,25 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 	operations.Client = bootstrap.AtTerminal
 	operations.Surface = bootstrap.AtTerminal
 	if operations.Propose {
-		return proposeBatch(ctx, std, o, user, operations, input)
+		return proposeBatch(ctx, std, opened, user, operations, input)
 	}
 	if isDryRun {
-		return dryRunBatch(ctx, std, o, user, operations.Batch, input)
+		return dryRunBatch(ctx, std, opened, user, operations.Batch, input)
 	}
 	var result gateway.BatchResult
-	if o.Remote != nil {
-		result, err = serverOf(o, user.AsksRemote()).Batch(ctx, input)
+	if opened.Remote != nil {
+		result, err = serverOf(opened, user.AsksRemote()).Batch(ctx, input)
 	} else {
-		result = o.Gateway.DoBatch(bootstrap.Counting(ctx, user.Progress), operations.Batch)
+		result = opened.Gateway.DoBatch(bootstrap.Counting(ctx, user.Progress), operations.Batch)
 	}
 	user.Progress.Stop()
 	if err != nil {
 		return err
 	}
 	if user.Declined && result.Error != nil {
-		_ = user.Cancelled() // the status is that of the answer
+		_ = user.Cancelled() // the exit status comes from the result
 	}
-	if o.MarkUntrusted {
+	if opened.MarkUntrusted {
 		result = result.Marked()
 	}
 	status := terminal.ExitDone
@@ -124,7 +124,7 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 	return terminal.PrintJSON(std.Out, result, status)
 }
 
-// dryRunBatch prints the plan of a batch, of which nothing is made.
+// dryRunBatch prints the plan of a batch without carrying it out.
 func dryRunBatch(
 	ctx context.Context,
 	std terminal.Streams,
@@ -156,7 +156,7 @@ func dryRunBatch(
 // newProposal is the value of --propose without an id.
 const newProposal = "true"
 
-// proposed is the argument "propose" of a batch that is proposed: the id of a proposal, or true for a new one.
+// proposed returns the argument "propose" of a batch: the id of a proposal, or true for a new one.
 func proposed(b mcpserver.BatchCall) any {
 	if b.Again != "" {
 		return b.Again
@@ -164,7 +164,7 @@ func proposed(b mcpserver.BatchCall) any {
 	return true
 }
 
-// proposeBatch leaves a batch for the owner, and prints what the agent is told of that.
+// proposeBatch proposes a batch to the owner, and prints the result for the agent.
 func proposeBatch(
 	ctx context.Context,
 	std terminal.Streams,
@@ -193,7 +193,7 @@ func proposeBatch(
 	return terminal.PrintJSON(std.Out, result, terminal.StatusOfResult(result.Error))
 }
 
-// withField returns the arguments of a batch with one more, as JSON. What is no object is left as it is.
+// withField adds a field to the JSON arguments of a batch. Input that is not a JSON object is returned unchanged.
 func withField(input []byte, name string, value any) []byte {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(input, &fields); err != nil || fields == nil {
@@ -211,7 +211,7 @@ func withField(input []byte, name string, value any) []byte {
 	return changed
 }
 
-// readBatch reads a file, or standard input. Nobody waits for input that does not come when a signal does.
+// readBatch reads a file, or standard input for "-". It stops waiting for input when ctx is done.
 func readBatch(ctx context.Context, std terminal.Streams, name string) ([]byte, error) {
 	in := std.In
 	if name != "-" {

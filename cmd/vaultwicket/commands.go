@@ -15,7 +15,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-// callPrefix is what a call of a command begins with at a terminal.
+// callPrefix is the beginning of a command line that runs a command of a vault.
 const callPrefix = "vaultwicket run"
 
 var helpOfCommands = description{
@@ -31,13 +31,14 @@ var helpOfExplain = description{
 	Examples: []example{{"the parameters of a command", "vaultwicket explain tasks"}},
 }
 
+// listCommands runs "vaultwicket commands", which lists the enabled commands, or all of them.
 func listCommands(ctx context.Context, std terminal.Streams, args []string) error {
-	var all bool
-	var look terminal.ScreenOptions
+	var showAll bool
+	var screenOptions terminal.ScreenOptions
 	o, err := bootstrap.Open("commands", std, args, func(f *settings.Flags) {
-		f.BoolVar(&all, "all", false, "also the commands that are not enabled, and why not")
+		f.BoolVar(&showAll, "all", false, "also the commands that are not enabled, and why not")
 		f.CallsServer()
-		look.ColorFlag(f.FlagSet)
+		screenOptions.ColorFlag(f.FlagSet)
 	})
 	if err != nil {
 		return err
@@ -55,7 +56,7 @@ func listCommands(ctx context.Context, std terminal.Streams, args []string) erro
 			return err
 		}
 		for _, c := range list {
-			if all || c.Allowed {
+			if showAll || c.Allowed {
 				commands = append(
 					commands,
 					gateway.ExplainedCommand{CommandEntry: c, Why: c.Hint, Params: []gateway.ExplainedParam{}},
@@ -64,11 +65,11 @@ func listCommands(ctx context.Context, std terminal.Streams, args []string) erro
 		}
 	} else {
 		for _, c := range o.Gateway.Listing() {
-			if all || c.Enabled() {
+			if showAll || c.Enabled() {
 				commands = append(commands, c.Explained())
 			}
 		}
-		if all {
+		if showAll {
 			commands = append(commands, drifted(ctx, o)...)
 		}
 		if why := o.Gateway.WhyEnded(); why != "" {
@@ -78,17 +79,16 @@ func listCommands(ctx context.Context, std terminal.Streams, args []string) erro
 	if o.JSON {
 		return terminal.PrintJSON(std.Out, commands, terminal.ExitDone)
 	}
-	// Print the parameters of commands, or with all whether each is enabled.
-	s := terminal.NewScreen(std, look, time.Time{})
-	last := []terminal.Column{{Title: "command and its parameters", Min: 10}}
-	if all {
-		last = []terminal.Column{{Title: "command"}, {Title: "enabled", Min: 10}}
+	screen := terminal.NewScreen(std, screenOptions, time.Time{})
+	columns := []terminal.Column{{Title: "command and its parameters", Min: 10}}
+	if showAll {
+		columns = []terminal.Column{{Title: "command"}, {Title: "enabled", Min: 10}}
 	}
-	table := s.Table(append([]terminal.Column{{Title: "tier"}, {Title: "effect"}}, last...)...)
+	table := screen.Table(append([]terminal.Column{{Title: "tier"}, {Title: "effect"}}, columns...)...)
 	for _, c := range commands {
 		effect := terminal.Cell{Text: c.Effect, Style: terminal.EffectStyles[c.Effect]}
 		switch {
-		case !all:
+		case !showAll:
 			table.Add(terminal.Text(c.Tier), effect, terminal.Text(c.Signature))
 		case c.Why == "":
 			table.Add(
@@ -109,6 +109,7 @@ func listCommands(ctx context.Context, std terminal.Streams, args []string) erro
 	return table.Flush()
 }
 
+// explain runs "vaultwicket explain", which describes a command.
 func explain(ctx context.Context, std terminal.Streams, args []string) error {
 	o, err := bootstrap.Open("explain", std, args, (*settings.Flags).CallsServer)
 	if err != nil {
@@ -150,33 +151,33 @@ func explain(ctx context.Context, std terminal.Streams, args []string) error {
 	return terminal.Write(std.Out, terminal.Fit(std.Out, text))
 }
 
-// withTypedExample returns the description of a command by a server with the example as it is typed here: the server
-// gives it as agents write it.
+// withTypedExample replaces the example in a server's description of a command, which is written for agents, by one
+// that can be typed in a terminal.
 func withTypedExample(text, command string) string {
 	const label = "\n  Example: "
-	before, after, found := strings.Cut(text, label)
+	before, after, hasExample := strings.Cut(text, label)
 	_, rest, _ := strings.Cut(after, "\n")
 	typed := callPrefix + " " + allowlist.ExampleLine(command)
-	if !found {
+	if !hasExample {
 		return text
 	}
 	return before + label + typed + "\n" + rest
 }
 
-// drifted compares the commands of the installed app with the table, and returns the unknown
-// ones, which nothing enables. It returns none if the app is not used or does not answer.
+// drifted returns the commands of the installed app that are not in the allowlist, which nothing can enable. It
+// returns none if the app is not used or does not answer.
 func drifted(ctx context.Context, o bootstrap.Opened) (unknown []gateway.ExplainedCommand) {
 	if o.Backend == settings.Embedded {
 		return nil
 	}
-	d, err := doctor.CheckDrift(ctx, o.Std.Getenv, o.Gateway)
+	drift, err := doctor.CheckDrift(ctx, o.Std.Getenv, o.Gateway)
 	if err != nil {
 		return nil
 	}
-	for _, notice := range d.Notices() {
+	for _, notice := range drift.Notices() {
 		terminal.Notef(o.Std.Err, "%s", notice)
 	}
-	for _, name := range d.New {
+	for _, name := range drift.New {
 		unknown = append(unknown, gateway.ExplainedCommand{
 			CommandEntry: gateway.CommandEntry{
 				Name:      name,
@@ -185,7 +186,7 @@ func drifted(ctx context.Context, o bootstrap.Opened) (unknown []gateway.Explain
 				Signature: name,
 				Code:      allowlist.CodeUnknownCommand,
 			},
-			Why:     "new in Obsidian " + d.Version + " and not known to vaultwicket; permanently disabled",
+			Why:     "new in Obsidian " + drift.Version + " and not known to vaultwicket; permanently disabled",
 			Summary: "unknown", MaxEffect: "unknown", Since: "unknown", Params: []gateway.ExplainedParam{},
 		})
 	}

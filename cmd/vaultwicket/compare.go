@@ -19,11 +19,11 @@ var helpOfCompare = description{
 	Examples: []example{{"needs the Obsidian app", "vaultwicket compare --vault Notes"}},
 }
 
-// compareBackends is "vaultwicket compare": the same reading commands to both backends.
+// compareBackends runs "vaultwicket compare", which runs the same read commands on both backends.
 func compareBackends(ctx context.Context, std terminal.Streams, args []string) error {
 	notes := 0
 	texts := false
-	o, err := bootstrap.Open("compare", std, args, func(f *settings.Flags) {
+	opened, err := bootstrap.Open("compare", std, args, func(f *settings.Flags) {
 		f.Resident = true
 		f.IntVar(&notes, "notes", 25, "maximum number of notes to compare one by one")
 		f.BoolVar(&texts, "texts", false, "also print the lines that differ, which may be text of notes")
@@ -31,15 +31,15 @@ func compareBackends(ctx context.Context, std terminal.Streams, args []string) e
 	if err != nil {
 		return err
 	}
-	defer o.Runner.Close()
-	if len(o.Rest) > 0 || notes < 0 {
+	defer opened.Runner.Close()
+	if len(opened.Rest) > 0 || notes < 0 {
 		return &terminal.UsageError{
 			Reason: "usage: vaultwicket compare [--vault V] [--notes N] [--texts] [--json]",
 			Advice: `"vaultwicket help compare" shows the flags`,
 		}
 	}
-	progress := o.Progress("compare")
-	report, err := doctor.Compare(ctx, o, doctor.Comparing{Notes: notes, Texts: texts})
+	progress := opened.Progress("compare")
+	report, err := doctor.Compare(ctx, opened, doctor.Comparing{Notes: notes, Texts: texts})
 	progress.Stop()
 	var refused *failure.Error
 	switch {
@@ -52,17 +52,16 @@ func compareBackends(ctx context.Context, std terminal.Streams, args []string) e
 	if len(report.Differences) > 0 {
 		status = terminal.ExitFailed
 	}
-	if o.JSON {
+	if opened.JSON {
 		return terminal.PrintJSON(std.Out, report, status)
 	}
-	// Print the differences one a line, and a summary.
 	w := tabwriter.NewWriter(std.Out, 0, 8, 2, ' ', 0)
 	for _, d := range report.Differences {
-		only := ""
+		counts := ""
 		if d.OnlyApp+d.OnlyEmbedded > 0 {
-			only = fmt.Sprintf("%d only in the app, %d only in the embedded CLI", d.OnlyApp, d.OnlyEmbedded)
+			counts = fmt.Sprintf("%d only in the app, %d only in the embedded CLI", d.OnlyApp, d.OnlyEmbedded)
 		}
-		fmt.Fprintf(w, "%s\t%s\tapp: %s\tembedded: %s\t%s\n", d.Kind, terminal.Visible(d.Call), d.App, d.Embedded, only)
+		fmt.Fprintf(w, "%s\t%s\tapp: %s\tembedded: %s\t%s\n", d.Kind, terminal.Visible(d.Call), d.App, d.Embedded, counts)
 		if d.Texts == nil {
 			continue
 		}

@@ -29,7 +29,7 @@ var helpOfCompletion = description{
 // completeName is the hidden subcommand that the scripts call.
 const completeName = "__complete"
 
-// printCompletion is "vaultwicket completion": the script for a shell.
+// printCompletion runs "vaultwicket completion", which prints the script for a shell.
 func printCompletion(_ context.Context, std terminal.Streams, args []string) error {
 	args, err := terminal.ParseFlags("completion", args, nil)
 	if err != nil {
@@ -50,7 +50,7 @@ func printCompletion(_ context.Context, std terminal.Streams, args []string) err
 	return err
 }
 
-// complete answers a script. It never fails: if nothing is known, there are no candidates.
+// complete prints the candidates for a script. If it does not know any, it prints none. The error is that of writing.
 func complete(ctx context.Context, std terminal.Streams, words []string) error {
 	if n := len(words); n > 0 && words[n-1] == "__empty" { // see the script for PowerShell
 		words[n-1] = ""
@@ -79,11 +79,9 @@ func complete(ctx context.Context, std terminal.Streams, words []string) error {
 			"approvals": {}, "approve": {}, "deny": {}, "pause": {}, "resume": {}, "undo": {}, "commands": {}, "demo": {}, "doctor": {}, "version": {}, "serve": {},
 		},
 		Paths: func(line []string, prefix string) []string {
-			// The paths of notes that are visible with the settings of a line. It asks the gateway, which denies
-			// it if listing is not enabled.
 			ctx, cancel := context.WithTimeout(ctx, completionTime)
 			defer cancel()
-			// With the flags before the command of the vault, the settings are those that the line would run with.
+			// The settings are those of the command line: its flags before the command of the vault.
 			isCommand := func(word string) bool {
 				_, err := allowlist.Describe(word)
 				return err == nil
@@ -117,7 +115,7 @@ func complete(ctx context.Context, std terminal.Streams, words []string) error {
 	return p.Complete(words).Print(std.Out)
 }
 
-// completionTime is how long a person waits for paths at most, and maxPaths how many are looked at.
+// completionTime is the time limit for listing paths, because the user is waiting; maxPaths limits their number.
 const (
 	completionTime = 2 * time.Second
 	maxPaths       = 5_000
@@ -128,8 +126,7 @@ var completionScripts embed.FS
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
-// completionScript returns the script that a shell loads to complete the commands of
-// vaultwicket, with instructions; ok is false for an unknown shell.
+// completionScript returns the completion script for a shell, with instructions. ok is false for an unknown shell.
 func completionScript(shell string) (text string, ok bool) {
 	if !slices.Contains(shells, shell) {
 		return "", false
@@ -140,31 +137,31 @@ func completionScript(shell string) (text string, ok bool) {
 
 // completer completes command lines. Its functions must not be nil.
 type completer struct {
-	Commands []candidate                                 // the words that can come first, with what each does
+	Commands []candidate                                 // the subcommands with their summaries
 	Flags    func(command string) []terminal.Flag        // returns the flags of a command, as its help has them
-	Words    map[string][]string                         // the arguments of a command, by its name
+	Words    map[string][]string                         // the possible arguments of each subcommand; nil means files
 	Choices  func(flag string) []string                  // returns the values of a flag, nil if any value is valid
 	Paths    func(line []string, prefix string) []string // returns the paths of the visible notes that begin with a prefix
 }
 
-// takeVaultCommand are the subcommands that are followed by a command of a vault.
+// takeVaultCommand are the subcommands whose argument is a command of a vault.
 var takeVaultCommand = []string{"run", "dry-run", "explain"}
 
-// Complete returns the candidates for the last of the words after the program's name.
+// Complete returns the candidates for the last word. words are those after the program's name.
 func (p completer) Complete(words []string) candidates {
 	if len(words) == 0 {
 		words = []string{""}
 	}
 	last := words[len(words)-1]
 	if len(words) == 1 {
-		return candidates{List: slices.Clone(p.Commands)}.below(last)
+		return candidates{List: slices.Clone(p.Commands)}.startingWith(last)
 	}
 	command := words[0]
 	between := words[1 : len(words)-1]
 	if n := len(between); n > 0 && p.takesValue(command, between[n-1]) {
 		return p.value(between[n-1], "", last)
 	}
-	if strings.HasPrefix(last, "-") { // a flag, or the value of one
+	if strings.HasPrefix(last, "-") { // a flag or its value
 		if name, value, found := strings.Cut(last, "="); found {
 			return p.value(name, name+"=", value)
 		}
@@ -172,17 +169,16 @@ func (p completer) Complete(words []string) candidates {
 		for _, f := range p.Flags(command) {
 			c.add("--"+f.Name, f.Usage)
 		}
-		return c.below(last)
+		return c.startingWith(last)
 	}
 	given := p.plain(command, between)
 	if slices.Contains(takeVaultCommand, command) {
-		// Complete the command of a vault, its parameters, and their values if they are known.
 		var c candidates
 		if len(given) == 0 {
 			for command := range allowlist.Commands() {
 				c.add(command.Name, command.Summary)
 			}
-			return c.below(last)
+			return c.startingWith(last)
 		}
 		command, err := allowlist.Describe(given[0])
 		if err != nil || words[0] == "explain" {
@@ -206,8 +202,8 @@ func (p completer) Complete(words []string) candidates {
 			c.Open = true
 			c.add(param.Name+"=", param.Summary)
 		}
-		c = c.below(last)
-		c.Open = len(c.List) > 0 && strings.HasSuffix(c.List[0].Word, "=") // a flag alone is complete
+		c = c.startingWith(last)
+		c.Open = len(c.List) > 0 && strings.HasSuffix(c.List[0].Word, "=") // a flag needs nothing after it
 		return c
 	}
 	c := candidates{Files: p.Words[command] == nil}
@@ -216,9 +212,10 @@ func (p completer) Complete(words []string) candidates {
 			c.add(word, "")
 		}
 	}
-	return c.below(last)
+	return c.startingWith(last)
 }
 
+// takesValue reports whether a word is a flag of a subcommand that needs a value.
 func (p completer) takesValue(command, word string) bool {
 	return slices.ContainsFunc(
 		p.Flags(command),
@@ -226,15 +223,17 @@ func (p completer) takesValue(command, word string) bool {
 	)
 }
 
+// value completes the value of a flag that begins with prefix. before is the part of the word in front of the value.
 func (p completer) value(flag, before, prefix string) candidates {
 	choices := p.Choices(strings.TrimLeft(flag, "-"))
 	c := candidates{Files: choices == nil}
 	for _, choice := range choices {
 		c.add(before+choice, "")
 	}
-	return c.below(before + prefix)
+	return c.startingWith(before + prefix)
 }
 
+// plain returns the words that are neither flags nor their values.
 func (p completer) plain(command string, words []string) (plain []string) {
 	for i := 0; i < len(words); i++ {
 		switch {
@@ -259,7 +258,7 @@ func (p completer) parameter(command allowlist.Command, words []string, name, va
 	case "path":
 		values = p.Paths(words[:len(words)-1], value)
 	case "folder":
-		// The folders in which files are, each once.
+		// All folders that contain files.
 		files := p.Paths(words[:len(words)-1], value)
 		var folders []string
 		for _, file := range files {
@@ -277,38 +276,40 @@ func (p completer) parameter(command allowlist.Command, words []string, name, va
 	for _, value := range values {
 		c.add(name+"="+value, "")
 	}
-	return c.below(name + "=" + value)
+	return c.startingWith(name + "=" + value)
 }
 
-// A script passes the words of the line to "vaultwicket __complete", the last of which is the one
-// to complete, possibly empty. The answer has one candidate a line, with a description after a
-// tab, and at last a line with a colon and a number: the sum of noSpace and noFiles. This is
-// the protocol of cobra, which the scripts of other programs use as well.
+// A script passes the words of the command line to "vaultwicket __complete". The last word is the one
+// to complete and may be empty. The answer has one candidate per line, with an optional description after a
+// tab. The last line is a colon and a number: the sum of noSpace and noFiles. This is
+// the protocol of cobra, which the completion scripts of other programs also use.
 const (
-	noSpace = 2 // after a candidate: more of the word follows
-	noFiles = 4 // the shell does not complete names of files
+	noSpace = 2 // the shell adds no space after a candidate, because more of the word follows
+	noFiles = 4 // the shell does not complete file names
 )
 
+// candidate is a possible word with its description.
 type candidate struct{ Word, Description string }
 
-// candidates are the possible words, and how the shell uses them.
+// candidates are the possible words and how the shell uses them.
 type candidates struct {
 	List  []candidate
 	Open  bool // more follows a candidate, such as the value after "path="
-	Files bool // the shell completes names of files, too
+	Files bool // the shell also completes file names
 }
 
+// add adds a candidate.
 func (c *candidates) add(word, description string) {
 	c.List = append(c.List, candidate{word, description})
 }
 
-// below keeps the candidates that begin with a prefix.
-func (c candidates) below(prefix string) candidates {
+// startingWith keeps the candidates that begin with a prefix.
+func (c candidates) startingWith(prefix string) candidates {
 	c.List = slices.DeleteFunc(c.List, func(one candidate) bool { return !strings.HasPrefix(one.Word, prefix) })
 	return c
 }
 
-// Print writes candidates for a script. Control characters in them are left out.
+// Print writes candidates for a script, without control characters.
 func (c candidates) Print(out io.Writer) error {
 	var text strings.Builder
 	for _, one := range c.List {
@@ -329,6 +330,7 @@ func (c candidates) Print(out io.Writer) error {
 	return err
 }
 
+// withoutControls removes control characters.
 func withoutControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -26,6 +26,8 @@ var helpOfDemo = description{
 	Examples: []example{{"needs no vault and no Obsidian", "vaultwicket demo"}},
 }
 
+// runDemo runs "vaultwicket demo", which plays an MCP session on a temporary copy of a small built-in vault and
+// explains each step.
 func runDemo(ctx context.Context, std terminal.Streams, args []string) (err error) {
 	args, err = terminal.ParseFlags("demo", args, nil)
 	if err != nil {
@@ -41,7 +43,6 @@ func runDemo(ctx context.Context, std terminal.Streams, args []string) (err erro
 	if err != nil {
 		return err
 	}
-	// Play an MCP session on a temporary copy of a small built-in vault, and explain each step.
 	now := clock()
 	folder, remove, err := unpackDemo(now)
 	if err != nil {
@@ -52,9 +53,8 @@ func runDemo(ctx context.Context, std terminal.Streams, args []string) (err erro
 		)
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	// State such as the audit log goes to a temporary folder, because the user's own log is about
-	// their own vaults. The clock is fixed, so that the daily note is still today's after midnight.
-	// The settings of the user are about their vaults, too: the server has only the variables of any child.
+	// The demo must not use the user's settings or write to the user's audit log, so the state and cache folders are
+	// temporary. The clock is fixed, so that the daily note is still today's note after midnight.
 	std = bootstrap.WithoutSettings(std, now, map[string]string{
 		"XDG_STATE_HOME": filepath.Join(
 			filepath.Dir(folder),
@@ -79,18 +79,19 @@ func runDemo(ctx context.Context, std terminal.Streams, args []string) (err erro
 	return nil
 }
 
+// demoTeller plays the demo.
 type demoTeller struct {
 	std    terminal.Streams
 	out    io.Writer
-	folder string // of the vault
+	folder string // the folder of the vault
 	now    time.Time
-	step   int
+	step   int // the number of the last step
 }
 
-// session serves the vault as "vaultwicket serve" does, plays a part of the story in a session with the
-// server and closes it. mutations is the flag for changes.
+// session starts a server for the vault as "vaultwicket serve" does, plays part in a session with the
+// server, and closes it. mutations is the flag for changes.
 func (t *demoTeller) session(ctx context.Context, mutations string, part func(*demoClient) error) error {
-	requests, in := io.Pipe()
+	requests, input := io.Pipe()
 	answers, out := io.Pipe()
 	std := t.std
 	std.In = requests
@@ -116,7 +117,7 @@ func (t *demoTeller) session(ctx context.Context, mutations string, part func(*d
 		out.Close()
 		ended <- err
 	}()
-	c := &demoClient{in: in, answers: bufio.NewReader(answers)}
+	c := &demoClient{in: input, answers: bufio.NewReader(answers)}
 	opening := map[string]any{
 		"protocolVersion": "2025-11-25", "capabilities": map[string]any{},
 		"clientInfo": map[string]any{"name": "vaultwicket demo", "version": release.Version},
@@ -130,14 +131,15 @@ func (t *demoTeller) session(ctx context.Context, mutations string, part func(*d
 	} else {
 		err = part(c)
 	}
-	in.Close() // as a client ends a session
+	input.Close() // a client ends a session by closing its output
 	_, _ = io.Copy(io.Discard, answers)
-	if failed := <-ended; failed != nil {
-		return failed
+	if serveErr := <-ended; serveErr != nil {
+		return serveErr
 	}
 	return err
 }
 
+// readOnly plays the part of the demo without changes.
 func (t *demoTeller) readOnly(c *demoClient) error {
 	var list struct {
 		Tools []struct {
@@ -165,7 +167,6 @@ func (t *demoTeller) readOnly(c *demoClient) error {
 	if err := t.play(c, steps); err != nil {
 		return err
 	}
-	// Show the dry run of the refused write.
 	t.say("A dry run shows what is required and which rule denies the call.")
 	t.show("→ daily:append, dryRun")
 	var plan gateway.DryRun
@@ -190,21 +191,22 @@ func (t *demoTeller) readOnly(c *demoClient) error {
 	})
 }
 
+// milk returns the parameters that add a line to the daily note.
 func (t *demoTeller) milk() map[string]any {
 	return map[string]any{"content": "- [ ] buy milk (" + t.now.Format("15:04") + ")"}
 }
 
-// demoFailure is the error for a step with an unexpected result, which is an internal error.
+// demoFailure is the format of the error for a step with an unexpected result, which is an internal error.
 const demoFailure = "demo: %s ended with %q, want %q"
 
-// demoStep is one call and the code it must fail with, "" for success.
+// demoStep is one call, with an explanation and the code with which it must fail, "" for success.
 type demoStep struct {
 	text, command string
 	params        map[string]any
 	want          string
 }
 
-// play carries out steps and fails when one does not end as it should.
+// play carries out steps, and returns an error if one does not end as expected.
 func (t *demoTeller) play(c *demoClient, steps []demoStep) error {
 	for _, s := range steps {
 		t.say(s.text)
@@ -231,11 +233,13 @@ func (t *demoTeller) play(c *demoClient, steps []demoStep) error {
 	return nil
 }
 
+// say prints the text of the next step.
 func (t *demoTeller) say(text string) {
 	t.step++
 	fmt.Fprintf(t.out, "\n%d. %s\n", t.step, text)
 }
 
+// show prints indented lines.
 func (t *demoTeller) show(text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		fmt.Fprintln(t.out, strings.TrimRight("     "+terminal.Visible(line), " "))
@@ -249,8 +253,8 @@ var demoVault embed.FS
 
 const demoNote = "---\ntags: [daily]\n---\n## Plan\n\n- [x] water the plants\n\n## Log\n\n"
 
-// unpackDemo writes the built-in vault into a new temporary folder, with a daily note for now.
-// The caller removes the folder with the returned function.
+// unpackDemo writes the built-in vault into a new temporary folder, with a daily note for the date of now.
+// The caller must call remove.
 func unpackDemo(now time.Time) (folder string, remove func() error, err error) {
 	today := now.Format(time.DateOnly) // the format in the vault's own settings
 	parent, err := os.MkdirTemp("", "vaultwicket-demo-")
@@ -272,7 +276,7 @@ func unpackDemo(now time.Time) (folder string, remove func() error, err error) {
 	return folder, remove, nil
 }
 
-// demoClient is the client's side of an MCP session: one request after another.
+// demoClient is the client of an MCP session, which sends one request at a time.
 type demoClient struct {
 	in      io.Writer
 	answers *bufio.Reader
@@ -305,6 +309,7 @@ func (c *demoClient) ask(method string, params, result any) error {
 	return json.Unmarshal(answer.Result, result)
 }
 
+// send sends a message.
 func (c *demoClient) send(message any) error {
 	line, err := json.Marshal(message)
 	if err != nil {
@@ -314,7 +319,7 @@ func (c *demoClient) send(message any) error {
 	return err
 }
 
-// call runs a command through the tool and decodes the result.
+// call calls the tool obsidianCli and decodes the result.
 func (c *demoClient) call(arguments map[string]any, result any) error {
 	var answer struct{ StructuredContent json.RawMessage }
 	if err := c.ask("tools/call", map[string]any{"name": "obsidianCli", "arguments": arguments}, &answer); err != nil {

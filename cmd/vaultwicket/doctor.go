@@ -21,13 +21,13 @@ var helpOfDoctor = description{
 	},
 }
 
-// runDoctor is "vaultwicket doctor": it checks the installation. The exit status is 0
-// where all is well, 1 with warnings and 4 with a problem.
+// runDoctor runs "vaultwicket doctor", which checks the installation. The exit status is 0, 1 for warnings with
+// --strict, and 4 for problems.
 func runDoctor(ctx context.Context, std terminal.Streams, args []string) error {
-	var look terminal.ScreenOptions
+	var screenOptions terminal.ScreenOptions
 	var strict, anonymous bool
 	m, asJSON, err := doctor.ThisMachine(std, args, func(f *settings.Flags) {
-		look.ColorFlag(f.FlagSet)
+		screenOptions.ColorFlag(f.FlagSet)
 		f.BoolVar(&strict, "strict", false, "end with status 1 if there are warnings")
 		f.BoolVar(&anonymous, "report", false, "print a report to send to the developers, without names and texts")
 		f.CallsServer()
@@ -50,20 +50,20 @@ func runDoctor(ctx context.Context, std terminal.Streams, args []string) error {
 	case asJSON:
 		err = report.JSON(std.Out)
 	default:
-		err = report.Print(std.Out, terminal.NewScreen(std, look, m.Now()))
+		err = report.Print(std.Out, terminal.NewScreen(std, screenOptions, m.Now()))
 	}
 	if err != nil {
 		return err
 	}
-	warned := terminal.ExitDone
+	warningStatus := terminal.ExitDone
 	if strict {
-		warned = terminal.ExitFailed
+		warningStatus = terminal.ExitFailed
 	}
 	switch report.Worst() {
 	case doctor.Problem:
 		return terminal.Silent(terminal.ExitNotReady)
 	case doctor.Warning:
-		return terminal.Silent(warned)
+		return terminal.Silent(warningStatus)
 	default:
 		return terminal.Silent(terminal.ExitDone)
 	}

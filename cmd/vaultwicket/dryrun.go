@@ -27,15 +27,15 @@ var helpOfDryRun = description{
 	},
 }
 
-// dryRun is "vaultwicket dry-run": the plan of a command, with the verdict of
-// every rule and the difference that a change would make. Nothing is changed.
+// dryRun runs "vaultwicket dry-run", which prints the plan of a command: the decision and the difference that a
+// change would make, and with --verbose the verdict of every rule. Nothing is changed.
 func dryRun(ctx context.Context, std terminal.Streams, args []string) error {
 	var stdin string
-	var look terminal.ScreenOptions
+	var screenOptions terminal.ScreenOptions
 	o, err := bootstrap.Open("dry-run", std, args, func(f *settings.Flags) {
 		stdinFlag(f, &stdin)
 		f.CallsServer()
-		look.ColorFlag(f.FlagSet)
+		screenOptions.ColorFlag(f.FlagSet)
 	})
 	if err != nil {
 		return err
@@ -70,29 +70,29 @@ func dryRun(ctx context.Context, std terminal.Streams, args []string) error {
 		plan.Error.Message = terminal.ForOwner(plan.Error.Message)
 		plan.Error.Hint = o.OwnerHint(std, plan.Error.Hint)
 	}
-	s := terminal.NewScreen(std, look, time.Time{})
-	err = printPlan(std.Out, s, plan)
+	screen := terminal.NewScreen(std, screenOptions, time.Time{})
+	err = printPlan(std.Out, screen, plan)
 	if err == nil && std.Verbose {
-		err = printDetails(std.Out, s, plan)
+		err = printDetails(std.Out, screen, plan)
 	}
 	switch {
 	case err != nil:
 		return err
 	case status == terminal.ExitDone:
 		return nil
-	case s.IsTerminal(): // it has been said
+	case screen.IsTerminal(): // the user has seen the reason
 		return terminal.Silent(status)
 	}
 	return terminal.FailureOf(plan.Error)
 }
 
-// printPlan prints what a reader decides by: the decision, the reason for it, and the difference.
+// printPlan prints the decision, the reason for it, and the difference.
 func printPlan(out io.Writer, s terminal.Screen, plan gateway.DryRun) error {
 	facts := s.Facts()
 	facts.Add("decision", plan.Decision, terminal.DecisionStyles[plan.Decision])
 	if plan.Error != nil {
 		name := "reason"
-		if plan.Decision == "allow" { // it would fail for another one
+		if plan.Decision == "allow" { // the call would fail for a reason other than the policy
 			name = "error"
 		}
 		facts.Add(name, plan.Error.Code+": "+plan.Error.Message, terminal.Alert)
@@ -110,13 +110,13 @@ func printPlan(out io.Writer, s terminal.Screen, plan gateway.DryRun) error {
 		return err
 	}
 	oversight.PrintQuestion(out, s, plan.Shown)
-	if plan.Shown == nil && plan.Diff != "" { // with marks
+	if plan.Shown == nil && plan.Diff != "" { // with delimiters around note text
 		return terminal.Write(out, "\n"+plan.Diff)
 	}
 	return nil
 }
 
-// printDetails prints the rest of a plan: every rule, and how the program would be started.
+// printDetails prints the rest of a plan: the verdict of every rule, and how the program would be started.
 func printDetails(out io.Writer, s terminal.Screen, plan gateway.DryRun) error {
 	facts := s.Facts()
 	facts.Add("command", plan.Command, terminal.Strong)

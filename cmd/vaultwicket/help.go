@@ -21,14 +21,14 @@ var helpOfHelp = description{
 	},
 }
 
-// help is "vaultwicket help": the list of commands, or the same as COMMAND --help.
+// help runs "vaultwicket help", which prints the list of commands, or the same as COMMAND --help.
 func help(_ context.Context, std terminal.Streams, args []string) error {
 	args, err := terminal.ParseFlags("help", args, nil)
 	if err != nil {
 		return err
 	}
 	if len(args) == 0 {
-		// The embedded CLI bypasses the gateway; see docs/vault.md.
+		// The embedded CLI is not listed because it bypasses the gateway; see docs/vault.md.
 		_, err := io.WriteString(std.Out, overviewText(terminal.DefaultScreen(std), vaultName))
 		return err
 	}
@@ -42,34 +42,35 @@ func help(_ context.Context, std terminal.Streams, args []string) error {
 	return terminal.Silent(run([]string{c.Name, "--help"}, std))
 }
 
-// exitCodes is the topic of the help that lists the exit statuses.
+// exitCodes is the help topic that lists the exit statuses.
 const exitCodes = "exit-codes"
 
+// printExitCodes prints the exit statuses.
 func printExitCodes(out io.Writer) error {
 	var text strings.Builder
-	for _, one := range terminal.ExitMeanings {
-		fmt.Fprintf(&text, "%3d  %s\n", one.Status, one.Meaning)
+	for _, row := range terminal.ExitMeanings {
+		fmt.Fprintf(&text, "%3d  %s\n", row.Status, row.Meaning)
 	}
 	return terminal.Write(out, terminal.Fit(out, text.String()))
 }
 
-// ownAndSettings separates the flags of a subcommand from the settings.
+// ownAndSettings splits the flags of a subcommand into its own flags and settings.
 func ownAndSettings(list []terminal.Flag) (f flagLists) {
 	names := append(settings.Names(), settings.FileFlag)
-	if !slices.ContainsFunc(list, func(one terminal.Flag) bool { return one.Name == settings.FileFlag }) {
-		return flagLists{Own: list} // it has no settings, and a flag of that name is another
+	if !slices.ContainsFunc(list, func(flag terminal.Flag) bool { return flag.Name == settings.FileFlag }) {
+		return flagLists{Own: list} // without settings, a flag with the name of a setting is its own
 	}
-	for _, one := range list {
-		if slices.Contains(names, one.Name) {
-			f.Settings = append(f.Settings, one)
+	for _, flag := range list {
+		if slices.Contains(names, flag.Name) {
+			f.Settings = append(f.Settings, flag)
 		} else {
-			f.Own = append(f.Own, one)
+			f.Own = append(f.Own, flag)
 		}
 	}
 	return f
 }
 
-// flagsOf returns the flags of a subcommand as its help has them.
+// flagsOf returns the flags of a subcommand as its help shows them.
 func flagsOf(name string) []terminal.Flag {
 	c, found := subcommandNamed(name)
 	if !found {
@@ -82,23 +83,20 @@ func flagsOf(name string) []terminal.Flag {
 		Lookup:  func(string) (string, bool) { return "", false },
 		Environ: func() []string { return nil },
 	}
-	var asked *terminal.HelpRequested
-	if !errors.As(c.run(context.Background(), quiet, []string{"--help"}), &asked) {
+	var requested *terminal.HelpRequested
+	if !errors.As(c.run(context.Background(), quiet, []string{"--help"}), &requested) {
 		return nil
 	}
-	return asked.Flags
+	return requested.Flags
 }
 
 const (
-	// pipeWidth is the width of help that is not read on a terminal, and maxHelpWidth that on
-	// a wide one, in columns: longer lines are hard to read.
-	pipeWidth    = 100
-	maxHelpWidth = 120
-	minText      = 30 // the width of a text next to names; on a narrower terminal it is below
+	pipeWidth    = 100 // width of help in columns if the output is not a terminal
+	maxHelpWidth = 120 // maximum width in columns: longer lines are hard to read
+	minText      = 30  // minimum width of a text next to names; otherwise it is written below
 )
 
-// overviewText returns the help of the whole program: its commands in groups. hidden are names
-// of commands that are left out.
+// overviewText returns the help of the whole program: its commands in groups, without those in hidden.
 func overviewText(s terminal.Screen, hidden ...string) string {
 	p := helpWriter{screen: s, width: min(s.Width(pipeWidth), maxHelpWidth)}
 	p.wrap("", "vaultwicket is a policy-enforcing gateway (MCP server) for Obsidian vaults.")
@@ -130,10 +128,10 @@ func overviewText(s terminal.Screen, hidden ...string) string {
 	return p.text.String()
 }
 
-// allSettings is the command whose help lists every setting. The help of the others has those
-// that are usually given with a call.
+// allSettings is the command whose help lists every setting. The help of other commands only lists commonSettings.
 const allSettings = "serve"
 
+// commonSettings are the settings that are often given as flags.
 var commonSettings = []string{"vault", "tier", "allow-mutations", "config", "profile"}
 
 // Text returns the help of a command with its flags.
@@ -158,26 +156,31 @@ func (c description) Text(s terminal.Screen, f flagLists) string {
 	return p.text.String()
 }
 
+// helpWriter formats help texts.
 type helpWriter struct {
 	screen terminal.Screen
 	width  int
 	text   strings.Builder
 }
 
+// line writes a line.
 func (p *helpWriter) line(text string) { p.text.WriteString(text + "\n") }
 
+// heading writes a heading after an empty line.
 func (p *helpWriter) heading(text string) {
 	p.line("")
 	p.line(p.screen.Paint(terminal.Strong, text))
 }
 
+// wrap writes text in indented lines that fit the width.
 func (p *helpWriter) wrap(indent, text string) {
 	for _, line := range terminal.Wrap(text, max(p.width-len(indent), 1)) {
 		p.line(indent + line)
 	}
 }
 
-// pairs writes names, padded to names columns, with texts next to them, or below on a narrow screen.
+// pairs writes rows of a name and a text: names padded to the width names, with the text next to it, or below on a
+// narrow screen.
 func (p *helpWriter) pairs(rows [][2]string, names int) {
 	const indent = "  "
 	column := len(indent) + names + 2
@@ -195,6 +198,7 @@ func (p *helpWriter) pairs(rows [][2]string, names int) {
 	}
 }
 
+// flags writes flags below a title. Without flags it writes nothing.
 func (p *helpWriter) flags(title string, list []terminal.Flag) {
 	if len(list) == 0 {
 		return
@@ -209,7 +213,7 @@ func (p *helpWriter) flags(title string, list []terminal.Flag) {
 	p.pairs(rows, names)
 }
 
-// commandLines writes examples. Their lines are never broken: a user copies them.
+// commandLines writes examples. Their lines are never broken, so that users can copy them.
 func (p *helpWriter) commandLines(list []example) {
 	for _, e := range list {
 		p.wrap("  ", p.screen.Paint(terminal.Faint, "# "+e.What))
@@ -217,18 +221,20 @@ func (p *helpWriter) commandLines(list []example) {
 	}
 }
 
-// description is a subcommand as help and manual describe it.
+// description describes a subcommand for help and manual.
 type description struct {
 	Name     string
-	Usage    string // what follows the name
-	Summary  string // in the list of commands
+	Usage    string // the syntax after the name
+	Summary  string // the text in the list of commands
 	Group    string
 	About    []string // what a user should know before the first use: paragraphs
 	Examples []example
 }
 
+// example is a command line and what it does.
 type example struct{ What, Line string }
 
+// flagLists contains the flags of a subcommand: its own, and settings.
 type flagLists struct{ Own, Settings []terminal.Flag }
 
 var groups = []string{groupStart, groupUse, groupConsent, groupReview, groupConfigure, groupOther}

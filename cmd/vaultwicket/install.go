@@ -48,14 +48,14 @@ var helpOfUninstall = description{
 	},
 }
 
-// install is "vaultwicket install": an entry for vaultwicket in the settings of an MCP client.
+// install runs "vaultwicket install", which adds an entry for vaultwicket to the settings of an MCP client.
 func install(ctx context.Context, std terminal.Streams, args []string) error {
 	return installAfter(ctx, std, args, func(ctx context.Context) bool {
 		return terminal.Confirm(ctx, std.In, std.Err, "Write this change?")
 	})
 }
 
-// installAfter is install with a question of the caller, who may have more to write.
+// installAfter does the same as install, with another function that asks the user before writing.
 func installAfter(ctx context.Context, std terminal.Streams, args []string, confirm func(context.Context) bool) error {
 	var levels []string
 	return changeClient(ctx, std, "install", args, &levels, confirm, func(f terminal.FlagSet, o *clients.Options) {
@@ -101,8 +101,9 @@ func installAfter(ctx context.Context, std terminal.Streams, args []string, conf
 	})
 }
 
-// tellOfNoVault notes that neither the entry nor the settings name a vault: such a server has notes only while the app runs.
-func tellOfNoVault(std terminal.Streams, o clients.Options) {
+// noteMissingVault prints a note if neither the entry nor the settings name a vault: such a server can use notes only
+// while the app runs.
+func noteMissingVault(std terminal.Streams, o clients.Options) {
 	if o.Vault != "" || o.URL != "" {
 		return
 	}
@@ -118,7 +119,7 @@ func tellOfNoVault(std terminal.Streams, o clients.Options) {
 	)
 }
 
-// ofClient is the value of --agent without one.
+// ofClient is the value of the flag --agent without a value.
 const ofClient = "client"
 
 // agentRights are the choices for the rights of an agent that install defines.
@@ -131,8 +132,8 @@ var agentRights = []struct {
 	{"read and edit all notes, with your approval of every change", "v2", true},
 }
 
-// agentOfEntry settles the agent of an entry and its rights, for which it asks at a terminal if no
-// flag gives them, and returns what defines it in the settings file once the entry is written.
+// agentOfEntry completes the options for the agent of an entry, and asks for its rights at a terminal if no flag
+// gives them. The caller calls define after writing the entry; it defines the agent in the settings file.
 func agentOfEntry(
 	ctx context.Context,
 	std terminal.Streams,
@@ -165,13 +166,13 @@ func agentOfEntry(
 	if err != nil {
 		return nil, &terminal.UsageError{Reason: "install: --access: " + err.Error()}
 	}
-	_, defined := s.Agents[o.Agent]
+	_, isDefined := s.Agents[o.Agent]
 	hasRights := o.Edit || o.Tier != "" || levels != nil
 	onlyShows := o.Print || o.Link || o.DryRun
 	canAsk := !o.Yes && terminal.IsTerminal(std.In) && terminal.IsTerminal(std.Err)
-	isDecided := defined || hasRights
-	asked := canAsk && !isDecided && !onlyShows
-	if asked {
+	isDecided := isDefined || hasRights
+	isAsked := canAsk && !isDecided && !onlyShows
+	if isAsked {
 		fmt.Fprintf(std.Err, "What may the agent %s do?\n", o.Agent)
 		for i, choice := range agentRights {
 			fmt.Fprintf(std.Err, "  %d  %s\n", i+1, choice.text)
@@ -192,7 +193,7 @@ func agentOfEntry(
 	return func() error {
 		tier := cmp.Or(o.Tier, "v0")
 		lines := []string{"tier = " + strconv.Quote(tier), "allow-mutations = " + strconv.FormatBool(o.Edit)}
-		if asked && o.Edit {
+		if isAsked && o.Edit {
 			lines = append(lines, `confirm = "writes"`)
 		}
 		file, added, err := f.DefineAgent(std, o.Agent, append(lines, rules...))
@@ -223,6 +224,7 @@ func agentOfEntry(
 	}, nil
 }
 
+// uninstall runs "vaultwicket uninstall", which removes an entry.
 func uninstall(ctx context.Context, std terminal.Streams, args []string) error {
 	return changeClient(
 		ctx,
@@ -235,6 +237,8 @@ func uninstall(ctx context.Context, std terminal.Streams, args []string) error {
 	)
 }
 
+// changeClient runs install or uninstall. define adds the flags of the command, confirm asks the user before writing,
+// and levels are the values of --access, which are set when the flags are parsed.
 func changeClient(
 	ctx context.Context,
 	std terminal.Streams,
@@ -276,7 +280,7 @@ func changeClient(
 	if len(rest) == 1 {
 		s.Client = rest[0]
 	}
-	// A client starts the server in a folder of its own choice, so an entry has the whole path.
+	// A client can start the server in any folder, so the entry needs the absolute path.
 	if folder := bootstrap.FolderNamed(std, s.Vault); folder != "" {
 		s.Vault = folder
 	}
@@ -325,7 +329,7 @@ func changeClient(
 		oversight.ShareState(std)
 	}
 	if name == "install" && !s.List {
-		tellOfNoVault(std, s.Options)
+		noteMissingVault(std, s.Options)
 	}
 	adds := isChange && !s.Remove
 	if adds && s.Edit && canAsk && !s.Yes {

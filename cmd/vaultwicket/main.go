@@ -1,10 +1,10 @@
 // Command vaultwicket lets an AI agent, or a user at a terminal, use an Obsidian vault
 // within the limits that its owner has set.
 //
-// Each subcommand has a file of its name with its help text, and a row in the table in
-// subcommands.go; help, manual pages and completion are made from the table. Flags and the run
-// function are in the same file, or in the package of its subject below cmd/internal: the
-// servers in serving, what the owner does in oversight. cmd/internal/bootstrap builds the gateway.
+// Each subcommand has a file with its name that contains its help text, and a row in the table in
+// subcommands.go, from which help, manual pages and completion are generated. Its flags and its run
+// function are in the same file or in a package below cmd/internal: the servers are in package
+// serving, the commands of the owner in oversight. Package bootstrap builds the gateway.
 //
 //go:generate go test -run TestDocsHold -update .
 package main
@@ -28,11 +28,11 @@ func main() {
 	}))
 }
 
-// run runs the subcommand that args name and returns the exit status.
+// run runs the subcommand in args and returns the exit status.
 func run(args []string, std terminal.Streams) int {
 	if len(args) > 0 && args[0] == vaultName {
-		asksAboutIt := len(args) == 2 && conventions[args[1]] != "" // for its help, which this program prints
-		if !asksAboutIt {
+		asksForHelp := len(args) == 2 && conventions[args[1]] != "" // --help and --version are handled below
+		if !asksForHelp {
 			return runVault(args[1:], std)
 		}
 	}
@@ -68,15 +68,15 @@ func run(args []string, std terminal.Streams) int {
 	case errors.As(err, &version):
 		err = printVersion(ctx, std, nil)
 	}
-	if look, does := acts(c.Name, args[1:]); does {
+	if look, isActing := acts(c.Name, args[1:]); isActing {
 		return std.PrintError(out.CheckDone(err, look))
 	}
 	return std.PrintError(out.Check(err))
 }
 
-// untilSignal returns a context that ends with the first SIGINT or SIGTERM, so
-// that children are stopped and answers are written. The second one ends the
-// program at once; the children then end with it (see package exec).
+// untilSignal returns a context that is cancelled by the first SIGINT or SIGTERM, so
+// that children are stopped and answers are written. The second signal ends the
+// program at once; its children then end, too (see package exec).
 func untilSignal(parent context.Context, log io.Writer) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(parent)
 	caught := make(chan os.Signal, 2)

@@ -29,7 +29,7 @@ var helpOfMan = description{
 	},
 }
 
-// printManual is "vaultwicket man": a manual page in mdoc, or the files of all of them.
+// printManual runs "vaultwicket man", which prints a manual page in mdoc, lists all pages, or writes them to files.
 func printManual(_ context.Context, std terminal.Streams, args []string) error {
 	var list bool
 	var folder string
@@ -37,17 +37,17 @@ func printManual(_ context.Context, std terminal.Streams, args []string) error {
 		f.BoolVar(&list, "list", false, "list the files of the pages")
 		f.StringVar(&folder, "write", "", "write all pages below this folder, in man1 and man5")
 	})
-	wanted := len(rest)
+	requested := len(rest)
 	if list {
-		wanted++
+		requested++
 	}
 	if folder != "" {
-		wanted++
+		requested++
 	}
 	switch {
 	case err != nil:
 		return err
-	case wanted > 1:
+	case requested > 1:
 		return &terminal.UsageError{
 			Reason: "man takes one page, --list or --write",
 			Advice: `"vaultwicket man run" prints the page of run`,
@@ -58,12 +58,12 @@ func printManual(_ context.Context, std terminal.Streams, args []string) error {
 		}
 		return nil
 	case folder != "":
-		// Write the files of all pages, as a folder of MANPATH has them.
+		// The pages are in subfolders, as in a folder of MANPATH.
 		for _, page := range manualPages() {
-			place := filepath.Join(folder, "man"+strconv.Itoa(page.Section))
-			err := os.MkdirAll(place, 0o755)
+			section := filepath.Join(folder, "man"+strconv.Itoa(page.Section))
+			err := os.MkdirAll(section, 0o755)
 			if err == nil {
-				err = os.WriteFile(filepath.Join(place, page.File()), []byte(page.Text), 0o644)
+				err = os.WriteFile(filepath.Join(section, page.File()), []byte(page.Text), 0o644)
 			}
 			if err != nil {
 				return &terminal.UsageError{
@@ -96,21 +96,23 @@ func printManual(_ context.Context, std terminal.Streams, args []string) error {
 	return err
 }
 
-// programName is the name of the page about the whole program, and begins the names of all others.
+// programName is the name of the page about the whole program, and the prefix of the names of all other pages.
 const programName = "vaultwicket"
 
+// settingsPage is the name of the page about the settings file, without the prefix.
 const settingsPage = "settings"
 
+// manualPage is a manual page.
 type manualPage struct {
 	Name    string // such as "vaultwicket-run"
 	Section int
 	Text    string // mdoc
 }
 
-// File returns the name of the file of the page, such as "vaultwicket-run.1".
+// File returns the file name of the page, such as "vaultwicket-run.1".
 func (p manualPage) File() string { return fmt.Sprintf("%s.%d", p.Name, p.Section) }
 
-// manualNames returns the names that [manualPageNamed] takes, without the name of the program.
+// manualNames returns the names that [manualPageNamed] accepts, without the prefix.
 func manualNames() []string {
 	names := []string{programName}
 	for _, c := range subcommands() {
@@ -119,6 +121,7 @@ func manualNames() []string {
 	return append(names, settingsPage)
 }
 
+// manualPages returns all pages.
 func manualPages() []manualPage {
 	commands := subcommands()
 	sorted := slices.SortedFunc(
@@ -136,6 +139,7 @@ func manualPages() []manualPage {
 	})})
 }
 
+// commandPage returns the page of a subcommand with its flags.
 func commandPage(c description, f flagLists) manualPage {
 	return manualPage{programName + "-" + c.Name, 1, manualText("command", struct {
 		description
@@ -143,8 +147,8 @@ func commandPage(c description, f flagLists) manualPage {
 	}{c, f})}
 }
 
-// manualPageNamed returns the page of a name: that of a command with or without the name of the
-// program, "settings", or "vaultwicket"; ok is false for any other.
+// manualPageNamed returns the page with a name: the name of a command with or without the prefix, a
+// file name, "settings", or "vaultwicket". ok is false for any other name.
 func manualPageNamed(name string) (page manualPage, ok bool) {
 	pages := manualPages()
 	i := slices.IndexFunc(
@@ -160,7 +164,7 @@ func manualPageNamed(name string) (page manualPage, ok bool) {
 //go:embed man
 var manualFiles embed.FS
 
-// manual has the templates of the pages in mdoc(7), the macros that mandoc and groff read.
+// manual contains the templates of the pages in mdoc(7), which mandoc and groff can read.
 var manual = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"date":  func() string { return release.Date.Format("January 2, 2006") },
@@ -169,21 +173,22 @@ var manual = sync.OnceValue(func() *template.Template {
 	}).ParseFS(manualFiles, "man/*.mdoc"))
 })
 
+// manualText returns the source of a page, from the template page and the data about.
 func manualText(page string, about any) string {
 	var text strings.Builder
 	if err := manual().ExecuteTemplate(&text, page+".mdoc", about); err != nil {
-		panic(err) // a mistake in the template: every page is the same for everybody
+		panic(err) // an error in the template, which tests find: the data is always the same
 	}
 	return text.String()
 }
 
-// maxMdocLine is how long a line of source may be: mandoc has an opinion on longer ones.
+// maxMdocLine is the maximum length of a line of source. mandoc warns about longer ones.
 const maxMdocLine = 78
 
-// sentenceEnd is where mdoc wants a new line.
+// sentenceEnd matches the end of a sentence, after which mdoc requires a new line.
 var sentenceEnd = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([.!?][)"]?) `) })
 
-// prose returns text as lines of source: a sentence begins on a new line, and no line is too long.
+// prose returns text as source: each sentence begins on a new line, and no line is too long.
 func prose(text string) string {
 	var lines []string
 	for sentence := range strings.SplitSeq(sentenceEnd().ReplaceAllString(text, "$1\n"), "\n") {
@@ -202,8 +207,8 @@ func prose(text string) string {
 	return mdocLines(strings.Join(lines, "\n"))
 }
 
-// mdocLines returns the lines of a text as lines of source. A first character that would make a line a
-// macro is escaped.
+// mdocLines returns a text as source with the same lines. A dot at the beginning of a line is escaped, because it
+// would start a macro.
 func mdocLines(text string) string {
 	var lines []string
 	for line := range strings.SplitSeq(mdocEscape(text), "\n") {
@@ -215,8 +220,8 @@ func mdocLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// mdocEscape returns text in which roff sees no escapes, hyphens are the characters that a user
-// types, and everything beyond ASCII is named.
+// mdocEscape escapes the special characters of roff, makes hyphens ASCII characters that can be copied, and
+// replaces everything beyond ASCII by escapes.
 func mdocEscape(text string) string {
 	var out strings.Builder
 	for _, r := range text {
@@ -244,5 +249,5 @@ func mdocEscape(text string) string {
 	return out.String()
 }
 
-// sentence returns text with a capital letter at its start.
+// sentence returns text with its first letter in upper case.
 func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

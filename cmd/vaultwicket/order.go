@@ -7,24 +7,25 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 )
 
-// putCommandFirst returns the words of a command line with the subcommand in front of the flags that were
-// given before it, as many programs take them: "--vault Notes run files" becomes "run --vault Notes files".
-// Words that do not begin with a flag, or have no subcommand after flags of its own, are returned as they are.
+// putCommandFirst moves the subcommand in front of the flags that were given before it, which many programs
+// accept: "--vault Notes run files" becomes "run --vault Notes files". If args do not begin with a flag, or the flags
+// are not those of the subcommand that follows, they are returned unchanged.
 func putCommandFirst(args []string) []string {
 	if len(args) == 0 || conventions[args[0]] != "" {
 		return args
 	}
-	for at := 1; at < len(args) && strings.HasPrefix(args[0], "-"); at++ {
-		_, found := subcommandNamed(args[at])
-		isVault := args[at] == vaultName // another program with flags of its own
-		if found && !isVault && flagWords(args[at], args[:at]) == at {
-			return slices.Concat([]string{args[at]}, args[:at], args[at+1:])
+	for i := 1; i < len(args) && strings.HasPrefix(args[0], "-"); i++ {
+		_, found := subcommandNamed(args[i])
+		isVault := args[i] == vaultName // another program with flags of its own
+		if found && !isVault && flagWords(args[i], args[:i]) == i {
+			return slices.Concat([]string{args[i]}, args[:i], args[i+1:])
 		}
 	}
 	return args
 }
 
-// flagWords returns how many words at the start of some are flags of a subcommand with their values.
+// flagWords returns the number of words at the beginning that are flags of a subcommand and their values. It is more
+// than len(words) if the value of the last flag is missing.
 func flagWords(command string, words []string) (n int) {
 	takesValue := map[string]bool{}
 	for _, f := range flagsOf(command) {
@@ -40,7 +41,7 @@ func flagWords(command string, words []string) (n int) {
 	return n
 }
 
-// The flags of every subcommand. They are taken from the command line before it reads its own.
+// The flags that every subcommand has. They are removed from the command line before the subcommand parses its flags.
 var (
 	quietFlags     = []string{"-q", "--quiet"}
 	verboseFlags   = []string{"-v", "--verbose"}
@@ -50,36 +51,36 @@ var (
 	}
 )
 
-// takeVerbosity returns a command line that begins with its subcommand without --quiet and --verbose, and the streams
-// as these want them. Words after a command of the vault, and after "--", are not flags.
+// takeVerbosity removes --quiet and --verbose from args, which begin with the subcommand, and applies them to the
+// streams. Words after a command of the vault or after "--" are not flags.
 func takeVerbosity(args []string, std terminal.Streams) ([]string, terminal.Streams, error) {
 	if !slices.ContainsFunc(args, isVerbosity) {
 		return args, std, nil
 	}
 	command := args[0]
-	left := []string{command}
+	remaining := []string{command}
 	isQuiet := false
-	for at := 1; at < len(args); {
-		word := args[at]
+	for i := 1; i < len(args); {
+		word := args[i]
 		isFlag := strings.HasPrefix(word, "-") && word != "-"
 		endsFlags := word == "--" || !isFlag && slices.Contains(ownWords, command)
 		switch {
 		case endsFlags:
-			left = append(left, args[at:]...)
-			at = len(args)
+			remaining = append(remaining, args[i:]...)
+			i = len(args)
 			continue
 		case slices.Contains(quietFlags, word):
 			isQuiet = true
-			at++
+			i++
 			continue
 		case slices.Contains(verboseFlags, word):
 			std.Verbose = true
-			at++
+			i++
 			continue
 		}
-		taken := max(1, min(flagWords(command, args[at:at+1]), len(args)-at))
-		left = append(left, args[at:at+taken]...)
-		at += taken
+		width := max(1, min(flagWords(command, args[i:i+1]), len(args)-i))
+		remaining = append(remaining, args[i:i+width]...)
+		i += width
 	}
 	if isQuiet && std.Verbose {
 		return nil, std, &terminal.UsageError{
@@ -90,12 +91,14 @@ func takeVerbosity(args []string, std terminal.Streams) ([]string, terminal.Stre
 	if isQuiet {
 		std.Err = terminal.NewQuiet(std.Err)
 	}
-	return left, std, nil
+	return remaining, std, nil
 }
 
+// isVerbosity reports whether a word is --quiet or --verbose.
 func isVerbosity(word string) bool {
 	return slices.Contains(quietFlags, word) || slices.Contains(verboseFlags, word)
 }
 
-// ownWords are the subcommands of which the words after the first one without a dash are those of another command.
+// ownWords are the subcommands whose first argument that is not a flag is a command of a vault. The words after it
+// belong to that command.
 var ownWords = []string{"run", "dry-run"}

@@ -13,8 +13,7 @@ const flagKind = "flag"
 
 // namePlainWord returns the words of a typed command with the first word turned into a parameter, if it is a bare
 // value: "read Plan" is read file=Plan, "read Work/Plan.md" is read path=Work/Plan.md, and "search garden" is search
-// query=garden. All other words, and those of an unknown command, are returned as they are: only what cannot mean
-// anything else is named.
+// query=garden. If a second bare value follows, or the command is unknown, the words are returned unchanged.
 func namePlainWord(command string, words []string) []string {
 	described, err := allowlist.Describe(command)
 	if err != nil || len(words) == 0 {
@@ -31,7 +30,7 @@ func namePlainWord(command string, words []string) []string {
 			func(p allowlist.Param) bool { return p.Kind == flagKind && p.Name == word },
 		)
 		if !strings.Contains(word, "=") && !isFlag {
-			return words // two values: which is which?
+			return words // with two bare values it is not clear which is which
 		}
 	}
 	name := parameterOfWord(described.Params, value, rest)
@@ -41,8 +40,9 @@ func namePlainWord(command string, words []string) []string {
 	return append([]string{name + "=" + value}, rest...)
 }
 
-// parameterOfWord returns the parameter that a value alone is of: the note, where none is named yet, or else the one
-// that is required and missing, or a name; "" if there is none. A value that is the name of a parameter is none.
+// parameterOfWord returns the parameter that a bare value is meant for: the note, if none is given yet; otherwise the
+// missing required parameter; otherwise the name. It returns "" if there is none, or if the value is itself the name
+// of a parameter. rest are the other words.
 func parameterOfWord(params []allowlist.Param, value string, rest []string) string {
 	var free []string
 	required := ""
@@ -62,7 +62,7 @@ func parameterOfWord(params []allowlist.Param, value string, rest []string) stri
 	}
 	isPath := strings.Contains(value, "/") || path.Ext(value) != ""
 	takesNote := slices.ContainsFunc(params, func(p allowlist.Param) bool { return p.Name == "file" })
-	isForPath := takesNote || required == "" || required == "path" // as of search, where it is a folder
+	isForPath := takesNote || required == "" || required == "path" // not for search, where path is an optional folder
 	switch {
 	case isPath && isForPath && slices.Contains(free, "path"):
 		return "path"

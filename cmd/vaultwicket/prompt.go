@@ -19,23 +19,23 @@ var helpOfPrompt = description{
 	},
 }
 
-// promptText is "vaultwicket prompt": the text of an MCP prompt for the settings in force, for
-// clients that support only tools.
+// promptText runs "vaultwicket prompt", which prints an MCP prompt for the present settings. It is for
+// clients that only support tools.
 func promptText(_ context.Context, std terminal.Streams, args []string) error {
-	o, err := bootstrap.Open("prompt", std, args, nil)
+	opened, err := bootstrap.Open("prompt", std, args, nil)
 	if err != nil {
 		return err
 	}
-	if len(o.Rest) == 0 {
+	if len(opened.Rest) == 0 {
 		return &terminal.UsageError{
 			Reason: "no prompt given",
 			Advice: "the prompts are " + strings.Join(mcpserver.PromptNames(), ", "),
 		}
 	}
 	arguments := map[string]string{}
-	for _, word := range o.Rest[1:] {
+	for _, word := range opened.Rest[1:] {
 		name, value, ok := strings.Cut(word, "=")
-		if _, twice := arguments[name]; twice || !ok {
+		if _, isDuplicate := arguments[name]; isDuplicate || !ok {
 			return &terminal.UsageError{
 				Reason: fmt.Sprintf("invalid or duplicate argument %q", excerpt.Short(word)),
 				Advice: "write key=value, such as days=3",
@@ -47,15 +47,15 @@ func promptText(_ context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	text, err := mcpserver.PromptText(o.Gateway, o.Rest[0], arguments, bootstrap.DayClock(clock, o.DayStart)())
+	text, err := mcpserver.PromptText(opened.Gateway, opened.Rest[0], arguments, bootstrap.DayClock(clock, opened.DayStart)())
 	if err != nil {
 		return err
 	}
-	if o.JSON {
+	if opened.JSON {
 		printed := struct {
 			Name string `json:"name"`
 			Text string `json:"text"`
-		}{o.Rest[0], text}
+		}{opened.Rest[0], text}
 		return terminal.PrintJSON(std.Out, printed, terminal.ExitDone)
 	}
 	return terminal.Write(std.Out, text+"\n")

@@ -34,11 +34,11 @@ var helpOfRun = description{
 	},
 }
 
-// runCall is "vaultwicket run": one command through the gateway. Standard
-// output is the command's own: byte for byte, unless a terminal would read it.
+// runCall runs "vaultwicket run", which runs one command through the gateway. The output of the command is printed
+// byte for byte, unless standard output is a terminal.
 func runCall(ctx context.Context, std terminal.Streams, args []string) error {
 	var hash, key, stdin string
-	o, err := bootstrap.Open("run", std, args, func(f *settings.Flags) {
+	opened, err := bootstrap.Open("run", std, args, func(f *settings.Flags) {
 		f.StringVar(&hash, "expect-hash", "", "change a note only if it has this hash")
 		stdinFlag(f, &stdin)
 		f.StringVar(&key, "idempotency-key", "", "return the first result for a repeated call with this key")
@@ -47,7 +47,7 @@ func runCall(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	req, err := typedRequest(o, stdin)
+	req, err := typedRequest(opened, stdin)
 	if err != nil {
 		return err
 	}
@@ -55,14 +55,14 @@ func runCall(ctx context.Context, std terminal.Streams, args []string) error {
 	req.CallPrefix = callPrefix
 	req.ExpectHash = hash
 	req.IdempotencyKey = key
-	return doTyped(ctx, o, req)
+	return doTyped(ctx, opened, req)
 }
 
-// doTyped carries out a request that was typed in a terminal, and prints the result: the command's own
-// output, or all of it as JSON. An error that the user has seen already is an [terminal.Silent].
+// doTyped carries out a request that was typed in a terminal, and prints the output of the command, or the whole
+// result as JSON. An error that the user has already seen is a [terminal.Silent].
 func doTyped(ctx context.Context, o bootstrap.Opened, req gateway.Request) error {
 	defer func() {
-		if o.Gateway != nil { // and not a server
+		if o.Gateway != nil { // nil for a remote server
 			o.Gateway.Flush()
 		}
 	}()
@@ -84,7 +84,6 @@ func doTyped(ctx context.Context, o bootstrap.Opened, req gateway.Request) error
 	if o.MarkUntrusted {
 		result = result.Marked()
 	}
-	// Print a result: the command's own output, or all of it as JSON.
 	if o.JSON {
 		return terminal.PrintJSON(o.Std.Out, result, statusOfCall(ctx, result.Error))
 	}
@@ -96,28 +95,28 @@ func doTyped(ctx context.Context, o bootstrap.Opened, req gateway.Request) error
 		terminal.Notef(o.Std.Err, "%s", terminal.ForOwner(notice))
 	}
 	if result.Error != nil {
-		if result.Error.Code == "conflict" { // the difference follows the sentence
+		if result.Error.Code == "conflict" { // the output is a sentence followed by the difference
 			_, difference, _ := strings.Cut(result.Output(), "\n")
 			if o.MarkUntrusted {
 				difference = result.Stdout
 			}
 			fmt.Fprint(o.Std.Err, terminal.Visible(difference))
 		}
-		told := ownerFailure(o, result.Error)
-		return terminal.Fail(statusOfCall(ctx, result.Error), told.Message, told.Hint)
+		shown := ownerFailure(o, result.Error)
+		return terminal.Fail(statusOfCall(ctx, result.Error), shown.Message, shown.Hint)
 	}
 	output := result.Output()
 	if o.Remote != nil || o.MarkUntrusted || terminal.IsTerminal(o.Std.Out) {
 		output = result.Stdout // without control characters
 	}
 	if o.Remote != nil && terminal.IsTerminal(o.Std.Out) {
-		output = terminal.Visible(output) // a server of others may send anything
+		output = terminal.Visible(output) // a remote server may send anything
 	}
 	return terminal.Write(o.Std.Out, output)
 }
 
-// statusOfCall returns the exit status of a call that was typed. A change that Ctrl-C has ended before anything was made
-// is one that was interrupted, and not one that failed.
+// statusOfCall returns the exit status of a typed call. A change that was stopped with Ctrl-C before anything was
+// changed counts as interrupted, not as failed.
 func statusOfCall(ctx context.Context, cause *failure.Error) int {
 	if ctx.Err() != nil && cause != nil && cause.Code == failure.CodeNotApplied {
 		return terminal.ExitInterrupted
@@ -125,30 +124,30 @@ func statusOfCall(ctx context.Context, cause *failure.Error) int {
 	return terminal.StatusOfResult(cause)
 }
 
-// codeNoCLI is exec.CodeNotFound: there is no Obsidian CLI.
+// codeNoCLI has the value of exec.CodeNotFound: there is no Obsidian CLI.
 const codeNoCLI = "cli_not_found"
 
-// ownerFailure returns a failure as an error for the owner at the terminal. What a server elsewhere answers is told
-// as it is: its settings are there.
+// ownerFailure rewrites the hint of a failure for the owner at the terminal. The failure of a remote server is returned
+// unchanged, because the settings here do not apply to it.
 func ownerFailure(o bootstrap.Opened, cause *failure.Error) *failure.Error {
-	told := *cause
+	shown := *cause
 	switch {
 	case o.Remote != nil:
-	case told.Code == codeNoCLI && o.Vault == (settings.Vault{}) && o.Backend == settings.Auto:
-		told.Message = "no vault is given, and no Obsidian app was found whose vault could be used"
-		told.Hint = "add --vault with the folder of your notes, such as --vault ~/Notes, or change into a vault; " +
+	case shown.Code == codeNoCLI && o.Vault == (settings.Vault{}) && o.Backend == settings.Auto:
+		shown.Message = "no vault is given, and no Obsidian app was found whose vault could be used"
+		shown.Hint = "add --vault with the folder of your notes, such as --vault ~/Notes, or change into a vault; " +
 			`"vaultwicket config set vault FOLDER" keeps it`
-	case told.Approval != nil:
-		told.Hint = `"vaultwicket approvals" lists it, and "vaultwicket approve CODE" asks you in a terminal; ` +
+	case shown.Approval != nil:
+		shown.Hint = `"vaultwicket approvals" lists it, and "vaultwicket approve CODE" asks you in a terminal; ` +
 			"then run the same command again"
 	default:
-		told.Hint = o.OwnerHint(o.Std, told.Hint)
+		shown.Hint = o.OwnerHint(o.Std, shown.Hint)
 	}
-	return &told
+	return &shown
 }
 
-// typedRequest reads the command and its words, and the value of one parameter from standard
-// input if that is asked for.
+// typedRequest returns the request for a typed command and its parameters. stdin is the parameter whose value is read
+// from standard input, "" for none.
 func typedRequest(o bootstrap.Opened, stdin string) (gateway.Request, error) {
 	if len(o.Rest) == 0 {
 		return gateway.Request{}, &terminal.UsageError{
@@ -158,7 +157,7 @@ func typedRequest(o bootstrap.Opened, stdin string) (gateway.Request, error) {
 	}
 	command := o.Rest[0]
 	words := append([]string{}, o.Rest[1:]...)
-	if vault, isOrderOfApp := strings.CutPrefix(command, "vault="); isOrderOfApp {
+	if vault, isVault := strings.CutPrefix(command, "vault="); isVault {
 		return gateway.Request{}, &terminal.UsageError{
 			Reason: fmt.Sprintf("%q names a vault, and not a command", excerpt.Short(command)),
 			Advice: fmt.Sprintf(
@@ -170,7 +169,7 @@ func typedRequest(o bootstrap.Opened, stdin string) (gateway.Request, error) {
 		}
 	}
 	for _, word := range words {
-		if vault, isOrderOfApp := strings.CutPrefix(word, "vault="); isOrderOfApp {
+		if vault, isVault := strings.CutPrefix(word, "vault="); isVault {
 			return gateway.Request{}, &terminal.UsageError{
 				Reason: "the vault is not a parameter of a command",
 				Advice: fmt.Sprintf(
@@ -200,21 +199,21 @@ func typedRequest(o bootstrap.Opened, stdin string) (gateway.Request, error) {
 		}
 	}
 	words = namePlainWord(command, words)
-	// One value is from standard input: that of the parameter stdin, or the one that is written content=-.
-	// A line break at the end of the input belongs to it.
-	at := slices.IndexFunc(words, func(word string) bool {
+	// One value can come from standard input: that of the parameter stdin, or one that is given as content=-.
+	// A line break at the end of the input is part of the value.
+	i := slices.IndexFunc(words, func(word string) bool {
 		key, value, _ := strings.Cut(word, "=")
 		return value == fromInput && slices.Contains(inputParams, key)
 	})
 	switch {
-	case at >= 0 && stdin != "":
+	case i >= 0 && stdin != "":
 		return gateway.Request{}, &terminal.UsageError{
-			Reason: fmt.Sprintf("--stdin cannot be combined with %q", excerpt.Short(words[at])),
+			Reason: fmt.Sprintf("--stdin cannot be combined with %q", excerpt.Short(words[i])),
 			Advice: "standard input is one value: leave one of them out",
 		}
-	case at >= 0:
-		stdin, _, _ = strings.Cut(words[at], "=")
-		words = slices.Delete(words, at, at+1)
+	case i >= 0:
+		stdin, _, _ = strings.Cut(words[i], "=")
+		words = slices.Delete(words, i, i+1)
 	case strings.Contains(stdin, "="):
 		return gateway.Request{}, &terminal.UsageError{
 			Reason: fmt.Sprintf("flag --stdin: %q is not the name of a parameter", excerpt.Short(stdin)),
@@ -234,7 +233,7 @@ func typedRequest(o bootstrap.Opened, stdin string) (gateway.Request, error) {
 		}
 		words = append(words, stdin+"="+string(text))
 	}
-	// Print a note if a value contains \n, which is not a line break here.
+	// Unlike in the Obsidian CLI, \n is not a line break here.
 	for _, word := range words {
 		key, value, _ := strings.Cut(word, "=")
 		if slices.Contains(inputParams, key) && strings.Contains(value, `\n`) && !strings.Contains(value, "\n") {
@@ -256,17 +255,18 @@ func typedRequest(o bootstrap.Opened, stdin string) (gateway.Request, error) {
 // fromInput is the value of a parameter that is read from standard input.
 const fromInput = "-"
 
-// inputParams are the parameters for text: of these a dash alone is taken for standard input.
+// inputParams are the parameters for text. The value "-" of these means standard input.
 var inputParams = []string{"content", "new", "old"}
 
-// maxInput bounds standard input, in bytes; it is more than a parameter may have.
+// maxInput is the maximum size of standard input in bytes. It is more than a parameter may have.
 const maxInput = 2 << 20
 
+// stdinFlag adds the flag --stdin.
 func stdinFlag(f *settings.Flags, param *string) {
 	f.StringVar(param, "stdin", "", "read the value of this parameter from standard input (content=- does the same)")
 }
 
-// typed returns a request as one that was typed in a terminal, where user is asked.
+// typed marks a request as typed in a terminal by user, who is asked for approval.
 func typed(user *oversight.User, req gateway.Request) gateway.Request {
 	req.Owner = true
 	req.Ask = user.Asker()
@@ -276,7 +276,7 @@ func typed(user *oversight.User, req gateway.Request) gateway.Request {
 	return req
 }
 
-// serverOf returns the server to call, which asks the user with ask.
+// serverOf returns the remote server to call. It asks the user with ask, which may be nil.
 func serverOf(o bootstrap.Opened, ask func(ctx context.Context, text string) bool) *bootstrap.RemoteServer {
 	return &bootstrap.RemoteServer{URL: o.Remote.URL, Token: o.Remote.Token, Ask: ask}
 }

@@ -26,7 +26,7 @@ var helpOfServe = description{
 	},
 }
 
-// serve is "vaultwicket serve": MCP on standard input and output, or over HTTP.
+// serve runs "vaultwicket serve", which serves MCP on standard input and output, or over HTTP.
 func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	parent := 0 // no process
 	o, err := bootstrap.Open("serve", std, args, func(f *settings.Flags) {
@@ -46,8 +46,8 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	return serving.Serve(ctx, o, parent, func() {
-		// Tell a user who typed the command at a terminal what it waits for. A client is at a pipe, and may
-		// do anything with standard error.
+		// A user who typed the command at a terminal is told what it waits for. A client uses pipes, and may show
+		// standard error to its user.
 		isAtTerminal := terminal.IsTerminal(std.In) && terminal.IsTerminal(std.Out) && terminal.IsTerminal(std.Err)
 		if isAtTerminal && !o.LogJSON {
 			onError := std
@@ -60,11 +60,11 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	})
 }
 
-// plainWord is a value that every shell takes as it is.
+// plainWord matches a value that needs no quotes in any shell.
 var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w./:@~+-]+$`) })
 
 // serveText explains a server to a user who started it in a terminal: what it waits for, how clients
-// start it, how to try it and how to stop it. vault is the given name, id or folder, "" for none.
+// start it, how to try it and how to stop it. vault is a name, id or folder, "" if none is given.
 func serveText(s terminal.Screen, vault string) string {
 	flag := ""
 	if plainWord().MatchString(vault) {

@@ -35,7 +35,7 @@ var setupRights = []struct {
 	{"also move, rename and change many notes at once; you approve what deletes or overwrites", "v2", true},
 }
 
-// setUp is "vaultwicket setup": the questions of a first run.
+// setUp runs "vaultwicket setup", which asks the questions of a first run and sets everything up.
 func setUp(ctx context.Context, std terminal.Streams, args []string) error {
 	rest, err := terminal.ParseFlags("setup", args, nil)
 	if err != nil {
@@ -86,8 +86,8 @@ func setUp(ctx context.Context, std terminal.Streams, args []string) error {
 	return err
 }
 
-// writeSetup shows the line of the settings file and, unless entry is nil, the entry of the client, which are the
-// arguments of install; it asks once about both, and writes them.
+// writeSetup shows the line of the settings file and the entry of the client, asks once about both, and writes them.
+// entry contains the arguments for install, nil for no client.
 func writeSetup(ctx context.Context, std terminal.Streams, folder string, entry []string) error {
 	line, file, err := settings.Planned(std, "vault", folder)
 	if err != nil {
@@ -121,14 +121,14 @@ func writeSetup(ctx context.Context, std terminal.Streams, folder string, entry 
 	case err != nil || isAsked:
 		return err
 	}
-	// The client has the entry already.
+	// The client already has the entry, so only the line is left.
 	if !terminal.Confirm(ctx, std.In, std.Err, "Write the line of the vault?") {
 		return notSetUp(ctx)
 	}
 	return settings.Assign(std, "vault", folder)
 }
 
-// notSetUp is the error if a question of setup was not answered: with Ctrl-C, at the end of the input, or with no.
+// notSetUp returns the error after the user has not answered a question of setup, or has answered no.
 func notSetUp(ctx context.Context) error {
 	status := terminal.ExitDenied
 	if ctx.Err() != nil {
@@ -137,7 +137,7 @@ func notSetUp(ctx context.Context) error {
 	return terminal.Fail(status, "nothing was written", `"vaultwicket setup" asks again`)
 }
 
-// choose asks which of some texts is meant and returns its place; Enter alone means the first.
+// choose asks the user to choose one of the texts and returns its index. Enter alone chooses the first.
 func choose(ctx context.Context, std terminal.Streams, question string, texts []string) (int, error) {
 	fmt.Fprintf(std.Err, "\n%s\n", question)
 	for i, text := range texts {
@@ -191,8 +191,9 @@ func chooseVault(ctx context.Context, std terminal.Streams) (folder string, err 
 	}
 }
 
-// pathsOf returns the paths that a typed text can mean: as a file manager writes it when a folder is dragged into the
-// terminal, in quotes or with backslashes before its blanks, and as it is. It returns none for no text.
+// pathsOf returns the paths that a typed text can mean. A file manager whose folder is dragged into the terminal
+// writes the path in quotes or with backslashes before spaces; the last result is the text itself. For an empty text it
+// returns none.
 func pathsOf(typed string) (paths []string) {
 	for _, quote := range []string{`"`, "'"} {
 		bare, begins := strings.CutPrefix(typed, quote)
@@ -210,7 +211,7 @@ func pathsOf(typed string) (paths []string) {
 	return paths
 }
 
-// chooseClient asks which of the MCP clients that were found is to start vaultwicket, "" for none.
+// chooseClient asks which of the installed MCP clients should start vaultwicket. id is "" for none.
 func chooseClient(ctx context.Context, std terminal.Streams) (id string, err error) {
 	working, _ := os.Getwd()
 	system := clients.System{OS: runtime.GOOS, Getenv: std.Getenv, Project: working}

@@ -13,14 +13,14 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-// subcommand is one of the words that can follow "vaultwicket": its description for help and
-// manual, and the function that runs it with the words after it.
+// subcommand is a subcommand of vaultwicket: its description for help and
+// manual, and the function that runs it with the arguments after its name.
 type subcommand struct {
 	description
 	run func(ctx context.Context, std terminal.Streams, args []string) error
 }
 
-// subcommands returns the table of subcommands, in the order of the help. Each has a file of its name.
+// subcommands returns the table of subcommands, in the order of the help text.
 func subcommands() []subcommand {
 	return []subcommand{
 		{helpOfSetup, setUp},
@@ -45,7 +45,7 @@ func subcommands() []subcommand {
 		{helpOfResume, oversight.Resume},
 		{helpOfAgent, oversight.Agent},
 		{helpOfPasskey, oversight.Passkey},
-		{helpOfUI, servePage},
+		{helpOfUI, runUI},
 		{helpOfToday, oversight.Today},
 		{helpOfReview, oversight.Review},
 		{helpOfScan, oversight.Scan},
@@ -63,7 +63,8 @@ func subcommands() []subcommand {
 	}
 }
 
-// unknownSubcommand returns the error for an unknown name before some words, with a suggestion.
+// unknownSubcommand returns the error for an unknown subcommand, with a suggestion. after are the arguments that
+// follow the name.
 func unknownSubcommand(name string, after []string) error {
 	if strings.HasPrefix(name, "-") {
 		err := &terminal.UsageError{
@@ -84,14 +85,14 @@ func unknownSubcommand(name string, after []string) error {
 		Reason: fmt.Sprintf("unknown command %q", excerpt.Short(name)),
 		Advice: `"vaultwicket help" shows the commands`,
 	}
-	spaced := ""
+	colonName := ""
 	if len(after) > 0 {
 		if _, unknown := allowlist.Describe(name + ":" + after[0]); unknown == nil { // "daily read"
-			spaced = name + ":" + after[0]
+			colonName = name + ":" + after[0]
 		}
 	}
-	if spaced != "" {
-		err.Advice = fmt.Sprintf(`did you mean "vaultwicket run %s"?`, spaced)
+	if colonName != "" {
+		err.Advice = fmt.Sprintf(`did you mean "vaultwicket run %s"?`, colonName)
 	} else if near := excerpt.Nearest(name, names); near != "" {
 		err.Advice = fmt.Sprintf("did you mean %q?", near)
 	} else if _, known := allowlist.Describe(name); known == nil {
@@ -100,9 +101,10 @@ func unknownSubcommand(name string, after []string) error {
 	return err
 }
 
-// conventions are the flags by which other programs print their help and version.
+// conventions maps the usual flags for help and version to subcommands.
 var conventions = map[string]string{"-h": "help", "--help": "help", "-V": "version", "--version": "version"}
 
+// subcommandNamed returns the subcommand with this name, or for a usual flag for help or version.
 func subcommandNamed(name string) (subcommand, bool) {
 	if convention, known := conventions[name]; known {
 		name = convention

@@ -27,8 +27,8 @@ var helpOfUI = description{
 // anyPort lets the system pick a free port.
 const anyPort = "127.0.0.1:0"
 
-// servePage is "vaultwicket ui": the local page, until the command ends.
-func servePage(ctx context.Context, std terminal.Streams, args []string) error {
+// runUI runs "vaultwicket ui", which serves the local page until the command ends.
+func runUI(ctx context.Context, std terminal.Streams, args []string) error {
 	o, err := bootstrap.Open("ui", std, args, pageFlags)
 	if err != nil {
 		return err
@@ -43,22 +43,22 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 			if err != nil {
 				return nil, err
 			}
-			all, err := oversight.Agents(std, f, s)
-			list := []ui.Agent{}
-			for _, one := range all {
-				list = append(
-					list,
+			agents, err := oversight.Agents(std, f, s)
+			result := []ui.Agent{}
+			for _, agent := range agents {
+				result = append(
+					result,
 					ui.Agent{
-						Name:      one.Name,
-						State:     one.State,
-						Tier:      one.Tier,
-						Mutations: one.Mutations,
-						Vaults:    one.Vaults,
-						Expires:   one.Expires,
+						Name:      agent.Name,
+						State:     agent.State,
+						Tier:      agent.Tier,
+						Mutations: agent.Mutations,
+						Vaults:    agent.Vaults,
+						Expires:   agent.Expires,
 					},
 				)
 			}
-			return list, err
+			return result, err
 		},
 		Revoke: func(name string) error { return oversight.Revoke(std, name) },
 		Health: func(ctx context.Context) []ui.Finding { // the findings of vaultwicket doctor for the settings of this command
@@ -66,14 +66,14 @@ func servePage(ctx context.Context, std terminal.Streams, args []string) error {
 			if err != nil {
 				return []ui.Finding{{Check: "doctor", Level: string(doctor.Problem), What: err.Error()}}
 			}
-			var list []ui.Finding
+			var result []ui.Finding
 			for _, f := range doctor.Check(ctx, m).Findings {
-				list = append(
-					list,
+				result = append(
+					result,
 					ui.Finding{Check: f.Check, Level: string(f.Level), What: f.What, Why: f.Why, Fix: f.Fix},
 				)
 			}
-			return list
+			return result
 		},
 	})
 }

@@ -19,7 +19,7 @@ var helpOfUndo = description{
 	},
 }
 
-// undo is "vaultwicket undo": the command undo through the gateway, as it is typed for run.
+// undo runs "vaultwicket undo".
 func undo(ctx context.Context, std terminal.Streams, args []string) error {
 	return oversight.Undo(ctx, std, args, doTyped)
 }

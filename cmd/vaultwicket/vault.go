@@ -20,16 +20,16 @@ var helpOfVault = description{
 	},
 }
 
-// vaultName is the subcommand that is not the gateway.
+// vaultName is the subcommand that bypasses the gateway.
 const vaultName = "vault"
 
-// runVault runs the embedded CLI, another program in the same binary, with the words after
+// runVault runs the embedded CLI, another program in the same binary, with the arguments after
 // "vaultwicket vault", and returns the exit status.
 //
-// The gateway starts it for each call it has decided about; then it reads no settings, which
-// keeps the start short. Typed by hand it is not the gateway: there are no tiers, no approvals
-// and no audit log. It still obeys the pause and the access rules that the settings have for the
-// vault, and on a terminal prints no control characters.
+// The gateway starts it for each permitted call. It then reads no settings, which
+// keeps the start short. Typed by a user it bypasses the gateway: there are no tiers, no approvals
+// and no audit log. It still obeys the pause and the access rules of the settings for the
+// vault, and on a terminal it prints no control characters.
 func runVault(args []string, std terminal.Streams) int {
 	getenv, err := bootstrap.VaultEnvironment(std, args)
 	if err != nil {
@@ -45,7 +45,7 @@ func runVault(args []string, std terminal.Streams) int {
 	if terminal.IsTerminal(out) {
 		cleaned := sanitize.NewStream(out)
 		status = vault.Main(args, std.In, cleaned, std.Err, getenv)
-		_ = cleaned.Flush() // out knows the error
+		_ = cleaned.Flush() // out remembers the error
 	} else {
 		status = vault.Main(args, std.In, out, std.Err, getenv)
 	}
@@ -55,7 +55,7 @@ func runVault(args []string, std terminal.Streams) int {
 	return status
 }
 
-// vaultFlags answers --help and --version of the subcommand; [runVault] runs everything else of it.
+// vaultFlags handles --help and --version of the subcommand; [runVault] handles everything else.
 func vaultFlags(_ context.Context, _ terminal.Streams, args []string) error {
 	_, err := terminal.ParseFlags(vaultName, args, nil)
 	return err

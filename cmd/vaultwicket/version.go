@@ -16,6 +16,8 @@ var helpOfVersion = description{
 	Examples: []example{{"for a bug report", "vaultwicket version"}},
 }
 
+// printVersion runs "vaultwicket version". It also prints how the commands of the installed app differ from the
+// allowlist, if that is known.
 func printVersion(_ context.Context, std terminal.Streams, args []string) error {
 	var asJSON bool
 	rest, err := terminal.ParseFlags(
@@ -32,7 +34,7 @@ func printVersion(_ context.Context, std terminal.Streams, args []string) error 
 			Advice: "the one flag is --json",
 		}
 	}
-	known, isKnown := doctor.KnownDrift(std.Getenv)
+	drift, isKnown := doctor.KnownDrift(std.Getenv)
 	build := release.ThisBuild()
 	if asJSON {
 		facts := struct {
@@ -40,13 +42,13 @@ func printVersion(_ context.Context, std terminal.Streams, args []string) error 
 			Obsidian *doctor.Drift `json:"obsidian,omitempty"`
 		}{Build: build}
 		if isKnown {
-			facts.Obsidian = &known
+			facts.Obsidian = &drift
 		}
 		return terminal.PrintJSON(std.Out, facts, terminal.ExitDone)
 	}
 	fmt.Fprint(std.Out, terminal.Fit(std.Out, fmt.Sprintf("vaultwicket %s\n%s", build.Version, build.Lines())))
 	if isKnown {
-		for _, notice := range known.Notices() {
+		for _, notice := range drift.Notices() {
 			terminal.Notef(std.Err, "%s", notice)
 		}
 	}

@@ -8,16 +8,17 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
 )
 
-// Activity notices when a server has had no call for a while. It is told of the calls as an
-// [telemetry.Observer], and costs them next to nothing. The zero Activity is ready for use.
+// Activity detects when a server has had no calls for a while. It is a [telemetry.Observer] of the calls and costs
+// them almost nothing. The zero Activity is ready for use.
 type Activity struct{ paused atomic.Pointer[pause] }
 
+// pause is a function that is called after some time without calls.
 type pause struct {
 	length time.Duration
 	timer  *time.Timer
 }
 
-// Begin puts off the end of the pause. It wants to hear nothing more of the call.
+// Begin restarts the timer. The nil observer means that later events of the call are not needed.
 func (a *Activity) Begin(ctx context.Context, _ telemetry.CallStart) (context.Context, telemetry.CallObserver) {
 	if p := a.paused.Load(); p != nil {
 		p.timer.Reset(p.length)
@@ -25,8 +26,8 @@ func (a *Activity) Begin(ctx context.Context, _ telemetry.CallStart) (context.Co
 	return ctx, nil
 }
 
-// AfterPause calls do once no call has begun for so long, and again after the next calls. A call
-// may still be running. stop ends it.
+// AfterPause calls do when no call has begun for the time length, and again after each later pause. A call
+// may still be running then. stop ends this.
 func (a *Activity) AfterPause(length time.Duration, do func()) (stop func()) {
 	p := &pause{length, time.AfterFunc(length, do)}
 	a.paused.Store(p)

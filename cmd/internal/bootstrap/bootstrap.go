@@ -1,6 +1,6 @@
-// Package bootstrap builds the running program from its settings: the runner, the gateways, who
-// observes their calls, and what tells the owner and exports the audit log. Nothing else does. A
-// [RemoteServer] is what commands call in place of the gateway of this machine.
+// Package bootstrap builds the running program from its settings: the runner, the gateways, the observers of
+// their calls, the notifier and the export of the audit log. No other package does. It also contains the
+// [RemoteServer] that commands can call instead of a gateway on this machine.
 package bootstrap
 
 import (
@@ -35,7 +35,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
-// Opened is a subcommand's settings, its gateway and the rest of its words.
+// Opened contains the settings, the gateway and the remaining arguments of a subcommand.
 type Opened struct {
 	*settings.Flags
 	settings.Settings
@@ -43,23 +43,23 @@ type Opened struct {
 	Runner  *exec.Runner
 	Gateway *gateway.Gateway
 	Log     *slog.Logger
-	Metrics *telemetry.Metrics // nil if no one could read them
-	Traces  *telemetry.Tracing // nil where there is no collector
-	Records *audit.Exporter    // nil where the audit log is not exported
-	Rest    []string
-	// Remote is the server to call in place of the gateway, nil for none; see [settings.Flags.CallsServer].
-	// There is neither a runner nor a gateway then.
+	Metrics *telemetry.Metrics // nil if nobody could read them
+	Traces  *telemetry.Tracing // nil if there is no collector
+	Records *audit.Exporter    // nil if the audit log is not exported
+	Rest    []string           // the arguments that are not flags
+	// Remote is the server to call instead of a gateway, nil for none; see [settings.Flags.CallsServer].
+	// If it is set, Runner and Gateway are nil.
 	Remote   *settings.Server
-	Notifier *consent.Notifier // tells the owner of questions, nil for none
-	Activity *Activity         // told of the calls of a server
+	Notifier *consent.Notifier // tells the owner about approval requests, nil for none
+	Activity *Activity         // observes the calls of a server, nil in other commands
 
-	common   *gateway.Common    // of all its gateways
-	messages *terminal.Messages // where Log writes, and where progress is shown
-	running  *settings.Running  // the gateways that take stricter settings
+	common   *gateway.Common    // shared by all gateways
+	messages *terminal.Messages // the output of Log and of progress
+	running  *settings.Running  // the gateways that reload their settings
 }
 
-// Open reads the settings of a subcommand and builds its gateway. more adds flags of its
-// own, nil for none. The caller closes the runner.
+// Open reads the settings of a subcommand and builds its gateway. more adds flags of the subcommand and may be nil.
+// The caller must close the runner.
 func Open(name string, std terminal.Streams, args []string, more func(*settings.Flags)) (Opened, error) {
 	f := settings.NewFlags(name)
 	if more != nil {
@@ -94,9 +94,9 @@ func Open(name string, std terminal.Streams, args []string, more func(*settings.
 	}
 	o.Log = newLogger(o.messages, std.LogLevel(s.LogLevel))
 	o.common = gateway.NewCommon(s.Limits.Parallel)
-	// Refuse places that an agent or another user could write to. What only keeps changes from being made
-	// is told once, by a server. The client is looked at again before each start of it, and here so that
-	// a server says at once what every call would.
+	// A state folder or a CLI that an agent or another user could write to is an error. If only changes are
+	// unavailable, a server logs that once. The CLI is checked again before each start; checking it here, too, makes
+	// a server fail at once instead of in every call.
 	warning, err := o.CheckState(std)
 	if err == nil && f.Observed {
 		if warning != "" {
@@ -108,30 +108,30 @@ func Open(name string, std terminal.Streams, args []string, more func(*settings.
 		return Opened{}, err
 	}
 	if f.Observed {
-		if o.HTTP.Addr != "" { // otherwise no one could read them
+		if o.HTTP.Addr != "" { // otherwise nobody could read them
 			o.Metrics = telemetry.NewMetrics(release.Version)
 		}
-		// The variables of OpenTelemetry are of every program of a machine: a wrong one does not keep from serving.
-		var wrong interface {
+		// The variables of OpenTelemetry apply to every program on a machine, so an invalid one is only a warning.
+		var invalid interface {
 			error
 			Hint() string
 		}
 		if o.Traces, err = telemetry.OpenTracing(telemetry.TracingConfig{Getenv: std.Getenv, Version: release.Version, Log: o.Log}); errors.As(
 			err,
-			&wrong,
+			&invalid,
 		) {
-			o.Log.Warn("tracing is off: "+wrong.Error(), "hint", wrong.Hint())
+			o.Log.Warn("tracing is off: "+invalid.Error(), "hint", invalid.Hint())
 		}
 		o.Activity = &Activity{}
 		if err := o.openNotifier(); err != nil {
 			return Opened{}, err
 		}
 	}
-	how := RunnerOptions{Resident: f.Resident}
+	options := RunnerOptions{Resident: f.Resident}
 	if o.Traces != nil {
-		how.Watch = o.Traces
+		options.Watch = o.Traces
 	}
-	if o.Runner, err = NewRunner(s, std, how); err != nil {
+	if o.Runner, err = NewRunner(s, std, options); err != nil {
 		return Opened{}, err
 	}
 	if err := o.checkVaultName(); err != nil {
@@ -148,14 +148,14 @@ func Open(name string, std terminal.Streams, args []string, more func(*settings.
 	return o, nil
 }
 
-// RunnerOptions say how a runner differs from the one for a single command.
+// RunnerOptions are the options of [NewRunner]. The zero value is for a single command.
 type RunnerOptions struct {
 	Resident bool         // keeps programs running
-	Watch    exec.Watcher // is notified of each start, nil for none
+	Watch    exec.Watcher // is notified about each start, nil for none
 }
 
-// NewRunner returns what starts programs. One that is resident is closed by the caller.
-func NewRunner(s settings.Settings, std terminal.Streams, how RunnerOptions) (*exec.Runner, error) {
+// NewRunner returns a runner for the Obsidian CLI and the embedded CLI. The caller must close it if it is resident.
+func NewRunner(s settings.Settings, std terminal.Streams, options RunnerOptions) (*exec.Runner, error) {
 	self, err := terminal.ThisProgram()
 	if err != nil {
 		return nil, err
@@ -166,13 +166,13 @@ func NewRunner(s settings.Settings, std terminal.Streams, how RunnerOptions) (*e
 		return nil, err
 	}
 	return exec.New(exec.Config{
-		CLI: s.CLI, Self: self, Timeout: s.Timeout, Vaults: vaults, Resident: how.Resident, Session: Session(), Getenv: std.Getenv, Watch: how.Watch,
+		CLI: s.CLI, Self: self, Timeout: s.Timeout, Vaults: vaults, Resident: options.Resident, Session: Session(), Getenv: std.Getenv, Watch: options.Watch,
 		DayStart: s.DayStart, Embeddings: vectors, SecretsKey: func() []byte { return ownerfiles.Key(ownerfiles.StateFolder(std.Getenv, ""), "secrets.key") },
 	}), nil
 }
 
-// embeddingsOf returns the server that makes vectors. Texts go to another machine only where they may be
-// published, and its key is in a file that no agent can read.
+// embeddingsOf returns the server that computes embeddings. It returns an error if texts would go to another machine
+// although publishing is not allowed, or if an agent could read the file with the key.
 func embeddingsOf(s settings.Settings, std terminal.Streams) (exec.Embeddings, error) {
 	chosen := s.Embeddings
 	if chosen.Elsewhere && !s.Policy.Publish {
@@ -209,7 +209,7 @@ func embeddingsOf(s settings.Settings, std terminal.Streams) (exec.Embeddings, e
 	return vectors, nil
 }
 
-// NewGateway returns a gateway of the settings and the programs, whose calls are told to whoever observes.
+// NewGateway returns a gateway with the settings, the runner and the observers.
 func (o Opened) NewGateway() *gateway.Gateway {
 	agent := o.Agent
 	if len(o.Agents) == 0 {
@@ -218,6 +218,7 @@ func (o Opened) NewGateway() *gateway.Gateway {
 	return o.gatewayOf(agent)
 }
 
+// gatewayOf returns a gateway for an agent, "" for the owner.
 func (o Opened) gatewayOf(agent string) *gateway.Gateway {
 	return gateway.New(gateway.Config{
 		Vaults: vaultsOf(
@@ -228,24 +229,25 @@ func (o Opened) gatewayOf(agent string) *gateway.Gateway {
 	})
 }
 
+// vaultsOf returns the served vaults for the configuration of a gateway.
 func vaultsOf(served []settings.Served) (vaults []gateway.Served) {
-	for _, one := range served {
-		vaults = append(vaults, gateway.Served{Vault: gateway.Vault(one.Vault), Policy: one.Policy})
+	for _, s := range served {
+		vaults = append(vaults, gateway.Served{Vault: gateway.Vault(s.Vault), Policy: s.Policy})
 	}
 	return vaults
 }
 
-// tightener is a gateway as the settings take what became stricter into it.
+// tightener is a gateway that implements [settings.Tightener].
 type tightener struct{ *gateway.Gateway }
 
-// Tighten takes what is stricter.
+// Tighten narrows the policies and limits of the gateway.
 func (t tightener) Tighten(policies []policy.Policy, limits settings.Limits) {
 	t.Gateway.Tighten(policies, admission.Limits(limits))
 }
 
-// OfAgent returns a gateway of the same settings and programs for an agent, which takes stricter
-// settings as the one of the server does: it begins with the rights that the agent had when the
-// server was started, if it was defined then. An agent that is not defined is allowed nothing.
+// OfAgent returns a gateway for an agent with the same settings and runner, which also reloads stricter
+// settings. It starts with the rights that the agent had when the server was started, if it was already defined
+// then. An agent that is not defined has no rights.
 func (o Opened) OfAgent(agent string) (g *gateway.Gateway, err error) {
 	err = o.running.AddAgent(agent, func(s settings.Settings) settings.Tightener {
 		o.Settings = s
@@ -255,19 +257,19 @@ func (o Opened) OfAgent(agent string) (g *gateway.Gateway, err error) {
 	return g, err
 }
 
-// ReloadOnChange has the settings read again while a server runs: at SIGHUP, and when a file of theirs
-// has changed and stays as it is for a moment. It returns what ends that.
+// ReloadOnChange reloads the settings while a server runs: on SIGHUP, and when one of their files has changed. It ends
+// with ctx or with stop.
 func (o Opened) ReloadOnChange(ctx context.Context) (stop func()) {
 	return o.running.Watch(ctx, tightener{o.Gateway}, o.Settings)
 }
 
-// AgentsNow returns the agents of the settings file as it is now, if it can be read.
+// AgentsNow returns the agents of the settings file as of the last successful reload.
 func (o Opened) AgentsNow() policy.Agents { return o.running.Agents() }
 
-// AgentOf returns the agent that access tokens with these values of the claim are of, "" for
-// none or if they are of several.
+// AgentOf returns the agent to which access tokens with these values of the claim belong, "" if there is none or
+// more than one.
 func (o Opened) AgentOf(subjects []string) (name string) {
-	for other, agent := range o.AgentsNow() {
+	for candidate, agent := range o.AgentsNow() {
 		if !slices.ContainsFunc(
 			subjects,
 			func(subject string) bool { return slices.Contains(agent.Subjects, subject) },
@@ -277,13 +279,12 @@ func (o Opened) AgentOf(subjects []string) (name string) {
 		if name != "" {
 			return ""
 		}
-		name = other
+		name = candidate
 	}
 	return name
 }
 
-// Progress tells the user that a command takes time, and when that is to be expected. The
-// caller stops it when there is a result.
+// Progress starts to show the user that a command is running. The caller must stop it when there is a result.
 func (o Opened) Progress(command string) *terminal.Progress {
 	return terminal.StartProgress(
 		o.messages,
@@ -292,14 +293,14 @@ func (o Opened) Progress(command string) *terminal.Progress {
 	)
 }
 
-// Counting is ctx for a call of which p shows how far it has come.
+// Counting returns a context for a call whose progress is shown by p.
 func Counting(ctx context.Context, p *terminal.Progress) context.Context {
 	return protocol.WithProgress(ctx, func(c protocol.Progress) { p.Count(c.String()) })
 }
 
-// checkVaultName refuses a vault that is given by the name of a folder here and that the
-// app does not know: a folder needs a separator, or it is the name of a vault of the app.
-// Where there is a CLI and no list of vaults to look into, the app decides.
+// checkVaultName returns an error if the vault is given by the name of a folder in the working folder and the app
+// does not list a vault with that name: the user probably meant the folder, which needs a separator. If there is a
+// CLI but no list of vaults, the app decides.
 func (o Opened) checkVaultName() error {
 	name := o.Vault.Name
 	if o.Vault.Folder != "" || FolderNamed(o.Std, name) == "" {
@@ -315,8 +316,8 @@ func (o Opened) checkVaultName() error {
 	)
 }
 
-// FolderNamed returns the absolute path of the folder in the working folder that has this name, if the app has no
-// vault of the name; "" otherwise, and for a path.
+// FolderNamed returns the absolute path of the folder with this name in the working folder. It returns "" if there is
+// none, if the app lists a vault with this name, or if name is a path.
 func FolderNamed(std terminal.Streams, name string) string {
 	if name == "" || name == "." || filepath.Base(name) != name {
 		return ""
@@ -336,22 +337,23 @@ func FolderNamed(std terminal.Streams, name string) string {
 	return folder
 }
 
-// observer returns who is told of the calls, nil if no one is.
+// observer returns the observer of the calls, nil if there is none.
 func (o Opened) observer() telemetry.Observer {
-	var all []telemetry.Observer
+	var observers []telemetry.Observer
 	if o.Metrics != nil {
-		all = append(all, o.Metrics)
+		observers = append(observers, o.Metrics)
 	}
 	if o.Traces != nil {
-		all = append(all, o.Traces)
+		observers = append(observers, o.Traces)
 	}
 	if o.Activity != nil {
-		all = append(all, o.Activity)
+		observers = append(observers, o.Activity)
 	}
-	return telemetry.All(all...)
+	return telemetry.All(observers...)
 }
 
-// Follow has the metrics ask what is running. sessions is nil where there are none.
+// Follow connects the metrics to the values that they report. sessions returns the number of sessions, and is nil if
+// there are none.
 func (o Opened) Follow(sessions func() int) {
 	if o.Metrics != nil {
 		children := func() telemetry.Children { return telemetry.Children(o.Runner.Children()) }
@@ -368,8 +370,8 @@ func (o Opened) Follow(sessions func() int) {
 	}
 }
 
-// Clock returns the clock by which a day has its name: the one of the embedded CLI, which an environment
-// variable sets for tests and scripts. What is recorded, awaited or limited goes by the machine's clock.
+// Clock returns the clock that decides which day it is: that of the embedded CLI, which an environment
+// variable can set for tests and scripts. Records, waiting times and limits use the clock of the machine.
 func Clock(std terminal.Streams) (func() time.Time, error) {
 	clock, err := date.Clock(std.Getenv(date.NowVariable))
 	if err != nil {
@@ -378,16 +380,16 @@ func Clock(std terminal.Streams) (func() time.Time, error) {
 	return clock, nil
 }
 
-// DayClock returns a clock whose day is the one that counts as today where a day begins at
-// an hour: it is that much late.
+// DayClock returns a clock that is dayStart hours late, so that its date is today's date if a day begins at that
+// hour.
 func DayClock(clock func() time.Time, dayStart int) func() time.Time {
 	return func() time.Time { return clock().Add(-time.Duration(dayStart) * time.Hour) }
 }
 
-// AtTerminal is the caller, the client and the surface of a command that is typed in a terminal. It is
-// the same for all of them, so that an approval given with "vaultwicket approve" in one window is valid
-// for the command that is typed again in another.
+// AtTerminal is the caller, the client and the surface of commands that are typed in a terminal. It is
+// the same for all of them, so that an approval that was given with "vaultwicket approve" in one window is valid
+// for the command when it is typed again in another.
 const AtTerminal = "terminal"
 
-// Session names what this process does, for whichever of its agents.
+// Session returns the session id of this process, which all its agents share.
 var Session = sync.OnceValue(func() string { return fmt.Sprintf("%d-%08x", os.Getpid(), rand.Uint32()) })

@@ -18,21 +18,22 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// accessVariable gives the embedded program the access rules of a vault.
+// accessVariable passes the access rules of a vault to the embedded CLI.
 const accessVariable = "VAULTWICKET_ACCESS"
 
-// VaultEnvironment returns the environment of the embedded CLI that runs with args, those after "vaultwicket
-// vault". It is that of the process where the gateway has started it. Typed by hand it also has the access
-// rules of the settings, and the error says why the program may not run.
+// VaultEnvironment returns the environment of the embedded CLI for args, the arguments after "vaultwicket
+// vault". If the gateway has started this process, it is the environment of the process. If a user has typed the
+// command, the access rules of the settings are added, and the error is the reason why the command must not run.
 func VaultEnvironment(std terminal.Streams, args []string) (getenv func(string) string, err error) {
 	if exec.StartedByGateway(std.Getenv) {
 		return std.Getenv, nil
 	}
-	rules, err := rulesByHand(args, std)
+	rules, err := typedRules(args, std)
 	if err != nil {
 		return nil, err
 	}
-	// The rules are in addition to those of the environment. Invalid ones stay, and then every call is denied.
+	// The rules are added to those of the environment. Invalid rules there are passed on, so that every call is
+	// denied.
 	given, err := access.Parse(std.Getenv(accessVariable))
 	if err != nil || !rules.Restrict() {
 		return std.Getenv, nil
@@ -46,10 +47,10 @@ func VaultEnvironment(std terminal.Streams, args []string) (getenv func(string) 
 	}, nil
 }
 
-// rulesByHand returns the access rules that the settings and the machine have for the folder of a
-// command line. The error is that vaultwicket is paused or may be, that the machine does not allow changes, or
-// that the folder is within a vault that has rules, or around one: its paths are not those of the rules.
-func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
+// typedRules returns the access rules of the settings and the managed settings for the folder in args. It returns an
+// error if vaultwicket is or may be paused, if the managed settings do not allow changes, or if the folder is inside
+// or around a vault with access rules, because the paths in these rules would not match.
+func typedRules(args []string, std terminal.Streams) (access.Rules, error) {
 	if state := ownerfiles.StateFolder(std.Getenv, ""); state != "" { // otherwise nothing can be paused
 		paused, err := admission.IsPaused(state)
 		switch {
@@ -91,20 +92,20 @@ func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
 		if !served.Policy.Access.Restrict() {
 			continue
 		}
-		possible := []string{served.Folder}
+		folders := []string{served.Folder}
 		if served.Folder == "" {
-			possible = nil
+			folders = nil
 			for _, listed := range appvaults.Read(std.Getenv) {
 				isServed := served.Name == listed.Name()
 				if served.ID != "" {
 					isServed = served.ID == listed.ID
 				}
 				if isServed {
-					possible = append(possible, listed.Folder)
+					folders = append(folders, listed.Folder)
 				}
 			}
 		}
-		for _, folder := range possible {
+		for _, folder := range folders {
 			switch {
 			case appvaults.SameFolder(folder, args[0]):
 				rules = rules.Meet(served.Policy.Access)
@@ -125,8 +126,8 @@ func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
 	return rules, nil
 }
 
-// WithoutSettings returns the streams with the environment of a program that has no settings of the user:
-// the variables of any child and values, with the clock standing at now.
+// WithoutSettings returns the streams with an environment that contains no settings of the user: only the
+// variables of every child process and values. The clock is fixed at now.
 func WithoutSettings(std terminal.Streams, now time.Time, values map[string]string) terminal.Streams {
 	values[date.NowVariable] = now.Format(time.RFC3339)
 	for _, entry := range exec.OwnersEnvironment(std.Getenv) {
@@ -141,8 +142,8 @@ func WithoutSettings(std terminal.Streams, now time.Time, values map[string]stri
 	return std
 }
 
-// VaultsHere returns the folders of the vaults that the app lists, and those with a folder .obsidian around the working
-// folder, or one or two levels below the home folder, each once; at most twenty.
+// VaultsHere returns the folders of up to twenty vaults, without duplicates: those that the app lists, the one around
+// the working folder, and those one or two levels below the home folder. A vault is a folder that contains .obsidian.
 func VaultsHere(std terminal.Streams) (folders []string) {
 	add := func(folder string) {
 		if len(folders) < 20 && !slices.Contains(folders, folder) {
@@ -160,7 +161,7 @@ func VaultsHere(std terminal.Streams) (folders []string) {
 		return folders
 	}
 	for _, pattern := range []string{"*", filepath.Join("*", "*")} {
-		found, _ := filepath.Glob(filepath.Join(home, pattern, ".obsidian")) // the pattern is a right one
+		found, _ := filepath.Glob(filepath.Join(home, pattern, ".obsidian")) // an error would mean an invalid pattern
 		for _, marker := range found {
 			add(filepath.Dir(marker))
 		}
@@ -168,7 +169,7 @@ func VaultsHere(std terminal.Streams) (folders []string) {
 	return folders
 }
 
-// ExpandHome returns a path with the home folder in place of a "~" at its beginning, as shells read it.
+// ExpandHome replaces "~" at the beginning of a path by the home folder, as shells do.
 func ExpandHome(std terminal.Streams, name string) string {
 	home := ownerfiles.Home(runtime.GOOS, std.Getenv)
 	rest, isBelow := strings.CutPrefix(filepath.ToSlash(name), "~/")

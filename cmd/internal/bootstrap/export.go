@@ -19,8 +19,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/release"
 )
 
-// startExport starts to send the audit log, nil where the settings name no target and no key. A
-// target or command in a vault is refused: an agent may write there.
+// startExport starts to send the audit log. The exporter is nil if the settings name neither a target nor a key. It
+// returns an error if a target file or the command is inside a vault, where an agent may write.
 func (o Opened) startExport() (*audit.Exporter, error) {
 	if len(o.Export) == 0 && o.Checkpoints == "" {
 		return nil, nil
@@ -67,9 +67,9 @@ func (o Opened) startExport() (*audit.Exporter, error) {
 	return audit.StartExport(c)
 }
 
-// whyUnsafe says why an agent or another user could change a program, "" if neither could.
+// whyUnsafe returns why an agent or another user could change a program, "" if neither could.
 func (o Opened) whyUnsafe(program string) string {
-	found, err := ownerfiles.CheckProgram(
+	objection, err := ownerfiles.CheckProgram(
 		program,
 		ownerfiles.Surroundings{
 			Vaults: func() []string { return o.VaultFolders(o.Std) },
@@ -79,19 +79,19 @@ func (o Opened) whyUnsafe(program string) string {
 	if err != nil {
 		return err.Error()
 	}
-	if found.Remedy != "" {
-		return found.Reason + " (run: " + found.Remedy + ")"
+	if objection.Remedy != "" {
+		return objection.Reason + " (run: " + objection.Remedy + ")"
 	}
-	return found.Reason
+	return objection.Reason
 }
 
-// commandKey is the [audit.Signer] of a command, such as one for a hardware token: with the argument
-// "public" it prints the public key in base64, and with "sign" the signature of its input.
+// commandKey is the path of a command that acts as an [audit.Signer], such as one for a hardware token: with the
+// argument "public" it prints the public key in base64, and with "sign" the signature of its input.
 type commandKey string
 
 const (
-	signFor   = 30 * time.Second // a person may have to touch the token
-	maxSigned = 4096             // bytes of an answer
+	signFor   = 30 * time.Second // a user may have to touch the token
+	maxSigned = 4096             // bytes of the output
 )
 
 // Public returns the public key.
@@ -106,10 +106,11 @@ func (c commandKey) Public() (ed25519.PublicKey, error) {
 // Sign signs a text.
 func (c commandKey) Sign(text []byte) ([]byte, error) { return c.run("sign", string(text)) }
 
+// run runs the command and decodes its output.
 func (c commandKey) run(verb, stdin string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), signFor)
 	defer cancel()
-	end := process.Child{
+	result := process.Child{
 		Path:  string(c),
 		Name:  string(c),
 		Args:  []string{verb},
@@ -119,9 +120,9 @@ func (c commandKey) run(verb, stdin string) ([]byte, error) {
 	}.Run(
 		ctx,
 	)
-	if end.Kind != process.Exited || end.Exit != 0 {
-		return nil, fmt.Errorf("the command %q ended with status %d", string(c), end.Exit)
+	if result.Kind != process.Exited || result.Exit != 0 {
+		return nil, fmt.Errorf("the command %q ended with status %d", string(c), result.Exit)
 	}
-	text, _ := end.Stdout.Text()
+	text, _ := result.Stdout.Text()
 	return base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 }

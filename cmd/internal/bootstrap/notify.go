@@ -8,8 +8,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 )
 
-// openNotifier opens what tells the owner of questions. A program, or a file with a secret, that
-// an agent or another user could write is refused.
+// openNotifier opens the notifier that tells the owner about approval requests. It returns an error if an agent could
+// read a file with a secret, or if an agent or another user could replace the program.
 func (o *Opened) openNotifier() error {
 	c := o.Notify
 	if o.NotifyIgnored() {

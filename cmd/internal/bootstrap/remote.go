@@ -1,7 +1,7 @@
 package bootstrap
 
-// A [RemoteServer] calls a vaultwicket server over HTTP, in the protocol without sessions (2026-07-28), for commands
-// that are typed in a terminal: what a command does and prints is as with the gateway of this machine.
+// A [RemoteServer] calls a vaultwicket server over HTTP, with the protocol version without sessions (2026-07-28). It is
+// for commands that are typed in a terminal, which do and print the same as with a gateway on this machine.
 
 import (
 	"bufio"
@@ -25,24 +25,24 @@ import (
 
 const (
 	protocolVersion = "2026-07-28"
-	maxAnswer       = 16 << 20 // bytes; a page of an answer has at most 1 MiB of output, and an image 14 MiB
-	maxWhole        = 32 << 20 // bytes of all pages of an answer, as much as a call may put out
-	maxPages        = 10_000   // of an answer
-	maxProbe        = 1 << 20
-	maxReason       = 200 // bytes of an answer that is not of the protocol
+	maxAnswer       = 16 << 20 // bytes of a response; a page has up to 1 MiB of output, and an image up to 14 MiB
+	maxWhole        = 32 << 20 // bytes of all pages of an answer, the maximum output of a call
+	maxPages        = 10_000   // pages of an answer
+	maxProbe        = 1 << 20  // bytes of the body of a probe
+	maxReason       = 200      // bytes of an invalid response that are shown
 )
 
-// RemoteServer is a server, as a client with a token sees it. Its methods return an error if the server
-// could not be asked; what it denies or could not do is in the answer.
+// RemoteServer is a client of a server over HTTP. Its methods return an error if the server could not be
+// called; a denial or a failure of the call is part of the result.
 type RemoteServer struct {
 	URL, Token string // the address of the endpoint, and the bearer token
-	// Ask asks the user for an approval, with the text of the server; nil has the server keep
-	// the question for its owner.
+	// Ask asks the user for an approval with the text of the server. If it is nil, the question waits for the owner
+	// of the server.
 	Ask    func(ctx context.Context, text string) bool
-	Client *http.Client // sends the requests, nil for one that follows no redirect
+	Client *http.Client // sends the requests; nil for a client that does not follow redirects
 }
 
-// Do carries out a request. A long answer is fetched whole.
+// Do carries out a request, and fetches all pages of a long answer.
 func (s *RemoteServer) Do(ctx context.Context, r gateway.Request) (result gateway.Result, err error) {
 	result, err = call[gateway.Result](ctx, s, "obsidianCli", argumentsOf(r))
 	texts := []string{result.Stdout}
@@ -65,7 +65,7 @@ func (s *RemoteServer) Do(ctx context.Context, r gateway.Request) (result gatewa
 		size += len(page.Stdout)
 		next = page.Truncated
 		result.Truncated = nil
-		result.Notices = nil // they are about a part
+		result.Notices = nil // they only apply to a part of the answer
 	}
 	result.Stdout = strings.Join(texts, "")
 	return result, err
@@ -78,17 +78,18 @@ func (s *RemoteServer) DryRun(ctx context.Context, r gateway.Request) (gateway.D
 	return call[gateway.DryRun](ctx, s, "obsidianCli", arguments)
 }
 
-// Batch carries out operations, as obsidianBatch takes them.
+// Batch carries out a batch. operations are the arguments of the tool obsidianBatch.
 func (s *RemoteServer) Batch(ctx context.Context, operations json.RawMessage) (gateway.BatchResult, error) {
 	return call[gateway.BatchResult](ctx, s, "obsidianBatch", operations)
 }
 
-// DryRunBatch returns what operations would do, as obsidianBatch takes them with dryRun.
+// DryRunBatch returns what a batch would do. operations are the arguments of obsidianBatch with dryRun.
 func (s *RemoteServer) DryRunBatch(ctx context.Context, operations json.RawMessage) (gateway.BatchDryRun, error) {
 	return call[gateway.BatchDryRun](ctx, s, "obsidianBatch", operations)
 }
 
-// ProposeBatch leaves operations for the owner of the server, as obsidianBatch takes them with propose.
+// ProposeBatch proposes a batch to the owner of the server. operations are the arguments of obsidianBatch with
+// propose.
 func (s *RemoteServer) ProposeBatch(ctx context.Context, operations json.RawMessage) (gateway.Proposed, error) {
 	return call[gateway.Proposed](ctx, s, "obsidianBatch", operations)
 }
@@ -107,29 +108,29 @@ func (s *RemoteServer) Help(ctx context.Context, command string) (string, error)
 	return s.read(ctx, "vaultwicket://help/"+url.PathEscape(command))
 }
 
-// argumentsOf returns a request that was typed as arguments of obsidianCli. The server knows the
-// kinds of parameters and takes all of them as text.
+// argumentsOf returns a typed request as arguments of the tool obsidianCli. All parameters are passed as text or
+// true: the server knows their kinds and converts them.
 func argumentsOf(r gateway.Request) map[string]any {
 	params := map[string]any{}
 	for _, word := range r.Words {
-		if name, value, valued := strings.Cut(strings.TrimPrefix(word, "--"), "="); valued {
+		if name, value, hasValue := strings.Cut(strings.TrimPrefix(word, "--"), "="); hasValue {
 			params[name] = value
 		} else {
 			params[name] = true
 		}
 	}
-	all := map[string]any{
+	arguments := map[string]any{
 		"command":        r.Command,
 		"params":         params,
 		"vault":          r.Vault,
 		"expectHash":     r.ExpectHash,
 		"idempotencyKey": r.IdempotencyKey,
 	}
-	maps.DeleteFunc(all, func(_ string, value any) bool { return value == "" })
-	return all
+	maps.DeleteFunc(arguments, func(_ string, value any) bool { return value == "" })
+	return arguments
 }
 
-// answer is a response of the server, as far as it is read.
+// answer contains the fields of a response that are used.
 type answer struct {
 	ID     json.RawMessage
 	Result struct {
@@ -143,7 +144,7 @@ type answer struct {
 	Error *struct{ Message string }
 }
 
-// call calls a tool, and asks the user if the server wants that.
+// call calls a tool, and asks the user for approval if the server requests it.
 func call[R any](ctx context.Context, s *RemoteServer, tool string, arguments any) (result R, err error) {
 	params := map[string]any{"name": tool, "arguments": arguments}
 	a, err := s.send(ctx, "tools/call", tool, params)
@@ -174,6 +175,7 @@ func call[R any](ctx context.Context, s *RemoteServer, tool string, arguments an
 	return result, err
 }
 
+// read returns the text of a resource.
 func (s *RemoteServer) read(ctx context.Context, uri string) (string, error) {
 	a, err := s.send(ctx, "resources/read", uri, map[string]any{"uri": uri})
 	if err == nil && len(a.Result.Contents) != 1 {
@@ -185,6 +187,7 @@ func (s *RemoteServer) read(ctx context.Context, uri string) (string, error) {
 	return a.Result.Contents[0].Text, nil
 }
 
+// send sends a request and returns the response to it. name is the tool or resource.
 func (s *RemoteServer) send(ctx context.Context, method, name string, params map[string]any) (a answer, err error) {
 	capabilities := map[string]any{}
 	if s.Ask != nil {
@@ -220,7 +223,7 @@ func (s *RemoteServer) send(ctx context.Context, method, name string, params map
 		)
 	}
 	defer response.Body.Close()
-	// The answer is a document, or the last message of a stream.
+	// The response is a JSON document or the last message of an event stream.
 	var text []byte
 	in := bufio.NewReader(io.LimitReader(response.Body, maxAnswer))
 	if !strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream") {
@@ -255,8 +258,8 @@ func (s *RemoteServer) send(ctx context.Context, method, name string, params map
 	return a, nil
 }
 
-// withoutControls returns a document in JSON whose texts have nothing that a terminal acts on: the server may be anybody's.
-// What vaultwicket sends has nothing of that, and stays as it is.
+// withoutControls removes control characters from the texts of a JSON document, because any server could have sent
+// it. vaultwicket itself does not send any, so its documents are returned unchanged.
 func withoutControls(document []byte) []byte {
 	text, _ := sanitize.Text(string(document))
 	if text == string(document) && !bytes.Contains(document, []byte(`\u`)) {
@@ -266,7 +269,7 @@ func withoutControls(document []byte) []byte {
 	in := json.NewDecoder(bytes.NewReader(document))
 	in.UseNumber()
 	if in.Decode(&value) != nil {
-		return document // it is refused
+		return document // the caller reports the invalid JSON
 	}
 	clean, err := json.Marshal(cleaned(value))
 	if err != nil {
@@ -275,7 +278,7 @@ func withoutControls(document []byte) []byte {
 	return clean
 }
 
-// cleaned returns a value of JSON with the texts and names in it as a terminal may show them.
+// cleaned returns a JSON value with texts and names that are safe for a terminal.
 func cleaned(value any) any {
 	switch v := value.(type) {
 	case string:
@@ -296,7 +299,8 @@ func cleaned(value any) any {
 	return value
 }
 
-// client returns the client that sends the requests: the token is for one address.
+// client returns the HTTP client for the requests. By default it does not follow redirects, because the token is only
+// for one address.
 func (s *RemoteServer) client() *http.Client {
 	if s.Client != nil {
 		return s.Client
@@ -304,6 +308,7 @@ func (s *RemoteServer) client() *http.Client {
 	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
+// unexpected returns the error for a response that does not follow the protocol.
 func (s *RemoteServer) unexpected(what string) error {
 	return terminal.Fail(
 		terminal.ExitNotReady,
@@ -315,14 +320,14 @@ func (s *RemoteServer) unexpected(what string) error {
 // RemoteProbe is a plain response of a server, for diagnosis.
 type RemoteProbe struct {
 	Status      int
-	Date        time.Time // of the server's clock, zero if it does not say
-	From, Until time.Time // its certificate is valid, zero without TLS
+	Date        time.Time // the time of the server's clock, zero if it is not known
+	From, Until time.Time // the validity of the certificate, zero without TLS
 	Challenge   string    // the header WWW-Authenticate
 	ContentType string
 	Body        []byte
 }
 
-// Probe sends a plain request, with headers in pairs.
+// Probe sends a request without a token. headers are pairs of names and values.
 func (s *RemoteServer) Probe(ctx context.Context, method, address string, headers ...string) (p RemoteProbe, err error) {
 	r, err := http.NewRequestWithContext(ctx, method, address, nil)
 	if err != nil {
