@@ -49,20 +49,28 @@ func Access(_ context.Context, std terminal.Streams, args []string) error {
 		path += " (does not exist)"
 	}
 	ignored := ""
-	switch i := a.Ignored; {
-	case i == nil:
-	case i.Line == 0:
-		ignored = fmt.Sprintf("%s cannot be used, so everything is hidden", i.File)
-	default:
+	if i := a.Ignored; i != nil {
 		ignored = fmt.Sprintf("hidden by line %d of %s: %s", i.Line, i.File, i.Pattern)
+		if i.Line == 0 {
+			ignored = fmt.Sprintf("%s cannot be used, so everything is hidden", i.File)
+		}
 	}
 	hint := func(text string) string { return opened.OwnerHint(std, text) }
-	for _, fact := range [][2]string{
-		{"path", path}, {"agent", a.Agent}, {"rule", rule}, {"note itself", a.Itself}, {"made of", strings.Join(a.MadeOf, ", ")}, {"ignore file", ignored},
-		{"read", permittedText(a.Read, hint)}, {"change", permittedText(a.Change, hint)}, {"delete", permittedText(a.Delete, hint)},
-	} {
-		if fact[1] != "" || fact[0] == "path" {
-			fmt.Fprintf(w, "%s\t%s\n", fact[0], terminal.Visible(fact[1]))
+	facts := [][2]string{
+		{"path", path},
+		{"agent", a.Agent},
+		{"rule", rule},
+		{"note itself", a.Itself},
+		{"made of", strings.Join(a.MadeOf, ", ")},
+		{"ignore file", ignored},
+		{"read", permittedText(a.Read, hint)},
+		{"change", permittedText(a.Change, hint)},
+		{"delete", permittedText(a.Delete, hint)},
+	}
+	for _, fact := range facts {
+		name, value := fact[0], fact[1]
+		if value != "" || name == "path" {
+			fmt.Fprintf(w, "%s\t%s\n", name, terminal.Visible(value))
 		}
 	}
 	w.Flush()

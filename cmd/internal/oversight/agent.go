@@ -140,15 +140,15 @@ func (a agentAction) add(name string) error {
 	if err != nil {
 		return err
 	}
-	if added {
-		terminal.Notef(a.std.Err, "added [agents.%s] with tier %s to %s", name, tier, terminal.Visible(file))
+	if !added {
+		return a.newToken(name)
 	}
-	if added { // it must not inherit anything from an earlier agent with this name
-		if err := renew(a.state, name); err != nil {
-			return err
-		}
+	terminal.Notef(a.std.Err, "added [agents.%s] with tier %s to %s", name, tier, terminal.Visible(file))
+	// The new agent must not inherit anything from an earlier agent with this name.
+	if err := renew(a.state, name); err != nil {
+		return err
 	}
-	if added && isFirst && name != "default" {
+	if isFirst && name != "default" {
 		terminal.Notef(
 			a.std.Err,
 			"a server without --agent, and the token of the server itself, are now allowed nothing; define [agents.default] for them",
@@ -320,9 +320,12 @@ func (a agentAction) print(list []ShownAgent, value any) error {
 		return nil
 	}
 	table := terminal.DefaultScreen(a.std).Table(
-		terminal.Column{
-			Title: "agent",
-		}, terminal.Column{Title: "state"}, terminal.Column{Title: "tier"}, terminal.Column{Title: "changes"}, terminal.Column{Title: "token"}, terminal.Column{Title: "expires"},
+		terminal.Column{Title: "agent"},
+		terminal.Column{Title: "state"},
+		terminal.Column{Title: "tier"},
+		terminal.Column{Title: "changes"},
+		terminal.Column{Title: "token"},
+		terminal.Column{Title: "expires"},
 	)
 	day := func(t *time.Time) string {
 		if t == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -61,44 +62,53 @@ func Approvals(_ context.Context, std terminal.Streams, args []string) error {
 		if i > 0 {
 			fmt.Fprintln(std.Out)
 		}
-		// The text of a question is indented so that no line of it looks like a line with a code.
-		out := std.Out
-		screen := terminal.NewScreen(std, screenOptions, now)
-		left := time.Duration(approval.LeftSeconds) * time.Second
-		// Times are relative on a terminal, unless exact ones are requested.
-		asked := screen.Time(approval.Asked)
-		expires := screen.Paint(terminal.Alert, terminal.Span(left)+" left")
-		if !screen.IsTerminal() {
-			asked = fmt.Sprintf("%s ago", time.Duration(approval.AgeSeconds)*time.Second)
-			expires = fmt.Sprintf("%s left", left)
-		} else if asked == approval.Asked.UTC().Format(time.RFC3339) {
-			expires = "expires " + approval.Expires.UTC().Format(time.RFC3339)
-		}
-		fmt.Fprintf(out, "%s  asked %s, %s\n", screen.Paint(terminal.Strong, approval.Code), asked, expires)
-		who := "session " + inQuotes(approval.Session)
-		if approval.Client != "" {
-			who = "client " + inQuotes(approval.Client) + ", " + who
-		}
-		if approval.Agent != "" {
-			who = "agent " + inQuotes(approval.Agent) + ", " + who
-		}
-		fmt.Fprintf(out, "  vault %s, command %s, %s\n", inQuotes(approval.Vault), inQuotes(approval.Command), who)
-		for line := range strings.Lines(approval.Text) {
-			line = strings.TrimSuffix(line, "\n")
-			fmt.Fprintf(out, "  %s\n", screen.Signed(consent.SignOf(line), line))
-		}
-		printOperations(out, approval.Operations)
+		printApproval(std.Out, terminal.NewScreen(std, screenOptions, now), approval)
 	}
 	return nil
+}
+
+// printApproval prints a pending approval. Its text is indented so that no line of it looks like a line with a code.
+func printApproval(out io.Writer, screen terminal.Screen, approval waitingApproval) {
+	left := time.Duration(approval.LeftSeconds) * time.Second
+	// Times are relative on a terminal, unless exact ones are requested.
+	asked := screen.Time(approval.Asked)
+	expires := screen.Paint(terminal.Alert, terminal.Span(left)+" left")
+	if !screen.IsTerminal() {
+		asked = fmt.Sprintf("%s ago", time.Duration(approval.AgeSeconds)*time.Second)
+		expires = fmt.Sprintf("%s left", left)
+	} else if asked == approval.Asked.UTC().Format(time.RFC3339) {
+		expires = "expires " + approval.Expires.UTC().Format(time.RFC3339)
+	}
+	fmt.Fprintf(out, "%s  asked %s, %s\n", screen.Paint(terminal.Strong, approval.Code), asked, expires)
+	who := "session " + inQuotes(approval.Session)
+	if approval.Client != "" {
+		who = "client " + inQuotes(approval.Client) + ", " + who
+	}
+	if approval.Agent != "" {
+		who = "agent " + inQuotes(approval.Agent) + ", " + who
+	}
+	fmt.Fprintf(out, "  vault %s, command %s, %s\n", inQuotes(approval.Vault), inQuotes(approval.Command), who)
+	for line := range strings.Lines(approval.Text) {
+		line = strings.TrimSuffix(line, "\n")
+		fmt.Fprintf(out, "  %s\n", screen.Signed(consent.SignOf(line), line))
+	}
+	printOperations(out, approval.Operations)
 }
 
 // waitingOf returns a question as "approvals" lists it. Seconds are never negative, even if the clock was set back.
 func waitingOf(q consent.StoredQuestion, now time.Time) waitingApproval {
 	return waitingApproval{
-		Code: q.Code, Asked: q.Made, AgeSeconds: int(max(0, now.Sub(q.Made)) / time.Second),
-		Expires: q.Expires, LeftSeconds: int(max(0, q.Expires.Sub(now)) / time.Second),
-		Session: sanitize.Line(ownerfiles.SessionOf(q.Session)), Agent: sanitize.Line(ownerfiles.AgentOf(q.Session)),
-		Client: sanitize.Line(q.Client), Vault: sanitize.Line(q.Vault), Command: sanitize.Line(q.Command), Text: terminal.Visible(q.Text),
+		Code:        q.Code,
+		Asked:       q.Made,
+		AgeSeconds:  int(max(0, now.Sub(q.Made)) / time.Second),
+		Expires:     q.Expires,
+		LeftSeconds: int(max(0, q.Expires.Sub(now)) / time.Second),
+		Session:     sanitize.Line(ownerfiles.SessionOf(q.Session)),
+		Agent:       sanitize.Line(ownerfiles.AgentOf(q.Session)),
+		Client:      sanitize.Line(q.Client),
+		Vault:       sanitize.Line(q.Vault),
+		Command:     sanitize.Line(q.Command),
+		Text:        terminal.Visible(q.Text),
 	}
 }
 
@@ -141,21 +151,12 @@ func Approve(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	typed := ""
-	allowed := terminal.Pages(ctx, console, console, rows)
-	switch {
-	case !allowed:
-	case question.Typed != "":
-		fmt.Fprintf(console, "This is much. Type %q to allow it: ", question.Typed)
-		typed, allowed = terminal.Ask(ctx, console, console)
-		allowed = allowed && typed == question.Typed
-	default:
-		allowed = terminal.Confirm(ctx, console, console, "Allow this?")
-	}
-	if !allowed {
+	typed, allowed := askAtConsole(ctx, console, rows, question.Typed, "Allow this?")
+	if !allowed || typed != question.Typed {
 		return terminal.FailureOf(&failure.Error{
-			Code: "unconfirmed", Message: fmt.Sprintf("approval %s is still pending", question.Code),
-			Hint: fmt.Sprintf(`"vaultwicket deny %s" denies it`, question.Code),
+			Code:    "unconfirmed",
+			Message: fmt.Sprintf("approval %s is still pending", question.Code),
+			Hint:    fmt.Sprintf(`"vaultwicket deny %s" denies it`, question.Code),
 		})
 	}
 	if question, err = decide(state, consent.Answer{Code: question.Code, Approve: true, Typed: typed}); err != nil {

@@ -35,51 +35,7 @@ func Audit(ctx context.Context, std terminal.Streams, args []string) error {
 	case "verify":
 		return verifyAudit(ctx, std, args[1:])
 	case "export":
-		// "vaultwicket audit export" writes all lines, byte for byte as in the log.
-		args := args[1:]
-		rest, err := terminal.ParseFlags("audit export", args, nil)
-		if err != nil {
-			return err
-		}
-		if len(rest) != 1 || rest[0] == "" {
-			return &terminal.UsageError{
-				Reason: "audit export requires one file",
-				Advice: `"-" writes to standard output`,
-			}
-		}
-		noteState(std)
-		state, err := settings.StateFolder(std)
-		if err != nil {
-			return err
-		}
-		if rest[0] == "-" {
-			done, err := exportLines(ctx, std, state, std.Out)
-			return done.report(std, err)
-		}
-		file, err := os.OpenFile(rest[0], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if err != nil {
-			name := rest[0]
-			if errors.Is(err, fs.ErrExist) {
-				return &terminal.UsageError{
-					Reason: fmt.Sprintf("audit export: %q already exists", excerpt.Short(name)),
-					Advice: "choose a file that does not exist",
-				}
-			}
-			return &terminal.UsageError{
-				Reason: fmt.Sprintf("audit export %q: %v", excerpt.Short(name), errors.Unwrap(err)),
-			}
-		}
-		done, err := exportLines(ctx, std, state, file)
-		if err == nil {
-			err = file.Sync()
-		}
-		if closed := file.Close(); err == nil {
-			err = closed
-		}
-		if err != nil {
-			_ = os.Remove(rest[0]) // it would be an incomplete log
-		}
-		return done.report(std, err)
+		return exportAudit(ctx, std, args[1:])
 	case "-h", "--help", "-V", "--version":
 		_, err := terminal.ParseFlags("audit", args[:1], func(f terminal.FlagSet) {
 			new(auditQuery).flags(f)
@@ -92,6 +48,54 @@ func Audit(ctx context.Context, std terminal.Streams, args []string) error {
 		Reason: "usage: vaultwicket audit list | what-if | verify | export FILE",
 		Advice: `"vaultwicket audit --help" shows the flags`,
 	}
+}
+
+// exportAudit runs "vaultwicket audit export", which writes all lines, byte for byte as in the log.
+func exportAudit(ctx context.Context, std terminal.Streams, args []string) error {
+	rest, err := terminal.ParseFlags("audit export", args, nil)
+	if err != nil {
+		return err
+	}
+	if len(rest) != 1 || rest[0] == "" {
+		return &terminal.UsageError{
+			Reason: "audit export requires one file",
+			Advice: `"-" writes to standard output`,
+		}
+	}
+	name := rest[0]
+	noteState(std)
+	state, err := settings.StateFolder(std)
+	if err != nil {
+		return err
+	}
+	if name == "-" {
+		exported, err := exportLines(ctx, std, state, std.Out)
+		return exported.report(std, err)
+	}
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("audit export: %q already exists", excerpt.Short(name)),
+			Advice: "choose a file that does not exist",
+		}
+	}
+	if err != nil {
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("audit export %q: %v", excerpt.Short(name), errors.Unwrap(err)),
+		}
+	}
+	exported, err := exportLines(ctx, std, state, file)
+	if err == nil {
+		err = file.Sync()
+	}
+	closeErr := file.Close()
+	if err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		_ = os.Remove(name) // it would be an incomplete log
+	}
+	return exported.report(std, err)
 }
 
 // auditPart is one of the two parts of the audit log: what it contains, and its folder.
@@ -168,39 +172,14 @@ func verifyAudit(ctx context.Context, std terminal.Streams, args []string) error
 		reports = append(reports, r)
 	}
 	var checked *audit.CheckedLog
-	if file := flags.checkpoints; file != "" {
-		checkpointFile, err := os.Open(file)
+	if flags.checkpoints != "" {
+		checked, err = flags.check(ctx, state)
 		if err != nil {
-			return &terminal.UsageError{
-				Reason: fmt.Sprintf("audit verify: checkpoints %q: %v", excerpt.Short(file), errors.Unwrap(err)),
-			}
-		}
-		defer checkpointFile.Close()
-		c, err := audit.VerifyCheckpoints(ctx, state, flags.key, checkpointFile, time.Now())
-		if err != nil {
-			return lineError(err)
-		}
-		if checked = &c; c.Checkpoints == 0 && c.Broken == "" {
-			return &terminal.UsageError{
-				Reason: fmt.Sprintf("audit verify: %q has no checkpoint", excerpt.Short(file)),
-				Advice: "it is a file of lines that the setting export has sent, or of \"vaultwicket audit export\"",
-			}
+			return err
 		}
 	}
 	if asJSON {
-		report := reportOf(reports[0])
-		calls := reportOf(reports[1])
-		report.Calls = &calls
-		status := terminal.ExitDone
-		report.OK = report.OK && calls.OK
-		if checked != nil {
-			report.Checkpoints = &auditCheckpoints{checked.Broken == "", *checked}
-			report.OK = report.OK && checked.Broken == ""
-		}
-		if !report.OK {
-			status = terminal.ExitFailed
-		}
-		return terminal.PrintJSON(std.Out, report, status)
+		return printVerification(std, reports, checked)
 	}
 	var broken terminal.Several
 	for i, r := range reports {
@@ -233,6 +212,45 @@ func verifyAudit(ctx context.Context, std terminal.Streams, args []string) error
 		return broken
 	}
 	return nil
+}
+
+// check compares the log with the checkpoints in a file.
+func (v *verification) check(ctx context.Context, state string) (*audit.CheckedLog, error) {
+	file, err := os.Open(v.checkpoints)
+	if err != nil {
+		return nil, &terminal.UsageError{
+			Reason: fmt.Sprintf("audit verify: checkpoints %q: %v", excerpt.Short(v.checkpoints), errors.Unwrap(err)),
+		}
+	}
+	defer file.Close()
+	checked, err := audit.VerifyCheckpoints(ctx, state, v.key, file, time.Now())
+	if err != nil {
+		return nil, lineError(err)
+	}
+	if checked.Checkpoints == 0 && checked.Broken == "" {
+		return nil, &terminal.UsageError{
+			Reason: fmt.Sprintf("audit verify: %q has no checkpoint", excerpt.Short(v.checkpoints)),
+			Advice: "it is a file of lines that the setting export has sent, or of \"vaultwicket audit export\"",
+		}
+	}
+	return &checked, nil
+}
+
+// printVerification prints the reports about both parts of the log as JSON. checked is nil without checkpoints.
+func printVerification(std terminal.Streams, reports []audit.Report, checked *audit.CheckedLog) error {
+	report := reportOf(reports[0])
+	calls := reportOf(reports[1])
+	report.Calls = &calls
+	report.OK = report.OK && calls.OK
+	if checked != nil {
+		isIntact := checked.Broken == ""
+		report.Checkpoints = &auditCheckpoints{isIntact, *checked}
+		report.OK = report.OK && isIntact
+	}
+	if !report.OK {
+		return terminal.PrintJSON(std.Out, report, terminal.ExitFailed)
+	}
+	return terminal.PrintJSON(std.Out, report, terminal.ExitDone)
 }
 
 // broken returns the error for a part that was changed. Each line is confirmed by the hash in the
@@ -321,7 +339,8 @@ func exportLines(ctx context.Context, std terminal.Streams, state string, out io
 			}
 			return err
 		})
-		if exported.damaged += damaged; err != nil {
+		exported.damaged += damaged
+		if err != nil {
 			return exported, err
 		}
 		if p.lines > 0 {

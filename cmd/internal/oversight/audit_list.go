@@ -120,17 +120,13 @@ func listAudit(ctx context.Context, std terminal.Streams, args []string) error {
 	if limit > 0 {
 		query.filter.Limit++ // an extra line shows that there are more
 	}
-	_, err = eachLine(
-		ctx,
-		std,
-		newestLines(std, audit.Lines(ctx, state, query.filter), limit),
-		func(line audit.Line) error {
-			if err := writer.write(line); err != nil {
-				return fmt.Errorf("write the output: %w", err)
-			}
-			return nil
-		},
-	)
+	lines := newestLines(std, audit.Lines(ctx, state, query.filter), limit)
+	_, err = eachLine(ctx, std, lines, func(line audit.Line) error {
+		if err := writer.write(line); err != nil {
+			return fmt.Errorf("write the output: %w", err)
+		}
+		return nil
+	})
 	if err != nil {
 		return lineError(err)
 	}
@@ -219,62 +215,63 @@ func newLineTable(s terminal.Screen) lineWriter {
 		terminal.Column{Title: "no"},
 		terminal.Column{Title: "when"},
 		terminal.Column{Title: "decision"},
-		terminal.Column{
-			Title: "command",
-			Min:   8,
-		},
+		terminal.Column{Title: "command", Min: 8},
 		terminal.Column{Title: "vault", Min: 4},
 		terminal.Column{Title: "details", Min: 8},
 	)
 	rows := 0
 	number := 0 // rows are numbered, because the two parts of the log have separate line numbers
-	return lineWriter{func(l audit.Line) error {
+	write := func(l audit.Line) error {
 		number++
-		if rows++; rows > tableRows {
+		rows++
+		if rows > tableRows {
 			if err := t.Flush(); err != nil {
 				return err
 			}
 			rows = 1
 		}
-		var details []string // the other values, with their names
-		add := func(name, value string) {
-			if value != "" {
-				details = append(details, name+sanitize.Line(value))
-			}
-		}
-		add("", l.Code)
-		if l.Count > 0 {
-			add("", sanitize.Counted(l.Count, "more call"))
-		}
-		if l.Exit != nil && *l.Exit != 0 {
-			add("exit=", strconv.Itoa(*l.Exit))
-		}
-		add("rule=", l.Rule)
-		add("found=", strings.Join(l.Found, " + "))
-		add("shadow=", strings.Join(l.Shadow, " + "))
-		add("by=", l.By)
-		add("change=", l.Change)
-		add("agent=", l.Agent)
-		if l.Client != "" { // the client chose the name, which could look like other details
-			add("client=", inQuotes(l.Client))
-		}
-		if l.Repair != nil {
-			add("", l.Repair.Why)
-		}
-		add("session=", l.Session)
 		what := sanitize.Line(cmp.Or(l.Decision, l.Kind))
 		t.Add(
 			terminal.Text(strconv.Itoa(number)),
 			terminal.Text(s.Time(l.Time)),
 			terminal.Cell{Text: what, Style: terminal.DecisionStyles[what]},
-			terminal.Text(
-				cmp.Or(l.Command, "-"),
-			),
+			terminal.Text(cmp.Or(l.Command, "-")),
 			terminal.Text(cmp.Or(l.Vault, "-")),
-			terminal.Text(strings.Join(details, ", ")),
+			terminal.Text(strings.Join(detailsOf(l), ", ")),
 		)
 		return nil
-	}, t.Flush}
+	}
+	return lineWriter{write: write, end: t.Flush}
+}
+
+// detailsOf returns the values of a line that have no column of their own, most with their names.
+func detailsOf(l audit.Line) (details []string) {
+	add := func(name, value string) {
+		if value != "" {
+			details = append(details, name+sanitize.Line(value))
+		}
+	}
+	add("", l.Code)
+	if l.Count > 0 {
+		add("", sanitize.Counted(l.Count, "more call"))
+	}
+	if l.Exit != nil && *l.Exit != 0 {
+		add("exit=", strconv.Itoa(*l.Exit))
+	}
+	add("rule=", l.Rule)
+	add("found=", strings.Join(l.Found, " + "))
+	add("shadow=", strings.Join(l.Shadow, " + "))
+	add("by=", l.By)
+	add("change=", l.Change)
+	add("agent=", l.Agent)
+	if l.Client != "" { // the client chose the name, which could look like other details
+		add("client=", inQuotes(l.Client))
+	}
+	if l.Repair != nil {
+		add("", l.Repair.Why)
+	}
+	add("session=", l.Session)
+	return details
 }
 
 // newLineArray returns a writer that prints lines as a JSON array.

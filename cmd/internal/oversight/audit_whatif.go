@@ -53,15 +53,8 @@ func replayAudit(ctx context.Context, std terminal.Streams, args []string) error
 	if err := w.parse(rest, now); err != nil {
 		return err
 	}
-	for _, check := range [][]string{{"secrets", w.secrets, "redact", "strict", "block", "allow"}, {"suspicious", w.suspicious, "notice", "ask", "off"}, {"remote-links", w.remoteLinks, "ask", "allow"}} {
-		value := check[1]
-		choices := check[2:]
-		if value != "" && !slices.Contains(choices, value) {
-			return &terminal.UsageError{
-				Reason: fmt.Sprintf("flag --%s: invalid value %q", check[0], excerpt.Short(value)),
-				Advice: "want " + strings.Join(choices, ", "),
-			}
-		}
+	if err := w.checkSettings(); err != nil {
+		return err
 	}
 	noteState(std)
 	state, err := settings.StateFolder(std)
@@ -108,8 +101,12 @@ func replayAudit(ctx context.Context, std terminal.Streams, args []string) error
 	if w.json {
 		return terminal.PrintJSON(std.Out, rows, terminal.ExitDone)
 	}
-	table := terminal.NewScreen(std, w.screen, now).
-		Table(terminal.Column{Title: "day"}, terminal.Column{Title: "rule"}, terminal.Column{Title: "outcome", Min: 8}, terminal.Column{Title: "calls"})
+	table := terminal.NewScreen(std, w.screen, now).Table(
+		terminal.Column{Title: "day"},
+		terminal.Column{Title: "rule"},
+		terminal.Column{Title: "outcome", Min: 8},
+		terminal.Column{Title: "calls"},
+	)
 	for _, r := range rows {
 		table.Add(
 			terminal.Text(r.Day),
@@ -121,12 +118,36 @@ func replayAudit(ctx context.Context, std terminal.Streams, args []string) error
 	return table.Flush()
 }
 
+// checkSettings returns an error if a setting has an invalid value.
+func (w *whatIf) checkSettings() error {
+	checks := []struct {
+		name, value string
+		choices     []string
+	}{
+		{"secrets", w.secrets, []string{"redact", "strict", "block", "allow"}},
+		{"suspicious", w.suspicious, []string{"notice", "ask", "off"}},
+		{"remote-links", w.remoteLinks, []string{"ask", "allow"}},
+	}
+	for _, check := range checks {
+		if check.value != "" && !slices.Contains(check.choices, check.value) {
+			return &terminal.UsageError{
+				Reason: fmt.Sprintf("flag --%s: invalid value %q", check.name, excerpt.Short(check.value)),
+				Advice: "want " + strings.Join(check.choices, ", "),
+			}
+		}
+	}
+	return nil
+}
+
 // outcome is what a rule would do with a call, "" if that is not known.
 type outcome struct{ rule, outcome string }
 
 // outcomesOfSecrets maps the values of the setting secrets to the outcome of an answer with secrets.
 var outcomesOfSecrets = map[string]string{
-	"block": "refused", "allow": "secrets shown", "redact": "secrets redacted", "strict": "secrets redacted",
+	"block":  "refused",
+	"allow":  "secrets shown",
+	"redact": "secrets redacted",
+	"strict": "secrets redacted",
 }
 
 // outcomesOfLinks maps the values of the setting remote-links to the outcome of a change that adds a link with text

@@ -205,9 +205,20 @@ type bound struct {
 func shownGrantOf(g consent.Grant, now time.Time) shownGrant {
 	changes, notes, lines, links := g.Left()
 	s := shownGrant{
-		ID: g.ID, Agent: g.Agent, Server: g.Server, Vault: sanitize.Line(g.Vault), Commands: g.Commands, Folders: g.Folders,
-		Destructive: g.Destructive, Made: g.Made, Expires: g.Expires, Why: sanitize.Line(g.Why), Ended: g.EndedBy(now),
-		Notes: bound{g.Notes, notes}, Changes: bound{g.Changes, changes}, Links: bound{g.Links, links},
+		ID:          g.ID,
+		Agent:       g.Agent,
+		Server:      g.Server,
+		Vault:       sanitize.Line(g.Vault),
+		Commands:    g.Commands,
+		Folders:     g.Folders,
+		Destructive: g.Destructive,
+		Made:        g.Made,
+		Expires:     g.Expires,
+		Why:         sanitize.Line(g.Why),
+		Ended:       g.EndedBy(now),
+		Notes:       bound{g.Notes, notes},
+		Changes:     bound{g.Changes, changes},
+		Links:       bound{g.Links, links},
 	}
 	if lines >= 0 {
 		s.Lines = &bound{g.GrantTerms.Lines, lines}
@@ -254,8 +265,9 @@ func Grants(_ context.Context, std terminal.Streams, args []string) error {
 	now := time.Now()
 	shown := []shownGrant{}
 	for _, g := range list {
-		if grant := shownGrantOf(g, now); showAll || grant.Ended == "" {
-			shown = append(shown, grant)
+		entry := shownGrantOf(g, now)
+		if showAll || entry.Ended == "" {
+			shown = append(shown, entry)
 		}
 	}
 	if asJSON {
@@ -271,8 +283,12 @@ func Grants(_ context.Context, std terminal.Streams, args []string) error {
 func printGrants(std terminal.Streams, screenOptions terminal.ScreenOptions, grants []shownGrant, now time.Time) error {
 	screen := terminal.NewScreen(std, screenOptions, now)
 	table := screen.Table(
-		terminal.Column{Title: "grant"}, terminal.Column{Title: "for"}, terminal.Column{Title: "commands", Min: 10},
-		terminal.Column{Title: "in", Min: 8}, terminal.Column{Title: "left", Min: 10}, terminal.Column{Title: "until"},
+		terminal.Column{Title: "grant"},
+		terminal.Column{Title: "for"},
+		terminal.Column{Title: "commands", Min: 10},
+		terminal.Column{Title: "in", Min: 8},
+		terminal.Column{Title: "left", Min: 10},
+		terminal.Column{Title: "until"},
 	)
 	for _, grant := range grants {
 		left := fmt.Sprintf("%d of %s, %d of %s", grant.Changes.Left, sanitize.Counted(grant.Changes.Max, "change"), grant.Notes.Left, sanitize.Counted(grant.Notes.Max, "note"))

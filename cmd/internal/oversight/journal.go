@@ -79,16 +79,19 @@ func (q *journalQuery) flags(f *settings.Flags) {
 func (q *journalQuery) open(opened bootstrap.Opened, now time.Time) (changes *journal.Journal, filter journal.Filter, err error) {
 	filter.Limit = q.limit
 	filter.Agent = opened.Reviewed
-	if filter.Since, err = terminal.ParseMoment("since", q.since, now, terminal.FirstMoment); err != nil {
+	filter.Since, err = terminal.ParseMoment("since", q.since, now, terminal.FirstMoment)
+	if err != nil {
 		return nil, filter, err
 	}
-	if filter.Until, err = terminal.ParseMoment("until", q.until, now, terminal.EndOfDate); err != nil {
+	filter.Until, err = terminal.ParseMoment("until", q.until, now, terminal.EndOfDate)
+	if err != nil {
 		return nil, filter, err
 	}
-	if changes, err = opened.Gateway.Journal(""); err != nil {
-		err = terminal.FailureOf(failure.Of(err))
+	changes, err = opened.Gateway.Journal("")
+	if err != nil {
+		return nil, filter, terminal.FailureOf(failure.Of(err))
 	}
-	return changes, filter, err
+	return changes, filter, nil
 }
 
 // showEntry prints all facts about a change.
@@ -114,9 +117,15 @@ func showEntry(ctx context.Context, opened bootstrap.Opened, screen terminal.Scr
 	facts.Add("id", change.ID, terminal.Strong)
 	facts.Add("time", when, terminal.Plain)
 	facts.Add("state", change.State, stateStyles[change.State])
-	for _, fact := range [][2]string{{"backend", change.Backend}, {"session", change.Session}, {"agent", change.Agent}, {"caller", change.Caller}, {"client", change.Client}, {"batch", change.Batch}, {"grant", change.Grant}, {"proposal", change.Proposal}, {"command", change.Command}} {
-		facts.Add(fact[0], fact[1], terminal.Plain)
-	}
+	facts.Add("backend", change.Backend, terminal.Plain)
+	facts.Add("session", change.Session, terminal.Plain)
+	facts.Add("agent", change.Agent, terminal.Plain)
+	facts.Add("caller", change.Caller, terminal.Plain)
+	facts.Add("client", change.Client, terminal.Plain)
+	facts.Add("batch", change.Batch, terminal.Plain)
+	facts.Add("grant", change.Grant, terminal.Plain)
+	facts.Add("proposal", change.Proposal, terminal.Plain)
+	facts.Add("command", change.Command, terminal.Plain)
 	for _, p := range change.Params {
 		facts.Add("parameter", p, terminal.Plain)
 	}
@@ -171,8 +180,24 @@ type keptChangeFile struct {
 
 func keptChangeOf(e journal.Entry) keptChange {
 	k := keptChange{
-		ID: e.ID, Time: e.Time, State: e.State.String(), Backend: e.Backend, Session: e.Session, Agent: ownerfiles.AgentOf(e.Caller), Caller: ownerfiles.SessionOf(e.Caller), Client: e.Client,
-		Batch: e.Batch, Grant: e.Grant, Proposal: e.Proposal, Command: e.Command, Params: e.Params, Note: e.Note, Undoes: e.Undoes, Also: e.Also, UndoneBy: e.UndoneBy, Files: []keptChangeFile{},
+		ID:       e.ID,
+		Time:     e.Time,
+		State:    e.State.String(),
+		Backend:  e.Backend,
+		Session:  e.Session,
+		Agent:    ownerfiles.AgentOf(e.Caller),
+		Caller:   ownerfiles.SessionOf(e.Caller),
+		Client:   e.Client,
+		Batch:    e.Batch,
+		Grant:    e.Grant,
+		Proposal: e.Proposal,
+		Command:  e.Command,
+		Params:   e.Params,
+		Note:     e.Note,
+		Undoes:   e.Undoes,
+		Also:     e.Also,
+		UndoneBy: e.UndoneBy,
+		Files:    []keptChangeFile{},
 	}
 	for _, s := range e.Steps {
 		k.Files = append(k.Files, keptChangeFile{s.Path, s.From, clipHash(s.Before.Hash), clipHash(s.After.Hash)})
@@ -193,16 +218,10 @@ func printChanges(opened bootstrap.Opened, screen terminal.Screen, changes []kep
 		terminal.Notef(opened.Std.Err, "no changes")
 	}
 	table := screen.Table(
-		terminal.Column{
-			Title: "change",
-			Below: true,
-		},
+		terminal.Column{Title: "change", Below: true},
 		terminal.Column{Title: "when", OnTerminal: true},
 		terminal.Column{Title: "state"},
-		terminal.Column{
-			Title: "command",
-			Min:   8,
-		},
+		terminal.Column{Title: "command", Min: 8},
 		terminal.Column{Title: "by", Min: 6},
 		terminal.Column{Title: "files", Min: 10},
 	)
@@ -229,7 +248,10 @@ func printChanges(opened bootstrap.Opened, screen terminal.Screen, changes []kep
 
 // stateStyles are the styles for the states of a change.
 var stateStyles = map[string]terminal.Style{
-	journal.Done.String(): terminal.Good, journal.Begun.String(): terminal.Alert, journal.Undone.String(): terminal.Faint, journal.Failed.String(): terminal.Bad,
+	journal.Done.String():   terminal.Good,
+	journal.Begun.String():  terminal.Alert,
+	journal.Undone.String(): terminal.Faint,
+	journal.Failed.String(): terminal.Bad,
 }
 
 // filesOf returns the first file of a change and the number of the others.

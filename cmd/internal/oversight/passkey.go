@@ -29,48 +29,22 @@ func Passkey(_ context.Context, std terminal.Streams, args []string) error {
 	store := oauth.OpenSignInStore(state)
 	switch {
 	case len(rest) == 1 && rest[0] == "add":
-		if s.HTTP.PublicURL == "" {
-			return &terminal.UsageError{
-				Reason: `the setting "public-url" is missing`,
-				Advice: "set the address at which clients reach the server, such as https://notes.example/mcp",
-			}
-		}
-		code, err := store.NewSetup(time.Now())
+		link, err := newPasskeyLink(store, s.HTTP.PublicURL)
 		if err != nil {
-			return unreadable(err)
+			return err
 		}
-		u, _ := url.Parse(s.HTTP.PublicURL) // valid: the settings were checked
 		terminal.Notef(
 			std.Err,
 			"open this on the device with the passkey, within 15 minutes; whoever opens it first can sign in",
 		)
-		link := fmt.Sprintf("%s://%s%s#%s", u.Scheme, u.Host, oauth.SetupPath, code)
 		if f.JSON {
 			return terminal.PrintJSON(std.Out, map[string]string{"link": link}, terminal.ExitDone)
 		}
 		return terminal.Write(std.Out, link+"\n")
 	case len(rest) == 1 && rest[0] == "list":
-		passkeys, grants, err := store.List()
+		list, err := listSignedIn(store)
 		if err != nil {
-			return unreadable(err)
-		}
-		list := []signedIn{}
-		for _, p := range passkeys {
-			list = append(list, signedIn{ID: p.ID, Kind: "passkey", Since: p.Added})
-		}
-		for _, g := range grants {
-			list = append(
-				list,
-				signedIn{
-					ID:     g.ID,
-					Kind:   "client",
-					Client: terminal.Visible(g.Client.Name + " (" + g.Client.ID + ")"),
-					Agent:  g.Agent,
-					Scope:  g.Scope,
-					Since:  g.Made,
-					Used:   g.Used,
-				},
-			)
+			return err
 		}
 		if f.JSON {
 			return terminal.PrintJSON(std.Out, list, terminal.ExitDone)
@@ -79,22 +53,7 @@ func Passkey(_ context.Context, std terminal.Streams, args []string) error {
 			terminal.Notef(std.Err, "no passkeys and no clients that signed in")
 			return nil
 		}
-		table := terminal.NewScreen(std, screenOptions, time.Now()).
-			Table(terminal.Column{Title: "id"}, terminal.Column{Title: "what"}, terminal.Column{Title: "since"}, terminal.Column{Title: "agent"}, terminal.Column{Title: "scope"})
-		for _, entry := range list {
-			what := entry.Kind
-			if entry.Client != "" {
-				what = entry.Client
-			}
-			table.Add(
-				terminal.Text(entry.ID),
-				terminal.Text(what),
-				terminal.Text(entry.Since.Local().Format(time.DateTime)),
-				terminal.Text(entry.Agent),
-				terminal.Text(entry.Scope),
-			)
-		}
-		return table.Flush()
+		return printSignedIn(terminal.NewScreen(std, screenOptions, time.Now()), list)
 	case len(rest) == 2 && rest[0] == "remove":
 		found, err := store.Remove(rest[1])
 		if err == nil && !found {
@@ -109,6 +68,71 @@ func Passkey(_ context.Context, std terminal.Streams, args []string) error {
 		return unreadable(err)
 	}
 	return &terminal.UsageError{Reason: "usage: vaultwicket passkey add | list | remove ID"}
+}
+
+// newPasskeyLink returns a link to the page of the server at publicURL that adds a passkey.
+func newPasskeyLink(store *oauth.SignInStore, publicURL string) (string, error) {
+	if publicURL == "" {
+		return "", &terminal.UsageError{
+			Reason: `the setting "public-url" is missing`,
+			Advice: "set the address at which clients reach the server, such as https://notes.example/mcp",
+		}
+	}
+	code, err := store.NewSetup(time.Now())
+	if err != nil {
+		return "", unreadable(err)
+	}
+	u, _ := url.Parse(publicURL) // valid: the settings were checked
+	return fmt.Sprintf("%s://%s%s#%s", u.Scheme, u.Host, oauth.SetupPath, code), nil
+}
+
+// listSignedIn returns the passkeys, and the clients that signed in with them.
+func listSignedIn(store *oauth.SignInStore) ([]signedIn, error) {
+	passkeys, grants, err := store.List()
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	list := []signedIn{}
+	for _, p := range passkeys {
+		list = append(list, signedIn{ID: p.ID, Kind: "passkey", Since: p.Added})
+	}
+	for _, g := range grants {
+		list = append(list, signedIn{
+			ID:     g.ID,
+			Kind:   "client",
+			Client: terminal.Visible(g.Client.Name + " (" + g.Client.ID + ")"),
+			Agent:  g.Agent,
+			Scope:  g.Scope,
+			Since:  g.Made,
+			Used:   g.Used,
+		})
+	}
+	return list, nil
+}
+
+// printSignedIn prints a table of passkeys and clients.
+func printSignedIn(screen terminal.Screen, list []signedIn) error {
+	table := screen.Table(
+		terminal.Column{Title: "id"},
+		terminal.Column{Title: "what"},
+		terminal.Column{Title: "since"},
+		terminal.Column{Title: "agent"},
+		terminal.Column{Title: "scope"},
+	)
+	for _, entry := range list {
+		what := entry.Kind
+		if entry.Client != "" {
+			what = entry.Client
+		}
+		table.Add(
+			terminal.Text(entry.ID),
+			terminal.Text(what),
+			terminal.Text(entry.Since.Local().Format(time.DateTime)),
+			terminal.Text(entry.Agent),
+			terminal.Text(entry.Scope),
+		)
+	}
+	return table.Flush()
 }
 
 // unreadable returns an error of the store of passkeys as an error of the state folder: the store only fails when its

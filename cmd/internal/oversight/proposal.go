@@ -103,9 +103,10 @@ func takeProposal(
 	if err != nil {
 		return err
 	}
-	for _, missing := range [][2]string{{"vault", proposal.Folder}, {"agent", proposal.Agent()}} {
-		if !f.Lookup(missing[0]).Changed && missing[1] != "" {
-			args = append(slices.Clone(args), "--"+missing[0]+"="+missing[1])
+	for _, flag := range [][2]string{{"vault", proposal.Folder}, {"agent", proposal.Agent()}} {
+		name, value := flag[0], flag[1]
+		if !f.Lookup(name).Changed && value != "" {
+			args = append(slices.Clone(args), "--"+name+"="+value)
 		}
 	}
 	opened, err := bootstrap.Open("approve", std, args, func(f *settings.Flags) {
@@ -124,7 +125,8 @@ func takeProposal(
 		if err != nil {
 			return err
 		}
-		if proposal, _, err = proposalWith(state, proposal.ID); err != nil {
+		proposal, _, err = proposalWith(state, proposal.ID)
+		if err != nil {
 			return err
 		}
 	}
@@ -141,22 +143,15 @@ func takeProposal(
 		question = fmt.Sprintf("Do this, and decline %s?", sanitize.Counted(left, "other operation"))
 	}
 	rows := append(changedRows(draft.Changed), rowsFor(draft.Lines, console)...)
-	answer := gateway.ProposalAnswer{By: bootstrap.AtTerminal, Says: selected.says}
-	allowed := terminal.Pages(ctx, console, console, rows)
-	switch {
-	case !allowed:
-	case draft.Typed != "":
-		fmt.Fprintf(console, "This is much. Type %q to allow it: ", draft.Typed)
-		answer.Typed, allowed = terminal.Ask(ctx, console, console)
-	default:
-		allowed = terminal.Confirm(ctx, console, console, question)
-	}
+	typed, allowed := askAtConsole(ctx, console, rows, draft.Typed, question)
 	if !allowed {
 		return terminal.FailureOf(&failure.Error{
-			Code: "unconfirmed", Message: fmt.Sprintf("the proposal %s still waits", proposal.Code),
-			Hint: fmt.Sprintf(`"vaultwicket deny %s" declines it`, proposal.Code),
+			Code:    "unconfirmed",
+			Message: fmt.Sprintf("the proposal %s still waits", proposal.Code),
+			Hint:    fmt.Sprintf(`"vaultwicket deny %s" declines it`, proposal.Code),
 		})
 	}
+	answer := gateway.ProposalAnswer{By: bootstrap.AtTerminal, Says: selected.says, Typed: typed}
 	result := g.TakeProposal(ctx, draft, answer)
 	if cause := result.WhyNotMade(); cause != nil {
 		return terminal.FailureOf(cause)
@@ -170,6 +165,24 @@ func takeProposal(
 	}
 	fmt.Fprintln(std.Out)
 	return nil
+}
+
+// askAtConsole shows rows and asks whether to allow what they describe. If word is not "", the user must type something,
+// which the caller compares with word; otherwise question is asked.
+func askAtConsole(
+	ctx context.Context,
+	console io.ReadWriter,
+	rows []string,
+	word, question string,
+) (typed string, allowed bool) {
+	if !terminal.Pages(ctx, console, console, rows) {
+		return "", false
+	}
+	if word == "" {
+		return "", terminal.Confirm(ctx, console, console, question)
+	}
+	fmt.Fprintf(console, "This is much. Type %q to allow it: ", word)
+	return terminal.Ask(ctx, console, console)
 }
 
 // firstChange returns the id of the first change of a batch, "" if it has none.

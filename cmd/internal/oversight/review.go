@@ -175,27 +175,8 @@ func takeBack(ctx context.Context, opened bootstrap.Opened, ids []string) error 
 	status := terminal.ExitDone
 	var left []string
 	for _, id := range ids {
-		reason := ""
-		entry, err := changes.Entry(ctx, id)
-		switch {
-		case err != nil || !entry.SeenBy(opened.Gateway.Visible("")):
-			reason = "no such change"
-			status = max(status, terminal.StatusOfCode(failure.CodeNotFound))
-		case entry.Grant == "":
-			reason = "it was not made under a grant; use vaultwicket undo"
-			status = max(status, terminal.StatusOfCode(failure.CodeBadRequest))
-		default:
-			user := &User{Std: opened.Std, Progress: opened.Progress("undo")}
-			result := opened.Gateway.Do(bootstrap.Counting(ctx, user.Progress), gateway.Request{
-				Command: "undo", Words: []string{"id=" + id}, Ask: user.Asker(), AtTerminal: true, Owner: true,
-				Caller: bootstrap.AtTerminal, Client: bootstrap.AtTerminal, Surface: bootstrap.AtTerminal,
-			})
-			user.Progress.Stop()
-			if result.Error != nil {
-				reason = result.Error.Message
-				status = max(status, terminal.StatusOfResult(result.Error))
-			}
-		}
+		reason, idStatus := takeBackOne(ctx, opened, changes, id)
+		status = max(status, idStatus)
 		if reason != "" {
 			left = append(left, id)
 			fmt.Fprintf(opened.Std.Out, "left %s: %s\n", sanitize.Line(id), terminal.Visible(reason))
@@ -207,4 +188,36 @@ func takeBack(ctx context.Context, opened bootstrap.Opened, ids []string) error 
 		return terminal.Fail(status, "not taken back: "+sanitize.Line(strings.Join(left, ", ")), "")
 	}
 	return nil
+}
+
+// takeBackOne undoes a change that was made under a grant. reason is why it was not undone, "" if it was.
+func takeBackOne(
+	ctx context.Context,
+	opened bootstrap.Opened,
+	changes *journal.Journal,
+	id string,
+) (reason string, status int) {
+	entry, err := changes.Entry(ctx, id)
+	if err != nil || !entry.SeenBy(opened.Gateway.Visible("")) {
+		return "no such change", terminal.StatusOfCode(failure.CodeNotFound)
+	}
+	if entry.Grant == "" {
+		return "it was not made under a grant; use vaultwicket undo", terminal.StatusOfCode(failure.CodeBadRequest)
+	}
+	user := &User{Std: opened.Std, Progress: opened.Progress("undo")}
+	result := opened.Gateway.Do(bootstrap.Counting(ctx, user.Progress), gateway.Request{
+		Command:    "undo",
+		Words:      []string{"id=" + id},
+		Ask:        user.Asker(),
+		AtTerminal: true,
+		Owner:      true,
+		Caller:     bootstrap.AtTerminal,
+		Client:     bootstrap.AtTerminal,
+		Surface:    bootstrap.AtTerminal,
+	})
+	user.Progress.Stop()
+	if result.Error != nil {
+		return result.Error.Message, terminal.StatusOfResult(result.Error)
+	}
+	return "", terminal.ExitDone
 }

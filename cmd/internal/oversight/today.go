@@ -70,9 +70,10 @@ func Today(ctx context.Context, std terminal.Streams, args []string) error {
 				State:   entry.State.String(),
 				Change:  entry.ID,
 			}
-			if before, after, ok := changes.Texts(ctx, step, func(hash string) (guard.Unjudged, bool) {
+			textOf := func(hash string) (guard.Unjudged, bool) {
 				return gateway.TextWithHash(opened.Vault.Folder, step.Path, hash)
-			}); ok {
+			}
+			if before, after, ok := changes.Texts(ctx, step, textOf); ok {
 				lines := difference.Of(before.ForProgram(), after.ForProgram()) // only the numbers are shown
 				row.Added = &lines.Added
 				row.Removed = &lines.Removed
@@ -89,9 +90,7 @@ func Today(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	screen := terminal.NewScreen(std, query.screen, now)
 	table := screen.Table(
-		terminal.Column{
-			Title: "when",
-		},
+		terminal.Column{Title: "when"},
 		terminal.Column{Title: "note", Min: 10},
 		terminal.Column{Title: "by", Min: 6},
 		terminal.Column{Title: "command", Min: 8},

@@ -24,14 +24,20 @@ func (u *User) Asker() consent.Asker {
 		return nil
 	}
 	return func(ctx context.Context, q consent.Question) consent.Reply {
-		defer u.Progress.Pause()()
-		if terminal.Pages(ctx, u.Std.In, u.Std.Err, rowsFor(q.Lines, u.Std.Err)) &&
-			terminal.Confirm(ctx, u.Std.In, u.Std.Err, "Allow this?") {
+		if u.confirm(ctx, rowsFor(q.Lines, u.Std.Err)) {
 			return consent.Yes
 		}
 		u.Declined = true
 		return consent.No
 	}
+}
+
+// confirm shows rows to the user and asks whether to allow what they describe.
+func (u *User) confirm(ctx context.Context, rows []string) bool {
+	resume := u.Progress.Pause()
+	defer resume()
+	return terminal.Pages(ctx, u.Std.In, u.Std.Err, rows) &&
+		terminal.Confirm(ctx, u.Std.In, u.Std.Err, "Allow this?")
 }
 
 // AsksRemote returns a function that puts a question of a server to the user. It is nil without a terminal.
@@ -40,10 +46,9 @@ func (u *User) AsksRemote() func(ctx context.Context, text string) bool {
 		return nil
 	}
 	return func(ctx context.Context, text string) bool {
-		defer u.Progress.Pause()()
-		u.Declined = !terminal.Pages(ctx, u.Std.In, u.Std.Err, strings.Split(terminal.Visible(text), "\n")) ||
-			!terminal.Confirm(ctx, u.Std.In, u.Std.Err, "Allow this?")
-		return !u.Declined
+		isAllowed := u.confirm(ctx, strings.Split(terminal.Visible(text), "\n"))
+		u.Declined = !isAllowed
+		return isAllowed
 	}
 }
 
