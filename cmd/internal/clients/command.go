@@ -108,8 +108,6 @@ func usage(reason, help string) error { return terminal.Fail(terminal.ExitInvali
 
 // check returns an error if the options are invalid or exclude each other.
 func (s Session) check() error {
-	address, err := url.Parse(s.URL)
-	isLocal := err == nil && (address.Hostname() == "localhost" || net.ParseIP(address.Hostname()).IsLoopback())
 	switch {
 	case s.Client == "" && !s.All && !s.List:
 		return usage("no client given", `"vaultwicket install --list" shows the clients`)
@@ -123,14 +121,25 @@ func (s Session) check() error {
 		return usage(fmt.Sprintf("invalid value %q for --scope", s.Scope), "use user or project")
 	case s.All && s.Scope == string(Project):
 		return usage("--all is for the scope user", "name a client for a project")
-	case s.URL == "":
-		return nil
-	case !strings.HasPrefix(s.URL, "http://") && !strings.HasPrefix(s.URL, "https://") || strings.ContainsAny(s.URL, " \t\r\n\"'@"):
+	case s.URL != "":
+		return s.checkURL()
+	}
+	return nil
+}
+
+// checkURL returns an error if the URL of a server is invalid or is combined with options for another kind of server.
+func (s Session) checkURL() error {
+	address, err := url.Parse(s.URL)
+	isLocal := err == nil && (address.Hostname() == "localhost" || net.ParseIP(address.Hostname()).IsLoopback())
+	isHTTP := strings.HasPrefix(s.URL, "http://")
+	isWeb := isHTTP || strings.HasPrefix(s.URL, "https://")
+	switch {
+	case !isWeb || strings.ContainsAny(s.URL, " \t\r\n\"'@"):
 		return usage(
 			fmt.Sprintf("invalid value %q for --url", s.URL),
 			"use an address such as http://127.0.0.1:8765/mcp",
 		)
-	case strings.HasPrefix(s.URL, "http://") && !isLocal:
+	case isHTTP && !isLocal:
 		return usage(
 			fmt.Sprintf("invalid value %q for --url: the token would be sent in clear", s.URL),
 			"use https for another machine",
@@ -227,19 +236,7 @@ func (s Session) changeAll(ctx context.Context) error {
 
 // one installs or removes the entry in one client: it shows the change, asks, and writes it.
 func (s Session) changeClient(ctx context.Context, c Client) error {
-	var change *Change
-	var err error
-	var server Server
-	if s.Remove {
-		change, err = s.Installer.Uninstall(c, Scope(s.Scope), s.Name)
-	} else {
-		if server, err = s.server(); err == nil {
-			change, err = s.Installer.Install(c, Scope(s.Scope), server, s.Replace)
-		}
-		if err == nil {
-			err = s.allowReading(ctx, change, server)
-		}
-	}
+	change, server, err := s.plan(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -258,29 +255,12 @@ func (s Session) changeClient(ctx context.Context, c Client) error {
 		)
 		return err
 	}
-	var shown, meaning strings.Builder
+	var shown strings.Builder
 	for _, argv := range change.Commands {
 		fmt.Fprintf(&shown, "$ %s\n", shellLine(argv))
 	}
 	shown.WriteString(change.Diff())
-	switch {
-	case s.Remove:
-	case s.URL != "":
-		fmt.Fprintf(
-			&meaning,
-			"The client takes the token from the environment variable %s; set it to what the token file of the server contains.\n",
-			s.Token,
-		)
-	default:
-		meaning.WriteString(s.means() + "\n")
-		if s.Edit && c.ID == "codex" {
-			meaning.WriteString(codexApproves + "\n")
-		}
-	}
-	if change.rule != nil {
-		meaning.WriteString(change.rule.describe(c) + "\n")
-	}
-	text := terminal.Visible(shown.String()) + terminal.Fit(s.Out, terminal.Visible(meaning.String()))
+	text := terminal.Visible(shown.String()) + terminal.Fit(s.Out, terminal.Visible(s.meaning(c, change)))
 	if _, err := io.WriteString(s.Out, text); err != nil || s.DryRun {
 		return err
 	}
@@ -321,6 +301,45 @@ func (s Session) changeClient(ctx context.Context, c Client) error {
 		fmt.Fprintf(s.Out, "Backup: %s\n", terminal.Visible(backup))
 	}
 	return nil
+}
+
+// plan plans to install or remove the entry. server is zero if it is removed.
+func (s Session) plan(ctx context.Context, c Client) (change *Change, server Server, err error) {
+	if s.Remove {
+		change, err = s.Installer.Uninstall(c, Scope(s.Scope), s.Name)
+		return change, server, err
+	}
+	server, err = s.server()
+	if err != nil {
+		return nil, server, err
+	}
+	change, err = s.Installer.Install(c, Scope(s.Scope), server, s.Replace)
+	if err != nil {
+		return nil, server, err
+	}
+	return change, server, s.allowReading(ctx, change, server)
+}
+
+// meaning describes for the user what a change does, in lines.
+func (s Session) meaning(c Client, change *Change) string {
+	var lines strings.Builder
+	if !s.Remove && s.URL != "" {
+		fmt.Fprintf(
+			&lines,
+			"The client takes the token from the environment variable %s; set it to what the token file of the server contains.\n",
+			s.Token,
+		)
+	}
+	if !s.Remove && s.URL == "" {
+		lines.WriteString(s.means() + "\n")
+		if s.Edit && c.ID == "codex" {
+			lines.WriteString(codexApproves + "\n")
+		}
+	}
+	if change.rule != nil {
+		lines.WriteString(change.rule.describe(c) + "\n")
+	}
+	return lines.String()
 }
 
 // allowReading adds the rule for reading to a change, if the client has one and the user wants it. An existing rule

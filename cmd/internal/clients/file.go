@@ -42,23 +42,7 @@ func readFile(name string) (file, error) {
 	}
 	info, err := os.Lstat(f.target)
 	if errors.Is(err, fs.ErrNotExist) {
-		for folder := filepath.Dir(f.target); ; folder = filepath.Dir(folder) { // it is not made in a folder of another user
-			info, err := os.Stat(folder)
-			switch {
-			case err == nil && !info.IsDir():
-				return f, terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is not a folder", folder), "")
-			case err == nil && !ownedByUser(folder, info):
-				return f, terminal.Fail(
-					terminal.ExitNotReady,
-					fmt.Sprintf("%q cannot be created: the folder %q belongs to another user", f.name, folder),
-					"run the command as that user",
-				)
-			case err == nil:
-				return f, nil
-			case !errors.Is(err, fs.ErrNotExist) || folder == filepath.Dir(folder):
-				return f, environment(f.name, err)
-			}
-		}
+		return f, f.checkCreatable()
 	}
 	if err != nil {
 		return f, environment(name, err)
@@ -89,6 +73,27 @@ func readFile(name string) (file, error) {
 	return f, nil
 }
 
+// checkCreatable returns an error if the nearest existing folder around a missing file belongs to another user.
+func (f file) checkCreatable() error {
+	for folder := filepath.Dir(f.target); ; folder = filepath.Dir(folder) {
+		info, err := os.Stat(folder)
+		switch {
+		case err == nil && !info.IsDir():
+			return terminal.Fail(terminal.ExitNotReady, fmt.Sprintf("%q is not a folder", folder), "")
+		case err == nil && !ownedByUser(folder, info):
+			return terminal.Fail(
+				terminal.ExitNotReady,
+				fmt.Sprintf("%q cannot be created: the folder %q belongs to another user", f.name, folder),
+				"run the command as that user",
+			)
+		case err == nil:
+			return nil
+		case !errors.Is(err, fs.ErrNotExist) || folder == filepath.Dir(folder):
+			return environment(f.name, err)
+		}
+	}
+}
+
 // environment returns the error for an error of the operating system about a file.
 func environment(name string, err error) error { return environmentOn(runtime.GOOS, name, err) }
 
@@ -112,7 +117,8 @@ func (f file) unchanged() error {
 	if err != nil {
 		return err
 	}
-	if again.target == f.target && again.missing() == f.missing() && bytes.Equal(again.content, f.content) {
+	isSameFile := again.target == f.target && again.missing() == f.missing()
+	if isSameFile && bytes.Equal(again.content, f.content) {
 		return nil
 	}
 	return terminal.Fail(
@@ -188,8 +194,9 @@ func backupNames(folder string) []string {
 	entries, _ := os.ReadDir(folder)
 	var names []string
 	for _, entry := range entries {
-		if ending := filepath.Ext(entry.Name()); entry.Type().IsRegular() &&
-			(ending == backupEnding || ending == absentEnding) {
+		ending := filepath.Ext(entry.Name())
+		isBackup := ending == backupEnding || ending == absentEnding
+		if isBackup && entry.Type().IsRegular() {
 			names = append(names, entry.Name())
 		}
 	}

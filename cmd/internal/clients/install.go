@@ -119,28 +119,41 @@ func (i Installer) plan(c Client, scope Scope, name string) (change *Change, ent
 	if err != nil {
 		return nil, nil, err
 	}
-	if scope == Project {
-		folder, err := filepath.EvalSymlinks(i.System.Project)
-		relative, relErr := filepath.Rel(folder, current.target)
-		if errors.Join(err, relErr) != nil || !filepath.IsLocal(relative) {
-			return nil, nil, terminal.Fail(
-				terminal.ExitNotReady,
-				fmt.Sprintf(
-					"%q is a symbolic link to %q, outside of the project; nothing was written",
-					path,
-					current.target,
-				),
-				"use --scope user, or replace the link",
-			)
-		}
+	if scope == Project && !isInside(i.System.Project, current.target) {
+		return nil, nil, terminal.Fail(
+			terminal.ExitNotReady,
+			fmt.Sprintf(
+				"%q is a symbolic link to %q, outside of the project; nothing was written",
+				path,
+				current.target,
+			),
+			"use --scope user, or replace the link",
+		)
 	}
-	change = &Change{Client: c, Scope: scope, Name: name, File: path, edit: edit{before: current, after: current.content}, installer: i}
+	change = &Change{
+		Client:    c,
+		Scope:     scope,
+		Name:      name,
+		File:      path,
+		edit:      edit{before: current, after: current.content},
+		installer: i,
+	}
 	value, err := c.format.editor().Decode(current.content)
 	if err != nil {
 		return nil, nil, c.unusable(path, err)
 	}
 	entry, _ = textedit.Lookup(value, c.at(name))
 	return change, entry, nil
+}
+
+// isInside reports whether the file target, without symbolic links, is inside a folder.
+func isInside(folder, target string) bool {
+	resolved, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return false
+	}
+	relative, err := filepath.Rel(resolved, target)
+	return err == nil && filepath.IsLocal(relative)
 }
 
 // nothingWritten ends the error about a file that should have been changed.
@@ -167,7 +180,8 @@ func (c Client) unusable(where string, err error) error {
 func (i Installer) Install(c Client, scope Scope, server Server, replace bool) (*Change, error) {
 	server.System = i.System.OS
 	entry, ok := c.shape.entry(server)
-	if !ok || server.URL != "" && c.shape.inputs {
+	promptsForToken := server.URL != "" && c.shape.inputs
+	if !ok || promptsForToken {
 		return nil, c.noHTTP()
 	}
 	for _, word := range append([]string{server.Command}, server.Args...) {
@@ -183,33 +197,13 @@ func (i Installer) Install(c Client, scope Scope, server Server, replace bool) (
 	if err != nil {
 		return nil, err
 	}
-	if old != nil {
-		if !isOurs(server.Name, old) && !replace {
-			return nil, terminal.Fail(
-				terminal.ExitFailed,
-				fmt.Sprintf(
-					"%s already has a server %q of another program: %q",
-					c.Name,
-					server.Name,
-					append(commandOf(old), urlOf(old)),
-				),
-				"use another --name, or --replace to overwrite it",
-			)
+	if old != nil && !replace {
+		if err := c.checkReplaceable(old, entry, server); err != nil {
+			return nil, err
 		}
-		if textedit.Equal(old, entry.Plain()) {
-			return change, nil
-		}
-		for _, flag := range []string{"vault", "agent"} {
-			oldValues := ValuesOf("--"+flag, commandOf(old))
-			newValues := ValuesOf("--"+flag, server.Args)
-			if !replace && len(oldValues) > 0 && !slices.Equal(oldValues, newValues) {
-				return nil, terminal.Fail(
-					terminal.ExitFailed,
-					fmt.Sprintf("%s already has a server %q for another %s: %q", c.Name, server.Name, flag, oldValues[0]),
-					"add this one with another --name, or replace that one with --replace",
-				)
-			}
-		}
+	}
+	if old != nil && textedit.Equal(old, entry.Plain()) {
+		return change, nil
 	}
 	change.after, err = textedit.Set(c.format.editor(), change.before.content, c.at(server.Name), entry)
 	if err != nil {
@@ -236,6 +230,37 @@ func (i Installer) Install(c Client, scope Scope, server Server, replace bool) (
 		return err
 	}
 	return change, nil
+}
+
+// checkReplaceable returns an error if the old entry is for another program, vault or agent than the new one.
+func (c Client) checkReplaceable(old map[string]any, entry textedit.Object, server Server) error {
+	if !isOurs(server.Name, old) {
+		return terminal.Fail(
+			terminal.ExitFailed,
+			fmt.Sprintf(
+				"%s already has a server %q of another program: %q",
+				c.Name,
+				server.Name,
+				append(commandOf(old), urlOf(old)),
+			),
+			"use another --name, or --replace to overwrite it",
+		)
+	}
+	if textedit.Equal(old, entry.Plain()) {
+		return nil
+	}
+	for _, flag := range []string{"vault", "agent"} {
+		oldValues := ValuesOf("--"+flag, commandOf(old))
+		newValues := ValuesOf("--"+flag, server.Args)
+		if len(oldValues) > 0 && !slices.Equal(oldValues, newValues) {
+			return terminal.Fail(
+				terminal.ExitFailed,
+				fmt.Sprintf("%s already has a server %q for another %s: %q", c.Name, server.Name, flag, oldValues[0]),
+				"add this one with another --name, or replace that one with --replace",
+			)
+		}
+	}
+	return nil
 }
 
 // Uninstall plans to remove an entry of vaultwicket. It is an error if the entry belongs to another program. The
@@ -388,7 +413,8 @@ func (c *Change) Write(ctx context.Context) (backup string, err error) {
 	}
 	for _, e := range edits {
 		isFirst := e == &c.edit
-		if e.none() && (!isFirst || len(c.Commands) == 0) {
+		isChanged := !e.none() || isFirst && len(c.Commands) > 0
+		if !isChanged {
 			continue
 		}
 		name, err := c.installer.backUp(c.Client, e.before)
@@ -399,18 +425,9 @@ func (c *Change) Write(ctx context.Context) (backup string, err error) {
 			backup = name
 		}
 	}
-	if c.rule != nil { // before the entry: a rule for a read-only entry must not apply to an entry with changes
-		if err := c.rule.record(); err != nil {
-			return backup, err
-		}
-		if c.rule.edit != &c.edit {
-			if err := c.rule.edit.write(0o600); err != nil {
-				return backup, err
-			}
-			if err := c.rule.verify(c.Client); err != nil {
-				return backup, err
-			}
-		}
+	// The rule is written before the entry: a rule for a read-only entry must not apply to an entry with changes.
+	if err := c.writeRule(); err != nil {
+		return backup, err
 	}
 	perm := fs.FileMode(0o600)
 	if c.Scope == Project {
@@ -435,6 +452,23 @@ func (c *Change) Write(ctx context.Context) (backup string, err error) {
 		c.rule.forget()
 	}
 	return backup, err
+}
+
+// writeRule records the added rule, and writes its file if that is not the file with the entry.
+func (c *Change) writeRule() error {
+	if c.rule == nil {
+		return nil
+	}
+	if err := c.rule.record(); err != nil {
+		return err
+	}
+	if c.rule.edit == &c.edit {
+		return nil
+	}
+	if err := c.rule.edit.write(0o600); err != nil {
+		return err
+	}
+	return c.rule.verify(c.Client)
 }
 
 // write writes or deletes the file, if it changes. perm is the mode of a new file.
@@ -537,9 +571,7 @@ func Ask(ctx context.Context, argv []string, input string) (stdout, stderr strin
 		Env:   os.Environ(),
 		Stdin: input,
 		Keep:  maxOutput,
-	}.Run(
-		ctx,
-	)
+	}.Run(ctx)
 	stdout, _ = result.Stdout.Text()
 	stderr, _ = result.Stderr.Text()
 	switch {

@@ -63,16 +63,13 @@ func (i Installer) State(c Client) State {
 			continue
 		}
 		words := commandOf(entry)
-		s.Servers = append(
-			s.Servers,
-			Entry{
-				Name:     name,
-				Command:  words,
-				URL:      urlOf(entry),
-				Edit:     slices.Contains(words, allowMutations),
-				Approves: approvalKey(entry),
-			},
-		)
+		s.Servers = append(s.Servers, Entry{
+			Name:     name,
+			Command:  words,
+			URL:      urlOf(entry),
+			Edit:     slices.Contains(words, allowMutations),
+			Approves: approvalKey(entry),
+		})
 	}
 	return s
 }
@@ -191,7 +188,6 @@ func (s Session) list() error {
 			fmt.Fprintf(w, "CLIENT\tNAME\tVAULTWICKET\tFILE\n")
 			isFound = true
 		}
-
 		fmt.Fprintf(
 			w,
 			"%s\t%s\t%s\t%s\n",

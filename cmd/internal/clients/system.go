@@ -39,14 +39,16 @@ func (s System) path(pattern string) string {
 	case head == "{config}" && s.OS == "darwin":
 		root = s.path("~/Library/Application Support")
 	case head == "{config}", head == "{xdg}":
-		if root = s.Getenv("XDG_CONFIG_HOME"); s.OS != "linux" || !s.isAbs(root) {
+		root = s.Getenv("XDG_CONFIG_HOME")
+		if s.OS != "linux" || !s.isAbs(root) {
 			root = s.path("~/.config")
 		}
 	case head == "{local}":
 		root = ownerfiles.LocalData(s.Getenv)
 	case strings.HasPrefix(head, "{"):
 		variable, otherwise, _ := strings.Cut(strings.Trim(head, "{}"), "|")
-		if root = s.Getenv(variable); root == "" {
+		root = s.Getenv(variable)
+		if root == "" {
 			root = s.path(otherwise)
 		}
 	default:
@@ -91,8 +93,10 @@ func (s System) File(c Client, scope Scope) string {
 		if name == "" {
 			continue
 		}
-		isPackaged := s.packageOf(pattern) != ""
-		if exists(name) || isPackaged && exists(s.packageOf(pattern)) {
+		packageFolder := s.packageOf(pattern)
+		isPackaged := packageFolder != ""
+		isInstalled := isPackaged && exists(packageFolder)
+		if exists(name) || isInstalled {
 			return name
 		}
 		if first == "" && !isPackaged {
