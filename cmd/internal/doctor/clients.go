@@ -134,57 +134,16 @@ func (m Machine) entry(ctx context.Context, s clients.State, entry clients.Entry
 		)
 		return
 	}
-	if filepath.IsAbs(program) {
-		info, err := os.Stat(program)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			r.problem(
-				"entry-program-missing",
-				fmt.Sprintf("%s starts %q, which does not exist", subject, program),
-				"the client cannot start vaultwicket",
-				reinstall,
-			)
-			return
-		case err == nil && !m.isProgram(info):
-			r.problem(
-				"entry-not-executable",
-				fmt.Sprintf("%s starts %q, which is not a program", subject, program),
-				"the client cannot start vaultwicket",
-				reinstall,
-			)
+	if !m.entryProgram(subject, program, reinstall, r) {
+		return
+	}
+	vaults := clients.ValuesOf("--vault", entry.Command)
+	for _, vault := range vaults {
+		if !m.entryVault(subject, vault, reinstall, r) {
 			return
 		}
-	} else {
-		r.warn("entry-relative", fmt.Sprintf("%s starts %q without a path", subject, program), "clients of the desktop often have another PATH than a terminal, and do not find it", reinstall)
 	}
-	for _, vault := range clients.ValuesOf("--vault", entry.Command) {
-		switch {
-		case filepath.IsAbs(vault) && !exists(vault):
-			r.problem(
-				"entry-vault-missing",
-				fmt.Sprintf("%s is for the vault %q, which does not exist", subject, vault),
-				"vaultwicket does not start",
-				reinstall+" --vault FOLDER",
-			)
-			return
-		case !filepath.IsAbs(vault) && strings.ContainsAny(vault, `/\`):
-			r.problem(
-				"entry-vault-relative",
-				fmt.Sprintf("%s is for the vault %q, which is a relative path", subject, vault),
-				"the client starts vaultwicket in a folder of its own choice, where there is no such vault",
-				reinstall+" --vault FOLDER",
-			)
-			return
-		case !filepath.IsAbs(vault) && !appvaults.IsID(vault) && !m.appLists(vault):
-			r.warn(
-				"entry-vault-unknown",
-				fmt.Sprintf("%s is for a vault with the name %q, which the app does not list", subject, vault),
-				"without such a vault in the app no note can be read; a folder is given by its whole path",
-				reinstall+" --vault FOLDER",
-			)
-		}
-	}
-	hasVault := len(clients.ValuesOf("--vault", entry.Command)) > 0 || m.hasVault()
+	hasVault := len(vaults) > 0 || m.hasVault()
 	name, version, err := m.Start(ctx, entry.Command)
 	switch {
 	case err != nil:
@@ -220,9 +179,79 @@ func (m Machine) entry(ctx context.Context, s clients.State, entry clients.Entry
 	}
 }
 
+// entryProgram checks the program of an entry. It returns false if the program cannot be started.
+func (m Machine) entryProgram(subject, program, reinstall string, r *Report) bool {
+	if !filepath.IsAbs(program) {
+		r.warn(
+			"entry-relative",
+			fmt.Sprintf("%s starts %q without a path", subject, program),
+			"clients of the desktop often have another PATH than a terminal, and do not find it",
+			reinstall,
+		)
+		return true
+	}
+	info, err := os.Stat(program)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		r.problem(
+			"entry-program-missing",
+			fmt.Sprintf("%s starts %q, which does not exist", subject, program),
+			"the client cannot start vaultwicket",
+			reinstall,
+		)
+		return false
+	case err == nil && !m.isProgram(info):
+		r.problem(
+			"entry-not-executable",
+			fmt.Sprintf("%s starts %q, which is not a program", subject, program),
+			"the client cannot start vaultwicket",
+			reinstall,
+		)
+		return false
+	}
+	return true
+}
+
+// entryVault checks the vault of an entry. It returns false if vaultwicket cannot start with it.
+func (m Machine) entryVault(subject, vault, reinstall string, r *Report) bool {
+	isFolder := filepath.IsAbs(vault)
+	fix := reinstall + " --vault FOLDER"
+	switch {
+	case isFolder && !exists(vault):
+		r.problem(
+			"entry-vault-missing",
+			fmt.Sprintf("%s is for the vault %q, which does not exist", subject, vault),
+			"vaultwicket does not start",
+			fix,
+		)
+		return false
+	case isFolder:
+		return true
+	case strings.ContainsAny(vault, `/\`):
+		r.problem(
+			"entry-vault-relative",
+			fmt.Sprintf("%s is for the vault %q, which is a relative path", subject, vault),
+			"the client starts vaultwicket in a folder of its own choice, where there is no such vault",
+			fix,
+		)
+		return false
+	case !appvaults.IsID(vault) && !m.appLists(vault):
+		r.warn(
+			"entry-vault-unknown",
+			fmt.Sprintf("%s is for a vault with the name %q, which the app does not list", subject, vault),
+			"without such a vault in the app no note can be read; a folder is given by its whole path",
+			fix,
+		)
+	}
+	return true
+}
+
 // hasVault reports whether the settings name a vault.
 func (m Machine) hasVault() bool {
-	return slices.ContainsFunc(m.Settings.Served, func(v settings.Served) bool { return v.Folder != "" || v.Name != "" || v.ID != "" })
+	return slices.ContainsFunc(m.Settings.Served, func(served settings.Served) bool {
+		v := served.Vault
+		return v.Folder != "" || v.Name != "" || v.ID != ""
+	})
 }
 
 // isProgram reports whether the mode of a file allows starting it.
@@ -251,69 +280,16 @@ func (m Machine) http(ctx context.Context, r *Report) {
 	}
 	h := m.Settings.HTTP
 	if h.TokenFile != "" {
-		const why = "the server does not start"
-		text, err := ownerfiles.Read(h.TokenFile, mostToken)
-		var unsafeErr *ownerfiles.Unsafe
-		switch {
-		case errors.As(err, &unsafeErr):
-			r.problem(
-				"token-unsafe",
-				unsafeErr.Error(),
-				"others could use the server; "+why,
-				strings.TrimPrefix(unsafeErr.Remedy()+"; if others could read it, make another token", "; "),
-			)
-		case err != nil:
-			r.problem(
-				"token-missing",
-				fmt.Sprintf("the token file %q cannot be read: %v", h.TokenFile, reason(err)),
-				why,
-				"let \"vaultwicket serve --http\" make one, or correct token-file",
-			)
-		case len(strings.TrimSpace(string(text))) < leastToken:
-			r.problem(
-				"token-short",
-				fmt.Sprintf("the token in %q has fewer than %d characters", h.TokenFile, leastToken),
-				"it could be guessed; "+why,
-				"remove the file: a new token is made at the next start",
-			)
-		default:
-			r.ok("token", fmt.Sprintf("token file %q", h.TokenFile))
-		}
+		reportToken(r, h.TokenFile)
 	}
 	if h.Cert != "" {
-		pair, err := tls.LoadX509KeyPair(h.Cert, h.Key)
-		var expiry time.Time
-		if err == nil {
-			expiry = pair.Leaf.NotAfter
-		}
-		switch {
-		case err != nil:
-			r.problem(
-				"certificate-unusable",
-				fmt.Sprintf("the certificate %q cannot be used: %v", h.Cert, err),
-				"the server does not start",
-				"correct tls-cert and tls-key: both are PEM files that belong together",
-			)
-		case expiry.Sub(m.Now()) <= 0:
-			r.problem(
-				"certificate-expired",
-				fmt.Sprintf("the certificate %q ended on %s", h.Cert, expiry.Format(time.DateOnly)),
-				"clients refuse to connect",
-				"renew it",
-			)
-		case expiry.Sub(m.Now()) < certificateLeft:
-			r.warn(
-				"certificate-ends",
-				fmt.Sprintf("the certificate %q ends on %s", h.Cert, expiry.Format(time.DateOnly)),
-				"clients refuse to connect from then on",
-				"renew it",
-			)
-		}
+		m.certificate(r, h)
 	}
 	// While a server of vaultwicket runs over HTTP, it may be the one that uses the address.
 	servers, _ := ownerfiles.Servers(ownerfiles.ServersFolder(m.State))
+	isServing := slices.ContainsFunc(servers, func(s ownerfiles.Server) bool { return s.Transport == "http" })
 	onSocket := strings.HasPrefix(h.Addr, "unix:")
-	if !(onSocket || slices.ContainsFunc(servers, func(s ownerfiles.Server) bool { return s.Transport == "http" })) {
+	if !onSocket && !isServing {
 		if err := m.Listen(ctx, h.Addr); err != nil {
 			r.problem(
 				"http-address",
@@ -346,6 +322,70 @@ func (m Machine) http(ctx context.Context, r *Report) {
 	reportProxies(r, h, here)
 }
 
+// reportToken checks the file with the token of the server.
+func reportToken(r *Report, file string) {
+	const why = "the server does not start"
+	text, err := ownerfiles.Read(file, mostToken)
+	var unsafeErr *ownerfiles.Unsafe
+	switch {
+	case errors.As(err, &unsafeErr):
+		r.problem(
+			"token-unsafe",
+			unsafeErr.Error(),
+			"others could use the server; "+why,
+			strings.TrimPrefix(unsafeErr.Remedy()+"; if others could read it, make another token", "; "),
+		)
+	case err != nil:
+		r.problem(
+			"token-missing",
+			fmt.Sprintf("the token file %q cannot be read: %v", file, reason(err)),
+			why,
+			"let \"vaultwicket serve --http\" make one, or correct token-file",
+		)
+	case len(strings.TrimSpace(string(text))) < leastToken:
+		r.problem(
+			"token-short",
+			fmt.Sprintf("the token in %q has fewer than %d characters", file, leastToken),
+			"it could be guessed; "+why,
+			"remove the file: a new token is made at the next start",
+		)
+	default:
+		r.ok("token", fmt.Sprintf("token file %q", file))
+	}
+}
+
+// certificate checks the certificate of the server and its expiry.
+func (m Machine) certificate(r *Report, h settings.HTTP) {
+	pair, err := tls.LoadX509KeyPair(h.Cert, h.Key)
+	if err != nil {
+		r.problem(
+			"certificate-unusable",
+			fmt.Sprintf("the certificate %q cannot be used: %v", h.Cert, err),
+			"the server does not start",
+			"correct tls-cert and tls-key: both are PEM files that belong together",
+		)
+		return
+	}
+	expiry := pair.Leaf.NotAfter
+	left := expiry.Sub(m.Now())
+	switch {
+	case left <= 0:
+		r.problem(
+			"certificate-expired",
+			fmt.Sprintf("the certificate %q ended on %s", h.Cert, expiry.Format(time.DateOnly)),
+			"clients refuse to connect",
+			"renew it",
+		)
+	case left < certificateLeft:
+		r.warn(
+			"certificate-ends",
+			fmt.Sprintf("the certificate %q ends on %s", h.Cert, expiry.Format(time.DateOnly)),
+			"clients refuse to connect from then on",
+			"renew it",
+		)
+	}
+}
+
 // The minimum prefix lengths of networks in trusted-proxies. A wider network contains more than proxies.
 const (
 	leastBits  = 8  // IPv4
@@ -375,8 +415,10 @@ func reportProxies(r *Report, h settings.HTTP, here string) {
 			network = netip.PrefixFrom(proxy, proxy.BitLen())
 		}
 		isUnix := entry == "unix"
-		isKnown := address.IsLoopback() // otherwise it is not known which addresses reach the server
-		reaches := isUnix || !isKnown || network.Addr().IsLoopback() || network.Contains(address)
+		// If the server does not listen on a loopback address, it is not known which addresses reach it.
+		isUnknown := !address.IsLoopback()
+		isHere := network.Addr().IsLoopback() || network.Contains(address)
+		reaches := isUnix || isUnknown || isHere
 		if reaches && onSocket == isUnix {
 			canConnect = true
 		}
@@ -415,30 +457,31 @@ func (m Machine) backends(ctx context.Context, r *Report) {
 	if m.Settings.Backend != settings.Embedded {
 		m.app(ctx, r)
 	}
-	if m.Settings.Backend != settings.App {
-		for _, v := range m.Settings.Served {
-			if v.Folder == "" || !exists(v.Folder) {
-				continue
-			}
-			sandbox, err := m.Embedded(ctx, v.Folder)
-			switch {
-			case err != nil:
-				r.problem(
-					"embedded-fails",
-					fmt.Sprintf("the embedded CLI does not answer for %q: %v", v.Folder, err),
-					"without the app no note can be read",
-					"run \"vaultwicket vault "+v.Folder+" files total\" to see what it says",
-				)
-			case strings.HasPrefix(sandbox, "none") && m.OS == "linux":
-				r.warn(
-					"no-sandbox",
-					"the embedded CLI is not confined: "+sandbox,
-					"a fault in it could reach files outside the vault; its own checks still hold",
-					"use a kernel with Landlock (5.13 or later, listed in /sys/kernel/security/lsm)",
-				)
-			default:
-				r.ok("embedded", "the embedded CLI answers; confined: "+sandbox)
-			}
+	if m.Settings.Backend == settings.App {
+		return
+	}
+	for _, v := range m.Settings.Served {
+		if v.Folder == "" || !exists(v.Folder) {
+			continue
+		}
+		sandbox, err := m.Embedded(ctx, v.Folder)
+		switch {
+		case err != nil:
+			r.problem(
+				"embedded-fails",
+				fmt.Sprintf("the embedded CLI does not answer for %q: %v", v.Folder, err),
+				"without the app no note can be read",
+				"run \"vaultwicket vault "+v.Folder+" files total\" to see what it says",
+			)
+		case strings.HasPrefix(sandbox, "none") && m.OS == "linux":
+			r.warn(
+				"no-sandbox",
+				"the embedded CLI is not confined: "+sandbox,
+				"a fault in it could reach files outside the vault; its own checks still hold",
+				"use a kernel with Landlock (5.13 or later, listed in /sys/kernel/security/lsm)",
+			)
+		default:
+			r.ok("embedded", "the embedded CLI answers; confined: "+sandbox)
 		}
 	}
 }
@@ -468,7 +511,8 @@ func (m Machine) app(ctx context.Context, r *Report) {
 		m.elsewhere(ctx, r)
 		return
 	}
-	if failed.Code == exec.CodeNotFound && m.Settings.Backend != settings.App && !filepath.IsAbs(m.Settings.CLI) {
+	isOptional := m.Settings.Backend != settings.App && !filepath.IsAbs(m.Settings.CLI)
+	if failed.Code == exec.CodeNotFound && isOptional {
 		r.ok("app", "no Obsidian CLI was found: the embedded CLI answers")
 		return
 	}

@@ -166,32 +166,32 @@ func (c comparison) calls(ctx context.Context, files []string, most int) []compa
 	sample := spreadOver(notes, most)
 	var words []string
 	for _, note := range spreadOver(notes, maxValues) {
-		longest := ""
-		for word := range strings.FieldsFuncSeq(strings.TrimSuffix(path.Base(note), ".md"), func(r rune) bool { return strings.ContainsRune(` -_.,;:()[]{}"'#/`, r) }) {
-			if len(word) > len(longest) {
-				longest = word
-			}
-		}
-		if longest != "" && !slices.Contains(words, longest) {
-			words = append(words, longest)
+		word := longestWord(strings.TrimSuffix(path.Base(note), ".md"))
+		if word != "" && !slices.Contains(words, word) {
+			words = append(words, word)
 		}
 	}
 	folders := slices.DeleteFunc(list("folders"), func(folder string) bool { return folder == "/" })
 	return slices.Concat(
-		callsOf(
-			ofVault,
-			[]string{""},
-		),
+		callsOf(ofVault, []string{""}),
 		callsOf(ofNote, sample),
 		callsOf(ofFolder, spreadOver(folders, maxValues)),
 		callsOf(ofTag, spreadOver(list("tags"), maxValues)),
-		callsOf(
-			ofBase,
-			spreadOver(list("bases"), maxValues),
-		),
+		callsOf(ofBase, spreadOver(list("bases"), maxValues)),
 		callsOf(ofName, spreadOver(list("templates"), maxValues)),
 		callsOf(ofWord, words),
 	)
+}
+
+// longestWord returns the longest word of a text, in bytes.
+func longestWord(text string) (longest string) {
+	isSeparator := func(r rune) bool { return strings.ContainsRune(` -_.,;:()[]{}"'#/`, r) }
+	for word := range strings.FieldsFuncSeq(text, isSeparator) {
+		if len(word) > len(longest) {
+			longest = word
+		}
+	}
+	return longest
 }
 
 // linesOf splits a text into lines without line breaks.

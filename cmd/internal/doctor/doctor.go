@@ -80,7 +80,17 @@ type Machine struct {
 // Check runs all checks. It stops early when ctx is done.
 func Check(ctx context.Context, m Machine) *Report {
 	r := &Report{}
-	for _, check := range []func(context.Context, *Report){m.settings, m.vaults, m.backends, m.state, m.logs, m.http, m.clients, m.system} {
+	checks := []func(context.Context, *Report){
+		m.settings,
+		m.vaults,
+		m.backends,
+		m.state,
+		m.logs,
+		m.http,
+		m.clients,
+		m.system,
+	}
+	for _, check := range checks {
 		if ctx.Err() == nil {
 			check(ctx, r)
 		}

@@ -51,13 +51,9 @@ func CheckDrift(ctx context.Context, getenv func(string) string, app InstalledAp
 		return drift, nil
 	}
 	text, _ := json.Marshal(drift)
-	_, _ = ownerfiles.Replace(
-		ownerfiles.Disk{},
-		name+".new",
-		name,
-		append(text, '\n'),
-		time.Time{},
-	) // if this fails, the app is asked again next time
+	text = append(text, '\n')
+	// If this fails, the app is asked again next time.
+	_, _ = ownerfiles.Replace(ownerfiles.Disk{}, name+".new", name, text, time.Time{})
 	return drift, nil
 }
 

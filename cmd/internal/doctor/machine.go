@@ -56,11 +56,13 @@ func ThisMachine(std terminal.Streams, args []string, more func(*settings.Flags)
 	if _, _, fileErr := settings.NewFlags("doctor").Load(std, file); invalid != nil && fileErr == nil {
 		return m, false, invalid // another flag is invalid
 	}
-	if server, _, err := f.Server(std); server != nil || err != nil {
-		if err != nil {
-			return Machine{}, f.JSON, err
-		}
-		return Machine{Remote: &bootstrap.RemoteServer{URL: server.URL, Token: server.Token}, Now: time.Now}, f.JSON, nil
+	server, _, err := f.Server(std)
+	if err != nil {
+		return Machine{}, f.JSON, err
+	}
+	if server != nil {
+		remote := &bootstrap.RemoteServer{URL: server.URL, Token: server.Token}
+		return Machine{Remote: remote, Now: time.Now}, f.JSON, nil
 	}
 	m, err = localMachine(std)
 	if err != nil {
@@ -85,9 +87,15 @@ func localMachine(std terminal.Streams) (Machine, error) {
 	system := clients.System{OS: runtime.GOOS, Getenv: std.Getenv, Project: project}
 	built, _ := time.Parse(time.RFC3339, release.ThisBuild().Time)
 	return Machine{
-		OS: runtime.GOOS, Getenv: std.Getenv, Now: time.Now, Version: release.Version, Built: built,
-		Known: appvaults.VaultFolders(std.Getenv), Nearest: settings.NearestVault(),
-		System: appvaults.ThisSystem(std.Getenv), State: state,
+		OS:      runtime.GOOS,
+		Getenv:  std.Getenv,
+		Now:     time.Now,
+		Version: release.Version,
+		Built:   built,
+		Known:   appvaults.VaultFolders(std.Getenv),
+		Nearest: settings.NearestVault(),
+		System:  appvaults.ThisSystem(std.Getenv),
+		State:   state,
 		Paused:  func() (bool, error) { return admission.IsPaused(state) },
 		Clients: clients.Installer{System: system, Backups: filepath.Join(state, "clients"), Now: time.Now},
 		Listen: func(ctx context.Context, addr string) error {
@@ -97,7 +105,10 @@ func localMachine(std terminal.Streams) (Machine, error) {
 			}
 			return l.Close()
 		},
-		Start: starter(system), TryRead: tryRead, Free: Free, Elevated: Elevated,
+		Start:    starter(system),
+		TryRead:  tryRead,
+		Free:     Free,
+		Elevated: Elevated,
 		Embedded: func(ctx context.Context, folder string) (string, error) { return sandboxOf(ctx, executable, folder) },
 	}, nil
 }
@@ -166,7 +177,13 @@ func askApp(
 	p.UI = false
 	p.Disabled = false
 	g := gateway.New(gateway.Config{
-		Policy: p, Vault: vault, Runner: runner, Backend: gateway.App, Session: bootstrap.Session(), Getenv: std.Getenv, Log: slog.New(slog.DiscardHandler),
+		Policy:  p,
+		Vault:   vault,
+		Runner:  runner,
+		Backend: gateway.App,
+		Session: bootstrap.Session(),
+		Getenv:  std.Getenv,
+		Log:     slog.New(slog.DiscardHandler),
 	})
 	answer := g.Do(ctx, question)
 	if answer.Error != nil {
@@ -198,9 +215,10 @@ func starter(system clients.System) func(context.Context, []string) (name, versi
 	return func(ctx context.Context, command []string) (name, version string, err error) {
 		argv := slices.Clone(command)
 		if !filepath.IsAbs(argv[0]) {
-			if argv[0] = system.Program(argv[0]); argv[0] == "" {
-				return "", "", fmt.Errorf("%q is not on the PATH", command[0])
-			}
+			argv[0] = system.Program(argv[0])
+		}
+		if argv[0] == "" {
+			return "", "", fmt.Errorf("%q is not on the PATH", command[0])
 		}
 		stdout, stderr, err := clients.Ask(ctx, argv, hello)
 		var answer struct {

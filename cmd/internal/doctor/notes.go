@@ -111,13 +111,8 @@ func (m Machine) notes(ctx context.Context, v settings.Served, r *Report) {
 				return fs.SkipDir
 			}
 		}
-		if entry.Type()&fs.ModeSymlink != 0 {
-			target, err := filepath.EvalSymlinks(name)
-			root, err2 := filepath.EvalSymlinks(c.root)
-			if inside, err3 := filepath.Rel(root, target); errors.Join(err, err2, err3) != nil ||
-				!filepath.IsLocal(inside) {
-				c.outside.add(rel)
-			}
+		if entry.Type()&fs.ModeSymlink != 0 && !leadsInside(c.root, name) {
+			c.outside.add(rel)
 		}
 		if filenames.IsFileAt(name, entry.Type()) {
 			c.file(rel, entry)
@@ -150,6 +145,20 @@ func (m Machine) notes(ctx context.Context, v settings.Served, r *Report) {
 		c.hardLinked = found{}
 	}
 	c.report(r)
+}
+
+// leadsInside reports whether the target of a symbolic link exists and is inside a folder.
+func leadsInside(folder, link string) bool {
+	target, err := filepath.EvalSymlinks(link)
+	if err != nil {
+		return false
+	}
+	root, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return false
+	}
+	inside, err := filepath.Rel(root, target)
+	return err == nil && filepath.IsLocal(inside)
 }
 
 // listed is the file system of a vault that lists folders with a given function.
@@ -262,11 +271,41 @@ func (c *census) report(r *Report) {
 		found
 		check, what, why, fix string
 	}{
-		{c.placeholder, "placeholders", "files are in the cloud and not on this disk", "a search does not find them, and reading one may take long or fail", `have the program that synchronises keep the vault on this device ("Keep Downloaded", "Always keep on this device")`},
-		{c.conflict, "conflict-copies", "notes are copies of a conflict", "an agent may read or change the copy instead of the note", "merge each copy into its note and remove it"},
-		{c.hardLinked, "hard-links", "notes have more than one hard link", "changes of them are refused, because the other name would keep the old text or change unnoticed", "replace the link by a copy"},
-		{c.outside, "links-outside", "symbolic links lead out of the vault, or nowhere", "their targets are not read", "move the notes into the vault, or serve their folder as a vault of its own"},
-		{c.twice, "same-name", "names differ from another one only in upper and lower case", "on other systems both are one file, and sync loses one of them", "rename one of them"},
+		{
+			c.placeholder,
+			"placeholders",
+			"files are in the cloud and not on this disk",
+			"a search does not find them, and reading one may take long or fail",
+			`have the program that synchronises keep the vault on this device ("Keep Downloaded", "Always keep on this device")`,
+		},
+		{
+			c.conflict,
+			"conflict-copies",
+			"notes are copies of a conflict",
+			"an agent may read or change the copy instead of the note",
+			"merge each copy into its note and remove it",
+		},
+		{
+			c.hardLinked,
+			"hard-links",
+			"notes have more than one hard link",
+			"changes of them are refused, because the other name would keep the old text or change unnoticed",
+			"replace the link by a copy",
+		},
+		{
+			c.outside,
+			"links-outside",
+			"symbolic links lead out of the vault, or nowhere",
+			"their targets are not read",
+			"move the notes into the vault, or serve their folder as a vault of its own",
+		},
+		{
+			c.twice,
+			"same-name",
+			"names differ from another one only in upper and lower case",
+			"on other systems both are one file, and sync loses one of them",
+			"rename one of them",
+		},
 	} {
 		if kind.count > 0 {
 			r.warn(

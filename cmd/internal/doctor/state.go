@@ -96,19 +96,21 @@ func (m Machine) state(ctx context.Context, r *Report) {
 	}
 	m.servers(r)
 	for _, p := range audit.ExportProgressOf(m.State) {
-		if target := sanitize.Line(p.Target); p.Dropped > 0 {
-			r.warn(
-				"export-dropped",
-				fmt.Sprintf("%s: lost %s of the audit log", target, sanitize.Counted(p.Dropped, "line")),
-				"it was down for longer than the log is kept, or rejected them",
-				fmt.Sprintf(
-					"make it accept lines again; the last ones were accepted at %s",
-					p.Time.In(m.Now().Location()).Format(time.DateTime),
-				),
-			)
-		} else {
-			r.ok("export", fmt.Sprintf("%s has taken %s of the audit log, none is lost", target, sanitize.Counted(p.Sent, "line")))
+		target := sanitize.Line(p.Target)
+		if p.Dropped == 0 {
+			sent := sanitize.Counted(p.Sent, "line")
+			r.ok("export", fmt.Sprintf("%s has taken %s of the audit log, none is lost", target, sent))
+			continue
 		}
+		r.warn(
+			"export-dropped",
+			fmt.Sprintf("%s: lost %s of the audit log", target, sanitize.Counted(p.Dropped, "line")),
+			"it was down for longer than the log is kept, or rejected them",
+			fmt.Sprintf(
+				"make it accept lines again; the last ones were accepted at %s",
+				p.Time.In(m.Now().Location()).Format(time.DateTime),
+			),
+		)
 	}
 	m.pending(r)
 	m.journals(ctx, r)

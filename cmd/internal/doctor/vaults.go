@@ -130,8 +130,10 @@ func (m Machine) folder(v settings.Served, r *Report) bool {
 		)
 		return false
 	}
-	if dir := filepath.Clean(v.Folder); dir == filepath.Clean(ownerfiles.Home(m.OS, m.Getenv)) ||
-		filepath.Dir(dir) == dir {
+	dir := filepath.Clean(v.Folder)
+	isHome := dir == filepath.Clean(ownerfiles.Home(m.OS, m.Getenv))
+	isRoot := filepath.Dir(dir) == dir
+	if isHome || isRoot {
 		r.warn(
 			"vault-too-wide",
 			fmt.Sprintf("the vault %q is a whole home folder or disk", v.Folder),
