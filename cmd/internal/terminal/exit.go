@@ -143,8 +143,8 @@ func PrintError(w io.Writer, err error) int {
 	case nil, Silent:
 	case Several:
 		status := ExitDone
-		for _, one := range e {
-			status = max(status, PrintError(w, one))
+		for _, part := range e {
+			status = max(status, PrintError(w, part))
 		}
 		return status
 	default:
@@ -159,22 +159,19 @@ func PrintError(w io.Writer, err error) int {
 // PrintError does the same as the function [PrintError] on standard error, with hints that name the flags and the
 // settings file of the command.
 func (s Streams) PrintError(err error) int {
-	several, isSeveral := err.(Several)
-	silent, isSilent := err.(Silent)
-	hint := ""
-	if !isSeveral && !isSilent {
-		hint = HintOf(err)
-	}
-	switch {
-	case isSeveral:
+	if several, ok := err.(Several); ok {
 		status := ExitDone
-		for _, one := range several {
-			status = max(status, s.PrintError(one))
+		for _, part := range several {
+			status = max(status, s.PrintError(part))
 		}
 		return status
-	case isSilent:
+	}
+	if silent, ok := err.(Silent); ok {
 		return int(silent)
-	case err == nil || hint == "" || s.Hints == nil || s.Hints.ForOwner == nil:
+	}
+	hint := HintOf(err)
+	canRewrite := s.Hints != nil && s.Hints.ForOwner != nil
+	if hint == "" || !canRewrite {
 		return PrintError(s.Err, err)
 	}
 	return PrintError(s.Err, &Failure{StatusOf(err), err.Error(), s.Hints.ForOwner(hint)})

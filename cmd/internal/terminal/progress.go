@@ -70,10 +70,8 @@ func (p *Progress) show(elapsed time.Duration) {
 	if p.count != "" {
 		about = p.text + ", " + p.count
 	}
-	line := cut(
-		fmt.Sprintf("vaultwicket: %s, %s", about, Span(elapsed.Round(time.Second))),
-		p.width-1,
-	) // one column less, because some terminals wrap after the last one
+	line := fmt.Sprintf("vaultwicket: %s, %s", about, Span(elapsed.Round(time.Second)))
+	line = cut(line, p.width-1) // one column less, because some terminals wrap after the last one
 	fmt.Fprint(p.out, "\r"+pad(line, p.shown))
 	p.shown = columns.String(line)
 }

@@ -307,7 +307,8 @@ func wrapLine(text string, width int) (lines []string) {
 			end := 0
 			used := 0
 			for g := columns.StringGraphemes(line); g.Next(); {
-				if used += g.Width(); used > width && end > 0 {
+				used += g.Width()
+				if used > width && end > 0 {
 					break
 				}
 				end += len(g.Value())

@@ -178,14 +178,18 @@ func Confirm(ctx context.Context, in io.Reader, out io.Writer, question string) 
 // screen. It returns false if the user did not see all rows, because they stopped, in ended or ctx is done.
 func Pages(ctx context.Context, in io.Reader, out io.Writer, rows []string) bool {
 	page := len(rows)
-	if _, height, ok := size(out); ok && height > 0 && len(rows) > height-2 { // a height of 0 is unknown
+	_, height, isTerminal := size(out)
+	isKnown := isTerminal && height > 0
+	if isKnown && len(rows) > height-2 {
 		page = max(1, height-2)
 	}
-	for shown := 0; ; {
+	shown := 0
+	for {
 		for _, row := range rows[shown:min(len(rows), shown+page)] {
 			fmt.Fprintln(out, row)
 		}
-		if shown += page; shown >= len(rows) {
+		shown += page
+		if shown >= len(rows) {
 			return ctx.Err() == nil
 		}
 		fmt.Fprintf(out, "-- row %d of %d; Enter shows more, q stops -- ", shown, len(rows))
