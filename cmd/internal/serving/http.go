@@ -51,8 +51,15 @@ func serveHTTP(ctx context.Context, o bootstrap.Opened, serverConfig mcpserver.C
 		return err
 	}
 	config := transport.HTTPConfig{
-		Addr: o.HTTP.Addr, Listener: listener, TLSCert: o.HTTP.Cert, TLSKey: o.HTTP.Key, Origins: o.HTTP.Origins, Hosts: o.HTTP.Hosts, Proxies: o.HTTP.Proxies,
-		Token: token, MaxSessions: o.HTTP.MaxSessions,
+		Addr:        o.HTTP.Addr,
+		Listener:    listener,
+		TLSCert:     o.HTTP.Cert,
+		TLSKey:      o.HTTP.Key,
+		Origins:     o.HTTP.Origins,
+		Hosts:       o.HTTP.Hosts,
+		Proxies:     o.HTTP.Proxies,
+		Token:       token,
+		MaxSessions: o.HTTP.MaxSessions,
 	}
 	if o.Metrics != nil {
 		var sessions atomic.Int64
@@ -76,13 +83,17 @@ func serveHTTP(ctx context.Context, o bootstrap.Opened, serverConfig mcpserver.C
 		if signIn, err = openSignIn(o, gateways, standings); err != nil {
 			return err
 		}
-		config.SignIn, resource.Issuer = signIn, signIn.Issuer()
-		remove, err := ownerfiles.RegisterServer(
-			consent.Pages(ownerfiles.StateFolder(o.Std.Getenv, "")),
-			ownerfiles.Server{
-				Session: bootstrap.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: consent.RemotePage, URL: signIn.Issuer() + oauth.SignInPages,
-			},
-		)
+		config.SignIn = signIn
+		resource.Issuer = signIn.Issuer()
+		page := ownerfiles.Server{
+			Session:   bootstrap.Session(),
+			PID:       os.Getpid(),
+			Since:     time.Now().UTC(),
+			Version:   release.Version,
+			Transport: consent.RemotePage,
+			URL:       signIn.Issuer() + oauth.SignInPages,
+		}
+		remove, err := ownerfiles.RegisterServer(consent.Pages(ownerfiles.StateFolder(o.Std.Getenv, "")), page)
 		if err != nil {
 			o.Log.Warn("links to questions cannot lead to the page of this server: " + err.Error())
 		} else {
@@ -225,9 +236,17 @@ func openSignIn(
 		return list
 	}
 	return oauth.NewServer(oauth.ServerConfig{
-		Resource: o.HTTP.PublicURL, Scopes: policy.ScopeNames(policy.ScopeDestructive), Agents: rights, Grantable: grantable, Generation: generation, Style: ui.Stylesheet(), Reads: ui.ReadScript(),
-		Question: func(ref string) (string, func(bool) error) { return ui.Asked(state, bootstrap.Session(), ref) },
-		Store:    oauth.OpenSignInStore(state), Log: o.Log, Now: time.Now,
+		Resource:   o.HTTP.PublicURL,
+		Scopes:     policy.ScopeNames(policy.ScopeDestructive),
+		Agents:     rights,
+		Grantable:  grantable,
+		Generation: generation,
+		Style:      ui.Stylesheet(),
+		Reads:      ui.ReadScript(),
+		Question:   func(ref string) (string, func(bool) error) { return ui.Asked(state, bootstrap.Session(), ref) },
+		Store:      oauth.OpenSignInStore(state),
+		Log:        o.Log,
+		Now:        time.Now,
 	})
 }
 
@@ -246,28 +265,9 @@ func holders(
 	tokens := admission.OpenAgentTokens(state)
 	var verifier *oauth.Verifier
 	if o.HTTP.Issuer != "" {
-		c := oauth.Config{Issuer: o.HTTP.Issuer, Resource: o.HTTP.PublicURL, Claim: o.HTTP.Claim}
-		if file := o.HTTP.ClientFile; file != "" {
-			if err := outsideVaults(o, "oauth-client-file", file); err != nil {
-				return nil, err
-			}
-			text, err := ownerfiles.Read(file, maxClientFile)
-			id, secret, hasTwoLines := strings.Cut(strings.TrimSpace(string(text)), "\n")
-			if err != nil || !hasTwoLines || strings.Contains(secret, "\n") {
-				return nil, &terminal.UsageError{
-					Reason: fmt.Sprintf(
-						"oauth-client-file %q cannot be used (%v)",
-						file,
-						cmp.Or(err, errors.New("it has not two lines")),
-					),
-					Advice: "name a file that only you can read, with the id on the first line and the secret on the second",
-				}
-			}
-			c.ClientID = strings.TrimSpace(id)
-			c.Secret = secret
-		}
 		var err error
-		if verifier, err = oauth.New(c); err != nil {
+		verifier, err = openVerifier(o)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -304,7 +304,8 @@ func holders(
 			o.Log.Info(err.Error())
 			return holder, nil
 		}
-		if holder.Scope = policy.ParseScope(verified.Scopes); holder.Scope == policy.ScopeNone {
+		holder.Scope = policy.ParseScope(verified.Scopes)
+		if holder.Scope == policy.ScopeNone {
 			return holder, &transport.Refusal{
 				Status: http.StatusForbidden,
 				Scopes: policy.ScopeRead.String(),
@@ -342,13 +343,36 @@ func holders(
 		}
 		// The identity contains the agent and the generation of its credentials, so a session cannot continue as
 		// another agent when the settings change, or after the credentials were renewed.
-		holder.Gateway, holder.Identity = gatewayOf(
-			name,
-		), sha256.Sum256(
-			append(verified.Holder[:], name+"\x00"+standing.Generation...),
-		)
+		holder.Gateway = gatewayOf(name)
+		holder.Identity = sha256.Sum256(append(verified.Holder[:], name+"\x00"+standing.Generation...))
 		return holder, nil
 	}, nil
+}
+
+// openVerifier returns the verifier for access tokens of the issuer in the settings.
+func openVerifier(o bootstrap.Opened) (*oauth.Verifier, error) {
+	config := oauth.Config{Issuer: o.HTTP.Issuer, Resource: o.HTTP.PublicURL, Claim: o.HTTP.Claim}
+	file := o.HTTP.ClientFile
+	if file == "" {
+		return oauth.New(config)
+	}
+	if err := outsideVaults(o, "oauth-client-file", file); err != nil {
+		return nil, err
+	}
+	text, err := ownerfiles.Read(file, maxClientFile)
+	id, secret, hasTwoLines := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	if err == nil && (!hasTwoLines || strings.Contains(secret, "\n")) {
+		err = errors.New("it has not two lines")
+	}
+	if err != nil {
+		return nil, &terminal.UsageError{
+			Reason: fmt.Sprintf("oauth-client-file %q cannot be used (%v)", file, err),
+			Advice: "name a file that only you can read, with the id on the first line and the secret on the second",
+		}
+	}
+	config.ClientID = strings.TrimSpace(id)
+	config.Secret = secret
+	return oauth.New(config)
 }
 
 // outsideVaults returns an error if a secret file is inside a vault, where an agent could read it. file may be "".

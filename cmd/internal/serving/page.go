@@ -85,7 +85,12 @@ func ServePage(ctx context.Context, o bootstrap.Opened, address string, c ui.Con
 		debug.SetGCPercent(garbage) // the page may stay open all day
 	}
 	remove, err := ownerfiles.RegisterServer(consent.Pages(state), ownerfiles.Server{
-		Session: bootstrap.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: consent.LocalPage, URL: "http://" + l.Addr().String(),
+		Session:   bootstrap.Session(),
+		PID:       os.Getpid(),
+		Since:     time.Now().UTC(),
+		Version:   release.Version,
+		Transport: consent.LocalPage,
+		URL:       "http://" + l.Addr().String(),
 	})
 	if err != nil {
 		o.Log.Warn("links to questions cannot lead to this page: " + err.Error())
@@ -120,7 +125,8 @@ func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
 		}
 	}
 	host, port, err := net.SplitHostPort(address)
-	if err != nil || port != "0" && !httpguard.IsPort(port) {
+	isPort := port == "0" || httpguard.IsPort(port)
+	if err != nil || !isPort {
 		return nil, usageError("is not an address with a port")
 	}
 	if ip, err := netip.ParseAddr(host); err != nil || !ip.IsLoopback() {

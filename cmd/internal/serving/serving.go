@@ -90,10 +90,16 @@ func Serve(ctx context.Context, o bootstrap.Opened, parent int, greet func()) er
 	// down.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	config := mcpserver.Config{
-		Gateway: o.Gateway, Version: release.Version, Toolsets: o.Toolsets,
-		MaxOutput: o.MaxOutput, MarkUntrusted: o.MarkUntrusted, Text: o.ResultFormat == "text",
-		App:   mcpserver.App{Page: ui.AppPage, View: ui.AppView},
-		Grace: o.Timeout + grace, Log: o.Log, Now: bootstrap.DayClock(clock, o.DayStart),
+		Gateway:       o.Gateway,
+		Version:       release.Version,
+		Toolsets:      o.Toolsets,
+		MaxOutput:     o.MaxOutput,
+		MarkUntrusted: o.MarkUntrusted,
+		Text:          o.ResultFormat == "text",
+		App:           mcpserver.App{Page: ui.AppPage, View: ui.AppView},
+		Grace:         o.Timeout + grace,
+		Log:           o.Log,
+		Now:           bootstrap.DayClock(clock, o.DayStart),
 	}
 	if o.HTTP.Addr != "" {
 		return endedServer(o, serveHTTP(ctx, o, config))
@@ -157,8 +163,15 @@ func registerServer(o bootstrap.Opened) (end func()) {
 		return func() {}
 	}
 	server := ownerfiles.Server{
-		Session: bootstrap.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: "stdio", Vaults: o.Gateway.VaultNames(),
-		CallsMinute: o.Limits.Calls, ChangesMinute: o.Limits.Mutations, ChangesHour: o.Limits.MutationsHour,
+		Session:       bootstrap.Session(),
+		PID:           os.Getpid(),
+		Since:         time.Now().UTC(),
+		Version:       release.Version,
+		Transport:     "stdio",
+		Vaults:        o.Gateway.VaultNames(),
+		CallsMinute:   o.Limits.Calls,
+		ChangesMinute: o.Limits.Mutations,
+		ChangesHour:   o.Limits.MutationsHour,
 	}
 	if o.HTTP.Addr != "" {
 		server.Transport = "http"

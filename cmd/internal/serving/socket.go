@@ -31,7 +31,8 @@ func passedListener(getenv func(string) string, pid int) (net.Listener, error) {
 // listener returns a listener for a descriptor, which programs that are started later do not inherit.
 func listener(descriptor uintptr) (l net.Listener, err error) {
 	file := os.NewFile(descriptor, "socket of the service manager")
-	if err = os.ErrInvalid; file != nil {
+	err = os.ErrInvalid
+	if file != nil {
 		defer file.Close()
 		l, err = net.FileListener(file)
 	}
