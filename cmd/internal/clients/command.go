@@ -195,7 +195,7 @@ func (s Session) server() (Server, error) {
 	return server, nil
 }
 
-// all installs or removes the entry in every client that was found.
+// changeAll installs or removes the entry in every client that was found.
 func (s Session) changeAll(ctx context.Context) error {
 	done := 0
 	failed := 0
@@ -234,7 +234,7 @@ func (s Session) changeAll(ctx context.Context) error {
 	return nil
 }
 
-// one installs or removes the entry in one client: it shows the change, asks, and writes it.
+// changeClient installs or removes the entry in one client: it shows the change, asks, and writes it.
 func (s Session) changeClient(ctx context.Context, c Client) error {
 	change, server, err := s.plan(ctx, c)
 	if err != nil {

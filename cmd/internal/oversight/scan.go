@@ -27,7 +27,7 @@ type foundSecret struct {
 	InName bool `json:"inName,omitempty"`
 }
 
-// lookAtName adds the secrets in the name of a file or folder. They matter because answers show names unchanged: a
+// scanName adds the secrets in the name of a file or folder. They matter because answers show names unchanged: a
 // redacted path would be useless.
 func (s *scan) scanName(path string) {
 	name := path[1+strings.LastIndexByte(path, '/'):]

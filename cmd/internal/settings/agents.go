@@ -27,7 +27,7 @@ const agentPattern = `^[a-z0-9][a-z0-9._-]{0,63}$`
 
 var agentName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(agentPattern) })
 
-// maxAgents is the maximum number of tables [agents.NAME] in a file.
+// maxAgents is the maximum number of tables agents.NAME in a file.
 const maxAgents = 1000
 
 // CheckAgentName returns an error if name is not a valid name of an agent.
@@ -41,7 +41,7 @@ func CheckAgentName(name string) error {
 	return nil
 }
 
-// agentKeys returns the keys of a table [agents.NAME].
+// agentKeys returns the keys of a table agents.NAME.
 func agentKeys() []tableKey[policy.Agent] {
 	return append(settingKeys(policy.SettingNames(), setAgentSetting), []tableKey[policy.Agent]{
 		{
@@ -76,7 +76,7 @@ func agentKeys() []tableKey[policy.Agent] {
 	}...)
 }
 
-// setOfAgent sets a setting of the rights of an agent.
+// setAgentSetting sets a setting of the rights of an agent.
 func setAgentSetting(t *policy.Agent, row setting, text string) error {
 	s := Settings{Policy: t.Rights}
 	err := row.set(&s, text)
@@ -84,7 +84,7 @@ func setAgentSetting(t *policy.Agent, row setting, text string) error {
 	return err
 }
 
-// agents reads the tables [agents.NAME].
+// agents reads the tables agents.NAME.
 func (r *reading) agents(value any) policy.Agents {
 	if value == nil {
 		return nil
@@ -148,7 +148,7 @@ func (f *Flags) forAgent(s Settings, vault policy.Policy, vaultNames ...string) 
 	return s.Agents.InForce(name, s.Policy, vault, vaultNames...)
 }
 
-// pickAgent returns an error for an agent that is not defined, and removes the vaults that the agent may not use from
+// checkAgent returns an error for an agent that is not defined, and removes the vaults that the agent may not use from
 // s.Served. If it may not use any, the first one stays, whose policy then allows nothing.
 func (f *Flags) checkAgent(s *Settings) error {
 	r := f.raws[settingIndex("agent")]
@@ -224,7 +224,7 @@ func (f *Flags) DefineAgent(std terminal.Streams, name string, lines []string) (
 	return f.file.name, true, nil
 }
 
-// keyOfAgent returns the name of an agent as part of a TOML table header.
+// agentTableKey returns the name of an agent as part of a TOML table header.
 func agentTableKey(name string) string {
 	if strings.Contains(name, ".") {
 		return strconv.Quote(name)

@@ -52,7 +52,7 @@ type assigned struct {
 	File  string `json:"file"`
 }
 
-// planned returns the setting, its text and the settings file for a key and a value that the user typed. The folder
+// parseAssignment returns the setting, its text and the settings file for a key and a value that the user typed. The folder
 // of a vault is made absolute.
 func (f *Flags) parseAssignment(std terminal.Streams, key, value string) (row setting, text string, location place, err error) {
 	row, known := settingOf(key)
@@ -82,7 +82,7 @@ func (f *Flags) parseAssignment(std terminal.Streams, key, value string) (row se
 	return row, text, location, err
 }
 
-// knownVault returns an error if the app does not list a vault with this name: without a folder nothing could be read
+// checkVaultName returns an error if the app does not list a vault with this name: without a folder nothing could be read
 // from it.
 func checkVaultName(std terminal.Streams, name string) error {
 	known := appvaults.VaultFolders(std.Getenv)

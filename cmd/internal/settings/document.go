@@ -154,7 +154,7 @@ func (r *reading) lineOf(path ...string) int {
 	return 1
 }
 
-// tablesBeside are the top-level keys of a file that are not settings.
+// tableNames are the top-level keys of a file that are not settings.
 var tableNames = []string{"vaults", "profiles", "agents", "notify", "flow"}
 
 // settings reads the settings of a table, which is the whole file (path is nil) or a profile. The result contains the
@@ -265,7 +265,7 @@ func typeName(value any) string {
 	return "a date or a time"
 }
 
-// profiles reads the tables [profiles.NAME].
+// profiles reads the tables profiles.NAME.
 func (r *reading) profiles(value any) map[string]map[string]string {
 	profiles := map[string]map[string]string{}
 	if value == nil {

@@ -25,7 +25,7 @@ var (
 	})
 	// setFolder matches, within a hint, a setting whose value is a path.
 	setFolder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(the user can )?\bset (vault|cli) to `) })
-	// named matches, within a hint, the name of a setting.
+	// settingMention matches, within a hint, the name of a setting.
 	settingMention = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`the setting ([a-z][a-z-]*[a-z])`) })
 	raiseTimeout   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\braise (timeout)\b`) })
 )

@@ -157,7 +157,7 @@ func reloads(part string) bool {
 	return isSetting && !row.fixed
 }
 
-// of returns the name of a setting, followed by the vault if vaults can differ in it.
+// settingLabel returns the name of a setting, followed by the vault if vaults can differ in it.
 func (r *reloader) settingLabel(name string, i int) string {
 	if len(r.served) > 1 && (name == "tier" || name == "access") {
 		return fmt.Sprintf("%s of %q", name, r.label(i))
@@ -169,7 +169,7 @@ func (r *reloader) label(i int) string {
 	return cmp.Or(vaultTable{Vault: r.served[i].Vault}.label(), "the app's vault")
 }
 
-// telling collects the changes of a reload for the log.
+// changeReport collects the changes of a reload for the log.
 type changeReport struct {
 	stricter []string // settings that became stricter
 	deferred []string // settings that take effect at the next start
