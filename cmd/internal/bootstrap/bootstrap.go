@@ -71,14 +71,17 @@ func Open(name string, std terminal.Streams, args []string, more func(*settings.
 	f.FindsVault = !f.Observed
 	o := Opened{Flags: f, Std: std, messages: terminal.NewMessages(std.Err), Rest: f.Args()}
 	var err error
-	if o.Remote, o.Vault.Name, err = f.Server(std); err != nil || o.Remote != nil {
-		if err == nil && o.Remote.Token == "" {
-			err = &terminal.UsageError{
-				Reason: "no token for the server",
-				Advice: "give the file of the token with --token-file",
-			}
-		}
+	o.Remote, o.Vault.Name, err = f.Server(std)
+	switch {
+	case err != nil:
 		return o, err
+	case o.Remote != nil && o.Remote.Token == "":
+		return o, &terminal.UsageError{
+			Reason: "no token for the server",
+			Advice: "give the file of the token with --token-file",
+		}
+	case o.Remote != nil:
+		return o, nil
 	}
 	s, err := f.Settings(std)
 	if err != nil {
@@ -108,21 +111,7 @@ func Open(name string, std terminal.Streams, args []string, more func(*settings.
 		return Opened{}, err
 	}
 	if f.Observed {
-		if o.HTTP.Addr != "" { // otherwise nobody could read them
-			o.Metrics = telemetry.NewMetrics(release.Version)
-		}
-		// The variables of OpenTelemetry apply to every program on a machine, so an invalid one is only a warning.
-		var invalid interface {
-			error
-			Hint() string
-		}
-		if o.Traces, err = telemetry.OpenTracing(telemetry.TracingConfig{Getenv: std.Getenv, Version: release.Version, Log: o.Log}); errors.As(
-			err,
-			&invalid,
-		) {
-			o.Log.Warn("tracing is off: "+invalid.Error(), "hint", invalid.Hint())
-		}
-		o.Activity = &Activity{}
+		o.openTelemetry()
 		if err := o.openNotifier(); err != nil {
 			return Opened{}, err
 		}
@@ -131,14 +120,16 @@ func Open(name string, std terminal.Streams, args []string, more func(*settings.
 	if o.Traces != nil {
 		options.Watch = o.Traces
 	}
-	if o.Runner, err = NewRunner(s, std, options); err != nil {
+	o.Runner, err = NewRunner(s, std, options)
+	if err != nil {
 		return Opened{}, err
 	}
 	if err := o.checkVaultName(); err != nil {
 		return Opened{}, err
 	}
 	if f.Observed {
-		if o.Records, err = o.startExport(); err != nil {
+		o.Records, err = o.startExport()
+		if err != nil {
 			return Opened{}, err
 		}
 	}
@@ -146,6 +137,25 @@ func Open(name string, std terminal.Streams, args []string, more func(*settings.
 	o.running = settings.NewRunning(f, s, std, o.Log)
 	o.Follow(nil)
 	return o, nil
+}
+
+// openTelemetry opens the metrics, the traces and the activity of a server.
+func (o *Opened) openTelemetry() {
+	if o.HTTP.Addr != "" { // otherwise nobody could read the metrics
+		o.Metrics = telemetry.NewMetrics(release.Version)
+	}
+	config := telemetry.TracingConfig{Getenv: o.Std.Getenv, Version: release.Version, Log: o.Log}
+	var err error
+	o.Traces, err = telemetry.OpenTracing(config)
+	// The variables of OpenTelemetry apply to every program on a machine, so an invalid one is only a warning.
+	var invalid interface {
+		error
+		Hint() string
+	}
+	if errors.As(err, &invalid) {
+		o.Log.Warn("tracing is off: "+invalid.Error(), "hint", invalid.Hint())
+	}
+	o.Activity = &Activity{}
 }
 
 // RunnerOptions are the options of [NewRunner]. The zero value is for a single command.
@@ -166,8 +176,17 @@ func NewRunner(s settings.Settings, std terminal.Streams, options RunnerOptions)
 		return nil, err
 	}
 	return exec.New(exec.Config{
-		CLI: s.CLI, Self: self, Timeout: s.Timeout, Vaults: vaults, Resident: options.Resident, Session: Session(), Getenv: std.Getenv, Watch: options.Watch,
-		DayStart: s.DayStart, Embeddings: vectors, SecretsKey: func() []byte { return ownerfiles.Key(ownerfiles.StateFolder(std.Getenv, ""), "secrets.key") },
+		CLI:        s.CLI,
+		Self:       self,
+		Timeout:    s.Timeout,
+		Vaults:     vaults,
+		Resident:   options.Resident,
+		Session:    Session(),
+		Getenv:     std.Getenv,
+		Watch:      options.Watch,
+		DayStart:   s.DayStart,
+		Embeddings: vectors,
+		SecretsKey: func() []byte { return ownerfiles.Key(ownerfiles.StateFolder(std.Getenv, ""), "secrets.key") },
 	}), nil
 }
 
@@ -221,11 +240,19 @@ func (o Opened) NewGateway() *gateway.Gateway {
 // gatewayOf returns a gateway for an agent, "" for the owner.
 func (o Opened) gatewayOf(agent string) *gateway.Gateway {
 	return gateway.New(gateway.Config{
-		Vaults: vaultsOf(
-			o.Served,
-		), Runner: o.Runner, Backend: gateway.Backend(o.Backend), Limits: admission.Limits(o.Limits), Disabled: !o.Enabled, OwnDay: o.DayStart > 0,
-		Agent: agent, Session: Session(), Getenv: o.Std.Getenv, Log: o.Log, Observe: o.observer(), Notify: o.Notifier.Send,
-		Common: o.common,
+		Vaults:   vaultsOf(o.Served),
+		Runner:   o.Runner,
+		Backend:  gateway.Backend(o.Backend),
+		Limits:   admission.Limits(o.Limits),
+		Disabled: !o.Enabled,
+		OwnDay:   o.DayStart > 0,
+		Agent:    agent,
+		Session:  Session(),
+		Getenv:   o.Std.Getenv,
+		Log:      o.Log,
+		Observe:  o.observer(),
+		Notify:   o.Notifier.Send,
+		Common:   o.common,
 	})
 }
 
@@ -270,10 +297,8 @@ func (o Opened) AgentsNow() policy.Agents { return o.running.Agents() }
 // more than one.
 func (o Opened) AgentOf(subjects []string) (name string) {
 	for candidate, agent := range o.AgentsNow() {
-		if !slices.ContainsFunc(
-			subjects,
-			func(subject string) bool { return slices.Contains(agent.Subjects, subject) },
-		) {
+		isSubject := func(subject string) bool { return slices.Contains(agent.Subjects, subject) }
+		if !slices.ContainsFunc(subjects, isSubject) {
 			continue
 		}
 		if name != "" {
@@ -355,19 +380,19 @@ func (o Opened) observer() telemetry.Observer {
 // Follow connects the metrics to the values that they report. sessions returns the number of sessions, and is nil if
 // there are none.
 func (o Opened) Follow(sessions func() int) {
-	if o.Metrics != nil {
-		children := func() telemetry.Children { return telemetry.Children(o.Runner.Children()) }
-		sources := telemetry.MetricSources{
-			Load:     o.Gateway.Load,
-			Children: children,
-			Sessions: sessions,
-			Missed:   o.Gateway.AuditMissed,
-		}
-		if o.Records != nil {
-			sources.Dropped = o.Records.Dropped
-		}
-		o.Metrics.Follow(sources)
+	if o.Metrics == nil {
+		return
 	}
+	sources := telemetry.MetricSources{
+		Load:     o.Gateway.Load,
+		Children: func() telemetry.Children { return telemetry.Children(o.Runner.Children()) },
+		Sessions: sessions,
+		Missed:   o.Gateway.AuditMissed,
+	}
+	if o.Records != nil {
+		sources.Dropped = o.Records.Dropped
+	}
+	o.Metrics.Follow(sources)
 }
 
 // Clock returns the clock that decides which day it is: that of the embedded CLI, which an environment

@@ -117,9 +117,7 @@ func (c commandKey) run(verb, stdin string) ([]byte, error) {
 		Env:   os.Environ(),
 		Stdin: stdin,
 		Keep:  maxSigned,
-	}.Run(
-		ctx,
-	)
+	}.Run(ctx)
 	if result.Kind != process.Exited || result.Exit != 0 {
 		return nil, fmt.Errorf("the command %q ended with status %d", string(c), result.Exit)
 	}

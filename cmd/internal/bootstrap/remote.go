@@ -194,8 +194,9 @@ func (s *RemoteServer) send(ctx context.Context, method, name string, params map
 		capabilities["elicitation"] = map[string]any{}
 	}
 	params["_meta"] = map[string]any{
-		"io.modelcontextprotocol/protocolVersion": protocolVersion, "io.modelcontextprotocol/clientCapabilities": capabilities,
-		"io.modelcontextprotocol/clientInfo": map[string]any{"name": "vaultwicket", "version": release.Version},
+		"io.modelcontextprotocol/protocolVersion":    protocolVersion,
+		"io.modelcontextprotocol/clientCapabilities": capabilities,
+		"io.modelcontextprotocol/clientInfo":         map[string]any{"name": "vaultwicket", "version": release.Version},
 	}
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 	if err != nil {
@@ -205,12 +206,12 @@ func (s *RemoteServer) send(ctx context.Context, method, name string, params map
 	if err != nil {
 		return a, err
 	}
-	for header, value := range map[string]string{
-		"Authorization": "Bearer " + s.Token, "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
-		"MCP-Protocol-Version": protocolVersion, "Mcp-Method": method, "Mcp-Name": name,
-	} {
-		r.Header.Set(header, value)
-	}
+	r.Header.Set("Authorization", "Bearer "+s.Token)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("MCP-Protocol-Version", protocolVersion)
+	r.Header.Set("Mcp-Method", method)
+	r.Header.Set("Mcp-Name", name)
 	response, err := s.client().Do(r)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -223,23 +224,7 @@ func (s *RemoteServer) send(ctx context.Context, method, name string, params map
 		)
 	}
 	defer response.Body.Close()
-	// The response is a JSON document or the last message of an event stream.
-	var text []byte
-	in := bufio.NewReader(io.LimitReader(response.Body, maxAnswer))
-	if !strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream") {
-		text, err = io.ReadAll(in)
-	} else {
-		var line []byte
-		for err == nil {
-			line, err = in.ReadBytes('\n')
-			if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok {
-				text = data
-			}
-		}
-		if err == io.EOF {
-			err = nil
-		}
-	}
+	text, err := messageIn(response)
 	if err == nil {
 		err = json.Unmarshal(withoutControls(text), &a)
 	}
@@ -256,6 +241,26 @@ func (s *RemoteServer) send(ctx context.Context, method, name string, params map
 		return a, terminal.Fail(terminal.ExitInvalid, failure.Sentence(a.Error.Message), "")
 	}
 	return a, nil
+}
+
+// messageIn reads the message in a response: a JSON document, or the last message of an event stream.
+func messageIn(response *http.Response) (text []byte, err error) {
+	in := bufio.NewReader(io.LimitReader(response.Body, maxAnswer))
+	if !strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream") {
+		return io.ReadAll(in)
+	}
+	for {
+		line, err := in.ReadBytes('\n')
+		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok {
+			text = data
+		}
+		if err == io.EOF {
+			return text, nil
+		}
+		if err != nil {
+			return text, err
+		}
+	}
 }
 
 // withoutControls removes control characters from the texts of a JSON document, because any server could have sent
