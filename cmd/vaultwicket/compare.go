@@ -74,7 +74,16 @@ func compareBackends(ctx context.Context, std terminal.Streams, args []string) e
 		}
 	}
 	w.Flush()
-	if _, err := fmt.Fprintf(std.Out, "%s compared with Obsidian %s: %d same, %d in another order, %d different\n", sanitize.Counted(report.Compared, "call"), terminal.Visible(report.App), report.Same, report.Order, report.Different); err != nil {
+	_, err = fmt.Fprintf(
+		std.Out,
+		"%s compared with Obsidian %s: %d same, %d in another order, %d different\n",
+		sanitize.Counted(report.Compared, "call"),
+		terminal.Visible(report.App),
+		report.Same,
+		report.Order,
+		report.Different,
+	)
+	if err != nil {
 		return fmt.Errorf("write the output: %w", err)
 	}
 	if status != terminal.ExitDone {

@@ -56,63 +56,85 @@ func complete(ctx context.Context, std terminal.Streams, words []string) error {
 		words[n-1] = ""
 	}
 	p := completer{
-		Flags: func(command string) []terminal.Flag { return append(flagsOf(command), verbosityFlags...) },
-		Choices: func(flag string) []string {
-			if flag == "color" {
-				return terminal.Colors
-			}
-			return settings.Choices(flag)
-		},
-		Words: map[string][]string{
-			"install": clients.IDs(), "uninstall": clients.IDs(), "prompt": mcpserver.PromptNames(), "completion": shells, "man": manualNames(),
-			"config": {
-				"show",
-				"check",
-				"path",
-				"init",
-				"set",
-				"edit",
-				"schema",
-			}, "audit": {"list", "what-if", "verify", "export"}, "journal": {"list", "show"},
-			"agent": {"add", "list", "show", "rotate", "revoke", "remove"}, "passkey": {"add", "list", "remove"}, "flow": {"clear"},
-			"setup": {}, "ui": {}, "today": {}, "scan": {}, "grants": {}, "compare": {}, "help": {exitCodes},
-			"approvals": {}, "approve": {}, "deny": {}, "pause": {}, "resume": {}, "undo": {}, "commands": {}, "demo": {}, "doctor": {}, "version": {}, "serve": {},
-		},
-		Paths: func(line []string, prefix string) []string {
-			ctx, cancel := context.WithTimeout(ctx, completionTime)
-			defer cancel()
-			// The settings are those of the command line: its flags before the command of the vault.
-			isCommand := func(word string) bool {
-				_, err := allowlist.Describe(word)
-				return err == nil
-			}
-			o, err := bootstrap.Open(line[0], std, line[1:1+max(0, slices.IndexFunc(line[1:], isCommand))], nil)
-			if err != nil {
-				return nil
-			}
-			defer o.Runner.Close()
-			params := allowlist.Params{}
-			if at := strings.LastIndexByte(prefix, '/'); at > 0 {
-				params["folder"] = allowlist.Text(prefix[:at])
-			}
-			answer := o.Gateway.Do(ctx, gateway.Request{Command: "files", Params: params})
-			if !answer.OK {
-				return nil
-			}
-			var paths []string
-			for file := range strings.Lines(answer.Stdout) {
-				if file = strings.TrimSuffix(file, "\n"); strings.HasPrefix(file, prefix) && len(paths) < maxPaths {
-					paths = append(paths, file)
-				}
-			}
-			return paths
-		},
+		Flags:   func(command string) []terminal.Flag { return append(flagsOf(command), verbosityFlags...) },
+		Choices: flagChoices,
+		Words:   argumentWords(),
+		Paths:   func(line []string, prefix string) []string { return visiblePaths(ctx, std, line, prefix) },
 	}
 	for _, c := range subcommands() {
 		p.Commands = append(p.Commands, candidate{Word: c.Name, Description: c.Summary})
 		p.Words["help"] = append(p.Words["help"], c.Name)
 	}
 	return p.Complete(words).Print(std.Out)
+}
+
+// flagChoices returns the possible values of a flag, nil if any value is valid.
+func flagChoices(flag string) []string {
+	if flag == "color" {
+		return terminal.Colors
+	}
+	return settings.Choices(flag)
+}
+
+// argumentWords returns the possible arguments of each subcommand. A subcommand that is missing has files as arguments.
+func argumentWords() map[string][]string {
+	words := map[string][]string{
+		"install":    clients.IDs(),
+		"uninstall":  clients.IDs(),
+		"prompt":     mcpserver.PromptNames(),
+		"completion": shells,
+		"man":        manualNames(),
+		"config":     {"show", "check", "path", "init", "set", "edit", "schema"},
+		"audit":      {"list", "what-if", "verify", "export"},
+		"journal":    {"list", "show"},
+		"agent":      {"add", "list", "show", "rotate", "revoke", "remove"},
+		"passkey":    {"add", "list", "remove"},
+		"flow":       {"clear"},
+		"help":       {exitCodes},
+	}
+	withoutArguments := []string{
+		"setup", "ui", "today", "scan", "grants", "compare", "approvals", "approve", "deny", "pause", "resume", "undo",
+		"commands", "demo", "doctor", "version", "serve",
+	}
+	for _, name := range withoutArguments {
+		words[name] = []string{}
+	}
+	return words
+}
+
+// visiblePaths returns the paths that begin with prefix of the notes that are visible with the settings of a command
+// line. It asks the gateway, which denies that if the command files is not enabled.
+func visiblePaths(ctx context.Context, std terminal.Streams, line []string, prefix string) []string {
+	ctx, cancel := context.WithTimeout(ctx, completionTime)
+	defer cancel()
+	isCommand := func(word string) bool {
+		_, err := allowlist.Describe(word)
+		return err == nil
+	}
+	subcommand := line[0]
+	arguments := line[1:]
+	flags := arguments[:max(0, slices.IndexFunc(arguments, isCommand))] // those before the command of the vault
+	o, err := bootstrap.Open(subcommand, std, flags, nil)
+	if err != nil {
+		return nil
+	}
+	defer o.Runner.Close()
+	params := allowlist.Params{}
+	if slash := strings.LastIndexByte(prefix, '/'); slash > 0 {
+		params["folder"] = allowlist.Text(prefix[:slash])
+	}
+	answer := o.Gateway.Do(ctx, gateway.Request{Command: "files", Params: params})
+	if !answer.OK {
+		return nil
+	}
+	var paths []string
+	for file := range strings.Lines(answer.Stdout) {
+		file = strings.TrimSuffix(file, "\n")
+		if strings.HasPrefix(file, prefix) && len(paths) < maxPaths {
+			paths = append(paths, file)
+		}
+	}
+	return paths
 }
 
 // completionTime is the time limit for listing paths, because the user is waiting; maxPaths limits their number.
@@ -173,38 +195,7 @@ func (p completer) Complete(words []string) candidates {
 	}
 	given := p.plain(command, between)
 	if slices.Contains(takeVaultCommand, command) {
-		var c candidates
-		if len(given) == 0 {
-			for command := range allowlist.Commands() {
-				c.add(command.Name, command.Summary)
-			}
-			return c.startingWith(last)
-		}
-		command, err := allowlist.Describe(given[0])
-		if err != nil || words[0] == "explain" {
-			return c
-		}
-		if name, value, found := strings.Cut(last, "="); found {
-			return p.parameter(command, words, name, value)
-		}
-		for _, param := range command.Params {
-			if param.Refused != "" ||
-				slices.ContainsFunc(
-					given[1:],
-					func(word string) bool { return strings.HasPrefix(word+"=", param.Name+"=") },
-				) {
-				continue
-			}
-			if param.Kind == "flag" {
-				c.add(param.Name, param.Summary)
-				continue
-			}
-			c.Open = true
-			c.add(param.Name+"=", param.Summary)
-		}
-		c = c.startingWith(last)
-		c.Open = len(c.List) > 0 && strings.HasSuffix(c.List[0].Word, "=") // a flag needs nothing after it
-		return c
+		return p.vaultCommand(words, given)
 	}
 	c := candidates{Files: p.Words[command] == nil}
 	if len(given) == 0 {
@@ -213,6 +204,40 @@ func (p completer) Complete(words []string) candidates {
 		}
 	}
 	return c.startingWith(last)
+}
+
+// vaultCommand completes the command of a vault, its parameters, and their values if they are known. given are the
+// words before the last one that are not flags of the subcommand.
+func (p completer) vaultCommand(words, given []string) (c candidates) {
+	last := words[len(words)-1]
+	if len(given) == 0 {
+		for command := range allowlist.Commands() {
+			c.add(command.Name, command.Summary)
+		}
+		return c.startingWith(last)
+	}
+	command, err := allowlist.Describe(given[0])
+	if err != nil || words[0] == "explain" {
+		return c
+	}
+	if name, value, isValue := strings.Cut(last, "="); isValue {
+		return p.parameter(command, words, name, value)
+	}
+	for _, param := range command.Params {
+		isThis := func(word string) bool { return strings.HasPrefix(word+"=", param.Name+"=") }
+		isGiven := slices.ContainsFunc(given[1:], isThis)
+		switch {
+		case param.Refused != "" || isGiven:
+			continue
+		case param.Kind == flagKind:
+			c.add(param.Name, param.Summary)
+		default:
+			c.add(param.Name+"=", param.Summary)
+		}
+	}
+	c = c.startingWith(last)
+	c.Open = len(c.List) > 0 && strings.HasSuffix(c.List[0].Word, "=") // a flag needs nothing after it
+	return c
 }
 
 // takesValue reports whether a word is a flag of a subcommand that needs a value.

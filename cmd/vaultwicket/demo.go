@@ -55,11 +55,10 @@ func runDemo(ctx context.Context, std terminal.Streams, args []string) (err erro
 	defer func() { err = errors.Join(err, remove()) }()
 	// The demo must not use the user's settings or write to the user's audit log, so the state and cache folders are
 	// temporary. The clock is fixed, so that the daily note is still today's note after midnight.
+	parent := filepath.Dir(folder)
 	std = bootstrap.WithoutSettings(std, now, map[string]string{
-		"XDG_STATE_HOME": filepath.Join(
-			filepath.Dir(folder),
-			"state",
-		), "XDG_CACHE_HOME": filepath.Join(filepath.Dir(folder), "cache"),
+		"XDG_STATE_HOME": filepath.Join(parent, "state"),
+		"XDG_CACHE_HOME": filepath.Join(parent, "cache"),
 	})
 	t := demoTeller{std: std, out: std.Out, folder: folder, now: now}
 	fmt.Fprintf(
@@ -70,9 +69,7 @@ func runDemo(ctx context.Context, std terminal.Streams, args []string) (err erro
 		return err
 	}
 	fmt.Fprintf(t.out, "\nThe user restarts the server with --allow-mutations.\n")
-	if err := t.session(ctx, "--allow-mutations=true", func(c *demoClient) error {
-		return t.play(c, []demoStep{{"The agent adds the line again.", "daily:append", t.milk(), ""}, {"And reads the note.", "daily:read", nil, ""}})
-	}); err != nil {
+	if err := t.session(ctx, "--allow-mutations=true", t.withChanges); err != nil {
 		return err
 	}
 	fmt.Fprintf(t.out, "\nEnd of the demo. The temporary vault is removed; nothing else was changed.\n")
@@ -188,6 +185,14 @@ func (t *demoTeller) readOnly(c *demoClient) error {
 			map[string]any{"code": "1+1"},
 			"restricted_command",
 		},
+	})
+}
+
+// withChanges plays the part of the demo with changes.
+func (t *demoTeller) withChanges(c *demoClient) error {
+	return t.play(c, []demoStep{
+		{"The agent adds the line again.", "daily:append", t.milk(), ""},
+		{"And reads the note.", "daily:read", nil, ""},
 	})
 }
 

@@ -147,7 +147,8 @@ func (c description) Text(s terminal.Screen, f flagLists) string {
 	if c.Name == allSettings {
 		p.flags("Settings, also as variables and in the settings file", f.Settings)
 	} else if len(f.Settings) > 0 {
-		p.flags("Settings", slices.DeleteFunc(slices.Clone(f.Settings), func(f terminal.Flag) bool { return !slices.Contains(commonSettings, f.Name) }))
+		isRare := func(f terminal.Flag) bool { return !slices.Contains(commonSettings, f.Name) }
+		p.flags("Settings", slices.DeleteFunc(slices.Clone(f.Settings), isRare))
 		p.line("")
 		p.wrap("", "All other settings have flags, too: \"vaultwicket help "+allSettings+"\" lists them.")
 	}

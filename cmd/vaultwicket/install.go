@@ -299,12 +299,12 @@ func changeClient(
 	if err != nil {
 		return err
 	}
-	folder, _ := os.Getwd()
+	working, _ := os.Getwd()
 	executable, err := terminal.ThisProgram()
 	if err != nil {
 		return err
 	}
-	system := clients.System{OS: runtime.GOOS, Getenv: std.Getenv, Project: folder}
+	system := clients.System{OS: runtime.GOOS, Getenv: std.Getenv, Project: working}
 	s.Installer = clients.Installer{
 		System:  system,
 		Backups: filepath.Join(state, "clients"),
@@ -317,10 +317,10 @@ func changeClient(
 	s.Ask = func(ctx context.Context, question string) (yes, asked bool) {
 		return canAsk && terminal.Confirm(ctx, std.In, std.Err, question), canAsk
 	}
-	if err = s.Run(ctx); err == nil {
-		err = defineAgent()
+	if err := s.Run(ctx); err != nil {
+		return err
 	}
-	if err != nil {
+	if err := defineAgent(); err != nil {
 		return err
 	}
 	onlyShows := s.Print || s.Link || s.DryRun
@@ -331,9 +331,10 @@ func changeClient(
 	if name == "install" && !s.List {
 		noteMissingVault(std, s.Options)
 	}
-	adds := isChange && !s.Remove
-	if adds && s.Edit && canAsk && !s.Yes {
+	addsEditing := isChange && !s.Remove && s.Edit
+	mayAsk := canAsk && !s.Yes
+	if addsEditing && mayAsk {
 		serving.PairBrowser(ctx, std, state)
 	}
-	return err
+	return nil
 }

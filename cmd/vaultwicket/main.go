@@ -24,7 +24,12 @@ import (
 
 func main() {
 	os.Exit(run(os.Args[1:], terminal.Streams{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Lookup: os.LookupEnv, Environ: os.Environ, Console: terminal.OpenConsole,
+		In:      os.Stdin,
+		Out:     os.Stdout,
+		Err:     os.Stderr,
+		Lookup:  os.LookupEnv,
+		Environ: os.Environ,
+		Console: terminal.OpenConsole,
 	}))
 }
 

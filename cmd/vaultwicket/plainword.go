@@ -48,14 +48,14 @@ func parameterOfWord(params []allowlist.Param, value string, rest []string) stri
 	required := ""
 	for _, p := range params {
 		isGiven := slices.ContainsFunc(rest, func(word string) bool { return strings.HasPrefix(word, p.Name+"=") })
-		switch {
-		case p.Name == value:
+		isNote := p.Name == "file" || p.Name == "path"
+		if p.Name == value || isGiven && isNote {
 			return ""
-		case isGiven && (p.Name == "file" || p.Name == "path"):
-			return ""
-		case isGiven || p.Refused != "" || p.Kind == flagKind:
+		}
+		if isGiven || p.Refused != "" || p.Kind == flagKind {
 			continue
-		case p.Required && required == "":
+		}
+		if p.Required && required == "" {
 			required = p.Name
 		}
 		free = append(free, p.Name)

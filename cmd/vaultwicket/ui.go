@@ -34,48 +34,52 @@ func runUI(ctx context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	return serving.ServePage(ctx, o, o.Flags.Lookup("listen").Value.String(), ui.Config{
-		Agents: func() ([]ui.Agent, error) {
-			f := settings.NewFlags("ui")
-			f.Reviews = true
-			f.FindsVault = true
-			pageFlags(f)
-			s, _, err := f.Load(std, args)
-			if err != nil {
-				return nil, err
-			}
-			agents, err := oversight.Agents(std, f, s)
-			result := []ui.Agent{}
-			for _, agent := range agents {
-				result = append(
-					result,
-					ui.Agent{
-						Name:      agent.Name,
-						State:     agent.State,
-						Tier:      agent.Tier,
-						Mutations: agent.Mutations,
-						Vaults:    agent.Vaults,
-						Expires:   agent.Expires,
-					},
-				)
-			}
-			return result, err
-		},
+		Agents: func() ([]ui.Agent, error) { return listAgents(std, args) },
 		Revoke: func(name string) error { return oversight.Revoke(std, name) },
-		Health: func(ctx context.Context) []ui.Finding { // the findings of vaultwicket doctor for the settings of this command
-			m, _, err := doctor.ThisMachine(std, args, pageFlags)
-			if err != nil {
-				return []ui.Finding{{Check: "doctor", Level: string(doctor.Problem), What: err.Error()}}
-			}
-			var result []ui.Finding
-			for _, f := range doctor.Check(ctx, m).Findings {
-				result = append(
-					result,
-					ui.Finding{Check: f.Check, Level: string(f.Level), What: f.What, Why: f.Why, Fix: f.Fix},
-				)
-			}
-			return result
-		},
+		Health: func(ctx context.Context) []ui.Finding { return health(ctx, std, args) },
 	})
+}
+
+// listAgents returns the agents for the page. args are those of the command.
+func listAgents(std terminal.Streams, args []string) ([]ui.Agent, error) {
+	f := settings.NewFlags("ui")
+	f.Reviews = true
+	f.FindsVault = true
+	pageFlags(f)
+	s, _, err := f.Load(std, args)
+	if err != nil {
+		return nil, err
+	}
+	agents, err := oversight.Agents(std, f, s)
+	if err != nil {
+		return nil, err
+	}
+	result := []ui.Agent{}
+	for _, agent := range agents {
+		result = append(result, ui.Agent{
+			Name:      agent.Name,
+			State:     agent.State,
+			Tier:      agent.Tier,
+			Mutations: agent.Mutations,
+			Vaults:    agent.Vaults,
+			Expires:   agent.Expires,
+		})
+	}
+	return result, nil
+}
+
+// health returns the findings of "vaultwicket doctor" for the settings of the command with these args.
+func health(ctx context.Context, std terminal.Streams, args []string) []ui.Finding {
+	m, _, err := doctor.ThisMachine(std, args, pageFlags)
+	if err != nil {
+		return []ui.Finding{{Check: "doctor", Level: string(doctor.Problem), What: err.Error()}}
+	}
+	var result []ui.Finding
+	for _, f := range doctor.Check(ctx, m).Findings {
+		finding := ui.Finding{Check: f.Check, Level: string(f.Level), What: f.What, Why: f.Why, Fix: f.Fix}
+		result = append(result, finding)
+	}
+	return result
 }
 
 // pageFlags registers the flags of ui that are not settings.
