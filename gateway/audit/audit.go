@@ -1,33 +1,33 @@
-// Package audit keeps a log of what was decided and how each call ended: one
-// line of JSON for each, in files that are only ever appended to.
+// Package audit keeps a log of each decision and of how each call ended: one line of JSON for each,
+// in files that are only ever appended to.
 //
-// Every line has a number that rises by one, and the SHA-256 of the line before it. A record next
-// to the files, the head, says where the log ends and where what is still kept begins. So [Verify]
-// finds a line that was altered, removed, inserted or moved, a truncated end, and a missing file.
-// It cannot find that someone with write access rewrote all of the log, or restored an older copy
-// of all of it: to rule that out, keep the number and hash of [Report] elsewhere.
+// Lines are numbered consecutively, and each contains the SHA-256 of the line before it. A record
+// next to the files, the head, stores where the log ends and where its retained part begins. So
+// [Verify] detects a line that was altered, removed, inserted or moved, a truncated end, and a
+// missing file. It cannot detect that someone with write access rewrote the whole log, or restored
+// an older copy of all of it: to rule that out, keep the number and hash of [Report] elsewhere.
 //
-// The log has no text of notes and no path: a [Line] has only names, numbers and hashes, and a
+// The log contains no note text and no paths: a [Line] has only names, numbers and hashes, and a
 // value is replaced by its HMAC under a random key that stays in the folder.
 //
-// A torn line, of a process or machine that stopped while writing, is never removed: the next
-// write ends it, and records that in a line of the kind "gap". Any other damage is recorded in a
-// line of the kind "break", and the log counts as broken from then on. It is still written to:
+// A torn line, left by a process or machine that stopped while writing, is never removed: the next
+// write terminates it, and records that in a line of the kind "gap". Any other damage is recorded
+// in a line of the kind "break", and the log counts as broken from then on. Writing continues:
 // later lines are evidence too.
 //
-// When lines cannot be written, as on a full disk, they are counted, and refusals are kept in a
-// file that was made for that: the first lines once there is room say how many are missing, and
-// which calls were refused.
+// Lines that cannot be written, for example because the disk is full, are counted, and refusals are
+// stored in a file that was allocated for them in advance. Once there is room, the next lines
+// report how many are missing, and which calls were refused.
 //
-// Before each line, under a lock of all writers, the log checks for changes by others: in the
-// folder, which must be this user's alone, and at the end of the file. A file that was made
-// accessible to others, or got a second hard link, takes no more lines.
+// Before each write, under a lock that all writers share, the log checks for changes by others: in
+// the folder, which must belong to this user alone, and at the end of the file. Nothing is written
+// to a file that was made accessible to others or has a second hard link.
 //
-// [Logs] are two such logs: one for lines that must not be lost, one for the many calls that
+// [Logs] combines two such logs: one for lines that must not be lost, one for the many calls that
 // change nothing. [Records] writes the lines of each call to them and notifies observers: a call
-// that changes something is written before it runs, and is refused if that fails.
+// that changes something is logged before it runs, and is refused if that fails.
 //
-// An [Exporter] sends the lines to where a team keeps them.
+// An [Exporter] sends the lines to a collector, syslog or a file.
 //
 // The package never reads a vault.
 package audit
@@ -43,18 +43,18 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// Limits say how much is kept. The zero Limits keep 32 files of 8 MiB.
+// Limits bounds how much of the log is kept. The zero Limits keeps 32 files of 8 MiB.
 type Limits struct {
-	// FileSize is the maximum size of a file in bytes, after which it is rotated; only a single
-	// longer line makes a longer file.
+	// FileSize is the size in bytes at which a file is rotated. Only a single longer line makes a
+	// file exceed it.
 	FileSize int64
-	// Files is how many files are kept, with the current one. Beyond it the oldest is removed,
-	// unless a line in it is younger than MinAge.
+	// Files is the number of files to keep, including the current one. Beyond it the oldest is
+	// removed, unless a line in it is younger than MinAge.
 	Files int
-	// MinAge is how long every line is kept at least; 0 keeps none for its age.
+	// MinAge is the minimum time for which every line is kept; 0 for no minimum.
 	MinAge time.Duration
-	// MaxFiles bounds the files that are kept because of MinAge; 0 means 256. When they are full
-	// and the oldest may not be removed, nothing more is written.
+	// MaxFiles bounds the files that are kept because of MinAge; 0 means 256. Once that many exist
+	// and the oldest must be kept, writing fails.
 	MaxFiles int
 }
 
@@ -67,35 +67,36 @@ const (
 // Log is the audit log in a folder. It is safe for concurrent use by goroutines and processes.
 type Log struct {
 	folder  folder
-	current string // the path of the file that is written to
+	current string // path of the file that is appended to
 	limits  Limits
 	sys     ownerfiles.System
 	now     func() time.Time
-	// keepOpen says that files stay open between lines; not where an open file cannot be renamed,
-	// which would stop other processes from rotating it.
+	// keepOpen reports whether files stay open between writes. They do not on systems where an open
+	// file cannot be renamed, because that would keep other processes from rotating it.
 	keepOpen bool
 
-	mu   sync.Mutex // one that writes at a time, in this process
-	tail *tail      // what is known of the file that is written to, nil if nothing
+	mu   sync.Mutex // serializes writers in this process
+	tail *tail      // the open current file and its state, nil if not open
 	seen point      // the last line that this process knows to be in the log
 	buf  []byte
 
 	queueMu sync.Mutex
-	queue   []*waiting // written by the first goroutine that gets mu
+	queue   []*pendingWrite // written by the first goroutine that gets mu
 
-	// hasReserve says that what cannot be written is counted, see [reserve]. late says that there may be something, unkept
-	// is what is not in the file, and missed what this process could not write in all.
+	// hasReserve enables counting lines that cannot be written, see [reserve]. hasLate reports whether
+	// there may be such lines, unreserved counts those that the reserve file does not include, and
+	// missed counts all that this process could not write.
 	hasReserve bool
-	late       bool
-	unkept     reserve
+	hasLate    bool
+	unreserved reserve
 	missed     atomic.Uint64
 
 	key      atomic.Pointer[key]
-	prepared atomic.Bool // the folder was found, or made, and checked
+	prepared atomic.Bool // the folder exists and was checked
 }
 
-// Open returns the log in the folder dir, an absolute path. It reads nothing; the first line or
-// digest creates the folder and its files.
+// Open returns the log in the folder dir, an absolute path. It does not touch the disk: the first
+// line or digest creates the folder and its files.
 func Open(dir string, limits Limits) *Log {
 	limits.FileSize = cmp.Or(max(0, limits.FileSize), defaultFileSize)
 	limits.Files = cmp.Or(max(0, limits.Files), defaultFiles)
@@ -107,14 +108,14 @@ func Open(dir string, limits Limits) *Log {
 	}
 }
 
-// Close closes the files that are open. The log can be used afterwards; it opens them again.
+// Close closes the open files. The log remains usable and reopens them when it needs them.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.closeTail()
 }
 
-// closeTail lets the next write read everything again.
+// closeTail closes the current file and forgets its state, so that the next write reads it again.
 func (l *Log) closeTail() error {
 	if l.tail == nil {
 		return nil
@@ -129,7 +130,8 @@ type folder struct{ dir string }
 
 func (p folder) file(name string) string { return filepath.Join(p.dir, name) }
 
-// The errors of a log that could not be written or read, or whose lock another process held.
+// Unusable is the error of a log that cannot be read or written; Busy that of a log that another
+// process has locked.
 type (
 	Unusable = ownerfiles.Unusable
 	Busy     = ownerfiles.Busy
@@ -139,7 +141,7 @@ var store = ownerfiles.Store{Name: "audit log", Code: "audit"}
 
 func unusable(path string, err error) error { return store.Unusable(path, err) }
 
-// Invalid says that a caller gave what no line can hold. Nothing was written.
+// Invalid is the error of a line with a field that the log cannot store. Nothing was written.
 type Invalid struct{ Field, Value, Reason string }
 
 // Code returns the name of the error for programs.
@@ -149,7 +151,7 @@ func (e *Invalid) Error() string {
 	return fmt.Sprintf("audit log: %s %.100q: %s", e.Field, e.Value, e.Reason)
 }
 
-// Damaged says that a line cannot be read.
+// Damaged is the error of a line that cannot be parsed.
 type Damaged struct {
 	File string // its name in the folder
 	Line int    // counted from 1

@@ -161,7 +161,7 @@ func TestTheLongestLineFits(t *testing.T) {
 	exit := -1 << 31
 	line := Line{Kind: strings.Repeat("k", maxName), Exit: &exit, DurationMs: -1 << 63, Note: "0123456789abcdef",
 		Before: strings.Repeat("a", 64), After: strings.Repeat("b", 64)}
-	for _, name := range line.names() {
+	for _, name := range line.nameFields() {
 		*name = long
 	}
 	for range 1000 {

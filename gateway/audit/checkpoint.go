@@ -19,14 +19,14 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// Checkpoint says where both parts of the log ended, and is signed: with a copy of it that is kept
-// elsewhere, [VerifyCheckpoints] finds a log that was written anew as a whole.
+// Checkpoint is a signed statement of where both parts of the log ended. With a copy that is kept
+// elsewhere, [VerifyCheckpoints] detects that the whole log was rewritten.
 type Checkpoint struct {
-	Text      string `json:"text"`      // JSON of a statement
-	Signature string `json:"signature"` // Ed25519 of the bytes of signedText, in base64
+	Text      string `json:"text"`      // a statement as JSON
+	Signature string `json:"signature"` // Ed25519 signature of signedText(Text), in base64
 }
 
-// statement is what a checkpoint says.
+// statement is the signed content of a checkpoint.
 type statement struct {
 	Time  time.Time `json:"time"`
 	Audit mark      `json:"audit"`
@@ -34,24 +34,25 @@ type statement struct {
 	Key   string    `json:"key"` // the public key, in base64
 }
 
-// mark is the last line of a part of the log: its number and SHA-256 in hexadecimal, 0 and zeros
-// before the first.
+// mark identifies the last line of a part of the log: its number, and its SHA-256 in hexadecimal.
+// An empty part has the number 0 and a hash of zeros.
 type mark struct {
 	Seq  uint64 `json:"seq"`
 	Hash string `json:"hash"`
 }
 
-// signedText returns what is signed of the text of a statement.
+// signedText returns the bytes to sign for the text of a statement. The prefix keeps a signature
+// from being valid for anything else that the key signs.
 func signedText(text string) []byte { return []byte("vaultwicket audit checkpoint 1\n" + text) }
 
-// Signer has a key of Ed25519.
+// Signer signs with an Ed25519 key.
 type Signer interface {
 	Public() (ed25519.PublicKey, error)
 	Sign(text []byte) (signature []byte, err error)
 }
 
-// StateKey returns the [Signer] with the key in a state folder, which is made when it is first
-// needed. One that cannot be kept is that of this process alone.
+// StateKey returns a [Signer] for the key in a state folder. The key is created when it is first
+// needed. If it cannot be stored, only this process has it.
 func StateKey(state string) Signer {
 	return stateKey{sync.OnceValue(func() ed25519.PrivateKey {
 		seed := sha256.Sum256(
@@ -74,15 +75,15 @@ type Checkpoints struct {
 	state  string
 	signer Signer
 	log    Logs
-	last   statement // at the last checkpoint, with its own line
+	last   statement // the last statement; Audit is updated to include the line of that checkpoint itself
 }
 
-// NewCheckpoints returns what signs with a signer.
+// NewCheckpoints returns Checkpoints for the log in a state folder, signed by signer.
 func NewCheckpoints(state string, signer Signer) *Checkpoints {
 	return &Checkpoints{state: state, signer: signer, log: OpenLogs(state)}
 }
 
-// Sign writes a checkpoint, unless nothing was written to the log since the last one.
+// Sign writes a checkpoint. It does nothing if the log is empty or unchanged since the last one.
 func (c *Checkpoints) Sign() error {
 	now := statement{Time: time.Now().UTC().Truncate(time.Millisecond)}
 	for dir, m := range map[string]*mark{AuditFolder(c.state): &now.Audit, CallsFolder(c.state): &now.Calls} {

@@ -1,13 +1,13 @@
 package audit
 
-// The export sends the lines of the audit log to where a team keeps them: a collector of OpenTelemetry, syslog, or a
-// file.
+// The export sends the lines of the audit log to an OpenTelemetry collector, syslog or a file.
 //
-// The queue is the audit log itself. An [Exporter] follows it on the disk and keeps in the state folder how far each
-// target has got, so no call waits for it, and nothing is lost while a target is down or no server runs, until the
-// log removes its oldest files. What was removed unsent is counted, and the target is told. A lock has one process
-// at a time send to a target, so the lines of all servers arrive in the order of the log. After a crash, or where a
-// connection breaks, the last lines may arrive twice; each has the part of the log and its number.
+// The audit log itself is the queue. An [Exporter] follows it on disk and stores its progress for each target in the
+// state folder. So no call waits for it, and nothing is lost while a target is down or no server runs, until the log
+// removes its oldest files. Lines that were removed before they could be sent are counted, and the target is told. A
+// lock makes only one process at a time send to a target, so the lines of all servers arrive in the order of the log.
+// After a crash or a broken connection the last lines may arrive twice; receivers can recognize them by the part of
+// the log and the number.
 
 import (
 	"context"
@@ -29,20 +29,20 @@ import (
 )
 
 const (
-	batchLines = 256 // of each part of the log are sent at once
-	lookEvery  = time.Second
-	firstPause = 500 * time.Millisecond // after a failure; doubled up to longestPause
-	// longestPause is how long a target that is up again waits at most.
+	batchLines   = 256 // maximum lines of each part of the log in one batch
+	pollInterval = time.Second
+	firstPause   = 500 * time.Millisecond // after a failure; doubled up to longestPause
+	// longestPause bounds how long a target that is available again has to wait.
 	longestPause = 30 * time.Second
-	sendFor      = 10 * time.Second // one try
-	closeFor     = 2 * time.Second  // what is left is sent when a server ends
-	warnEvery    = time.Minute
+	sendTimeout  = 10 * time.Second // for one attempt
+	closeTimeout = 2 * time.Second  // for the remaining lines when a server ends
+	warnInterval = time.Minute
 )
 
 // ExportConfig is the configuration of an [Exporter].
 type ExportConfig struct {
-	State   string   // the state folder, which has the audit log
-	To      []string // the addresses, see [CheckTarget]
+	State   string   // the state folder, which contains the audit log
+	To      []string // addresses of targets, see [CheckTarget]
 	Getenv  func(string) string
 	Version string
 	Log     *slog.Logger
@@ -50,32 +50,33 @@ type ExportConfig struct {
 	Signer Signer
 }
 
-// ExportEntry is a line of the log as it is sent. Text is JSON: the line as it is in the log, after the
-// member "part".
+// ExportEntry is a line to send. Text is the line in the log as JSON, with the additional first member
+// "part".
 type ExportEntry struct {
 	Part string // "audit" or "calls"
 	Line Line
 	Text []byte
 }
 
-// sender sends entries, all of them or none, and is used by one goroutine at a time.
+// sender sends entries to a target. Only one goroutine at a time uses it.
 type sender interface {
 	send(ctx context.Context, entries []ExportEntry) error
-	// delay is how long after send it is certain that entries have arrived, if isUp reports then that
-	// nothing was broken off.
-	delay() time.Duration
-	isUp() bool
+	// deliveryDelay is how long after send the entries count as delivered, provided that isConnected then reports
+	// that the connection is still open.
+	deliveryDelay() time.Duration
+	isConnected() bool
 	close()
 }
 
-// confirmed is for a [sender] of a protocol with answers.
+// confirmed is embedded in a sender whose protocol acknowledges entries: they are delivered when send
+// returns.
 type confirmed struct{}
 
-func (confirmed) delay() time.Duration { return 0 }
+func (confirmed) deliveryDelay() time.Duration { return 0 }
 
-func (confirmed) isUp() bool { return true }
+func (confirmed) isConnected() bool { return true }
 
-// ExportRefused says that a target does not take some entries, and never will.
+// ExportRefused is the error of a target that permanently refused some entries.
 type ExportRefused struct {
 	Entries int
 	Reason  string
@@ -87,17 +88,18 @@ func (e *ExportRefused) Error() string { return e.Reason }
 type Exporter struct {
 	state           string
 	stop            context.CancelFunc
-	closing, closed chan struct{} // the last checkpoint is due, and written
-	signing, done   sync.WaitGroup
+	closing, closed chan struct{} // closed when the last checkpoint is due, and when it is written
+	signer, senders sync.WaitGroup
 }
 
-// StartExport starts to send. It connects when there are lines. The error says which address is wrong.
+// StartExport starts an exporter. It connects to a target when there are lines to send. It returns an
+// error if an address is invalid.
 func StartExport(c ExportConfig) (*Exporter, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	e := &Exporter{state: c.State, stop: stop, closing: make(chan struct{}), closed: make(chan struct{})}
 	var targets []*target
 	for _, address := range c.To {
-		to, name, err := parseTarget(address, c)
+		sender, name, err := parseTarget(address, c)
 		if err != nil {
 			stop()
 			return nil, err
@@ -106,7 +108,7 @@ func StartExport(c ExportConfig) (*Exporter, error) {
 		targets = append(
 			targets,
 			&target{
-				sender: to,
+				sender: sender,
 				name:   name,
 				file:   filepath.Join(c.State, "export-"+hex.EncodeToString(sum[:6])),
 				config: c,
@@ -115,28 +117,28 @@ func StartExport(c ExportConfig) (*Exporter, error) {
 		)
 	}
 	for _, t := range targets {
-		e.done.Go(func() { t.run(ctx) })
+		e.senders.Go(func() { t.run(ctx) })
 	}
 	if c.Signer != nil {
-		e.signing.Go(func() { e.sign(ctx, c) })
+		e.signer.Go(func() { e.sign(ctx, c) })
 	}
 	return e, nil
 }
 
 // checkpointEvery is the time between two checkpoints.
-const checkpointEvery = time.Hour
+const checkpointInterval = time.Hour
 
-// sign writes a checkpoint every hour, in one process at a time, and one at the end of each.
+// sign writes a checkpoint every hour, in one process at a time, and one when the exporter closes.
 func (e *Exporter) sign(ctx context.Context, c ExportConfig) {
-	points := NewCheckpoints(c.State, c.Signer)
+	checkpoints := NewCheckpoints(c.State, c.Signer)
 	sign := func() {
-		if err := points.Sign(); err != nil {
+		if err := checkpoints.Sign(); err != nil {
 			c.Log.Error("no checkpoint of the audit log: " + err.Error())
 		}
 	}
 	defer sign()
 	var unlock func()
-	hourly := time.NewTicker(checkpointEvery)
+	hourly := time.NewTicker(checkpointInterval)
 	defer hourly.Stop()
 	for {
 		select {
@@ -156,32 +158,32 @@ func (e *Exporter) sign(ctx context.Context, c ExportConfig) {
 	}
 }
 
-// Close writes the last checkpoint, sends what is left, for at most two seconds, and ends. It may be
-// called on nil.
+// Close writes the last checkpoint, spends at most closeTimeout on sending the remaining lines, and stops
+// the exporter. Close may be called on nil.
 func (e *Exporter) Close() {
 	if e == nil {
 		return
 	}
 	close(e.closing)
-	e.signing.Wait()
+	e.signer.Wait()
 	close(e.closed)
-	timer := time.AfterFunc(closeFor, e.stop)
-	e.done.Wait()
+	timer := time.AfterFunc(closeTimeout, e.stop)
+	e.senders.Wait()
 	timer.Stop()
 	e.stop()
 }
 
-// ExportProgress is what is kept of a target: how far each part of the log was sent, and how many lines
-// were sent and lost.
+// ExportProgress is the stored progress of a target.
 type ExportProgress struct {
-	Target  string              `json:"target"` // without secrets
-	Parts   map[string]Position `json:"parts"`
+	Target  string              `json:"target"` // its address without secrets
+	Parts   map[string]Position `json:"parts"`  // how far each part of the log was sent
 	Sent    uint64              `json:"sent"`
 	Dropped uint64              `json:"dropped"` // removed from the log before they could be sent, or refused
-	Time    time.Time           `json:"time"`    // of the last success
+	Time    time.Time           `json:"time"`    // when lines were last delivered
 }
 
-// ExportProgressOf returns the progress of all targets of a state folder, in the order of their files.
+// ExportProgressOf returns the progress of all targets in a state folder, in the order of their file
+// names.
 func ExportProgressOf(state string) (list []ExportProgress) {
 	files, _ := filepath.Glob(filepath.Join(state, "export-*.json"))
 	for _, file := range files {
@@ -195,7 +197,7 @@ func ExportProgressOf(state string) (list []ExportProgress) {
 	return list
 }
 
-// Dropped returns how many lines were lost for the targets of the state folder together.
+// Dropped returns the total number of lines that were lost for the targets of the state folder.
 func (e *Exporter) Dropped() (lines uint64) {
 	for _, p := range ExportProgressOf(e.state) {
 		lines += p.Dropped
@@ -203,29 +205,29 @@ func (e *Exporter) Dropped() (lines uint64) {
 	return lines
 }
 
-// target is one address.
+// target sends lines to one address.
 type target struct {
 	sender
-	name   string
-	file   string // of its progress and its lock, without the ending
-	config ExportConfig
-	closed <-chan struct{}
-	done   ExportProgress
-	at     map[string]Position // how far the log was read
-	unsure []batch             // what was sent since done
+	name        string
+	file        string // path of its progress and its lock, without the extension
+	config      ExportConfig
+	closed      <-chan struct{}
+	progress    ExportProgress
+	at          map[string]Position // how far the log was read
+	unconfirmed []batch             // sent, but not certain to be delivered
 
-	warned time.Time
-	unsaid uint64 // dropped since the last warning
+	lastWarning time.Time
+	unreported  uint64 // lines dropped since the last warning
 }
 
-// batch is what was sent at once.
+// batch describes lines that were sent together.
 type batch struct {
 	sent        time.Time
-	next        map[string]Position
+	next        map[string]Position // the positions after them
 	lines, lost uint64
 }
 
-// run sends until closed and all is sent, or ctx ends.
+// run sends lines until the exporter is closed and no lines are left, or ctx is done.
 func (t *target) run(ctx context.Context) {
 	defer t.close()
 	var unlock func()
@@ -235,44 +237,44 @@ func (t *target) run(ctx context.Context) {
 			if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, fs.ErrNotExist) {
 				t.warn("the state folder cannot be used: "+err.Error(), 0)
 			}
-			if t.wait(ctx, lookEvery) {
+			if t.wait(ctx, pollInterval) {
 				return
 			}
 		}
 	}
 	defer unlock()
-	t.done = ExportProgress{Target: t.name, Parts: map[string]Position{}}
+	t.progress = ExportProgress{Target: t.name, Parts: map[string]Position{}}
 	if text, err := ownerfiles.Read(t.file+".json", 4096); err == nil {
-		_ = json.Unmarshal(text, &t.done) // damaged, it begins anew: lines arrive twice
+		_ = json.Unmarshal(text, &t.progress) // if it is damaged, sending starts again, and lines arrive twice
 	}
-	t.at = t.done.Parts
+	t.at = t.progress.Parts
 	followers := map[string]*Follower{}
-	again := func() {
-		t.at = t.done.Parts
-		t.unsure = nil
+	restart := func() {
+		t.at = t.progress.Parts
+		t.unconfirmed = nil
 		followers = map[string]*Follower{}
 	}
-	for pause, last := firstPause, false; ctx.Err() == nil; {
-		if len(t.unsure) > 0 && !t.isUp() {
-			again()
+	for pause, isClosing := firstPause, false; ctx.Err() == nil; {
+		if len(t.unconfirmed) > 0 && !t.isConnected() {
+			restart()
 		}
-		for len(t.unsure) > 0 && time.Since(t.unsure[0].sent) >= t.delay() {
-			t.keep(t.unsure[0])
-			t.unsure = t.unsure[1:]
+		for len(t.unconfirmed) > 0 && time.Since(t.unconfirmed[0].sent) >= t.deliveryDelay() {
+			t.saveProgress(t.unconfirmed[0])
+			t.unconfirmed = t.unconfirmed[1:]
 		}
-		entries, next, lost := t.take(followers)
+		entries, next, lost := t.nextEntries(followers)
 		switch {
-		case len(entries) == 0 && len(t.unsure) == 0 && last:
+		case len(entries) == 0 && len(t.unconfirmed) == 0 && isClosing:
 			return
-		case len(entries) == 0 && last:
-			time.Sleep(t.delay())
+		case len(entries) == 0 && isClosing:
+			time.Sleep(t.deliveryDelay())
 			continue
 		case len(entries) == 0:
-			last = t.wait(ctx, lookEvery)
+			isClosing = t.wait(ctx, pollInterval)
 			continue
 		}
-		limited, cancel := context.WithTimeout(ctx, sendFor)
-		err := t.send(limited, entries)
+		sendCtx, cancel := context.WithTimeout(ctx, sendTimeout)
+		err := t.send(sendCtx, entries)
 		cancel()
 		var refused *ExportRefused
 		switch {
@@ -280,8 +282,8 @@ func (t *target) run(ctx context.Context) {
 			lost += uint64(refused.Entries)
 		case err != nil:
 			t.warn(err.Error(), 0)
-			again()
-			if last = t.wait(ctx, pause); last && pause > firstPause {
+			restart()
+			if isClosing = t.wait(ctx, pause); isClosing && pause > firstPause {
 				return
 			}
 			pause = min(2*pause, longestPause)
@@ -289,11 +291,11 @@ func (t *target) run(ctx context.Context) {
 		}
 		pause = firstPause
 		t.at = next
-		t.unsure = append(t.unsure, batch{time.Now(), next, uint64(len(entries)), lost})
+		t.unconfirmed = append(t.unconfirmed, batch{time.Now(), next, uint64(len(entries)), lost})
 	}
 }
 
-// wait waits for a time, and reports whether the exporter was closed.
+// wait waits for d. It returns early, with closed true, if the exporter is closed or ctx is done.
 func (t *target) wait(ctx context.Context, d time.Duration) (closed bool) {
 	select {
 	case <-t.closed:
@@ -312,9 +314,10 @@ func (t *target) wait(ctx context.Context, d time.Duration) (closed bool) {
 	}
 }
 
-// take returns the next lines of both parts of the log in the order of their times, in which each
-// part keeps its own, how far each part is read then, and how many lines are lost before that.
-func (t *target) take(
+// nextEntries returns the next lines of both parts of the log, merged by time; within each part their order
+// is kept. next is the position in each part after these lines, and lost is how many lines before
+// them were removed from the log unsent.
+func (t *target) nextEntries(
 	followers map[string]*Follower,
 ) (entries []ExportEntry, next map[string]Position, lost uint64) {
 	next = map[string]Position{}
@@ -363,16 +366,16 @@ func (t *target) take(
 	return entries, next, lost
 }
 
-// keep keeps the progress after lines have arrived.
-func (t *target) keep(b batch) {
+// saveProgress adds a delivered batch to the progress and stores it.
+func (t *target) saveProgress(b batch) {
 	if b.lost > 0 {
 		t.warn("lines were lost: they were removed from the audit log before they could be sent, or refused", b.lost)
 	}
-	t.done.Parts = b.next
-	t.done.Sent += b.lines
-	t.done.Dropped += b.lost
-	t.done.Time = time.Now().UTC()
-	text, err := json.Marshal(t.done)
+	t.progress.Parts = b.next
+	t.progress.Sent += b.lines
+	t.progress.Dropped += b.lost
+	t.progress.Time = time.Now().UTC()
+	text, err := json.Marshal(t.progress)
 	if err == nil {
 		_, err = ownerfiles.Replace(ownerfiles.Disk{}, t.file+".new", t.file+".json", text, time.Time{})
 	}
@@ -381,24 +384,24 @@ func (t *target) keep(b batch) {
 	}
 }
 
-// warn logs what is wrong, at most once a minute.
+// warn logs why lines are not exported, at most once per warnInterval.
 func (t *target) warn(reason string, dropped uint64) {
-	t.unsaid += dropped
-	if now := time.Now(); t.warned.IsZero() || now.Sub(t.warned) >= warnEvery {
-		t.config.Log.Warn("audit lines are not exported", "target", t.name, "reason", reason, "dropped", t.unsaid)
-		t.warned = now
-		t.unsaid = 0
+	t.unreported += dropped
+	if now := time.Now(); t.lastWarning.IsZero() || now.Sub(t.lastWarning) >= warnInterval {
+		t.config.Log.Warn("audit lines are not exported", "target", t.name, "reason", reason, "dropped", t.unreported)
+		t.lastWarning = now
+		t.unreported = 0
 	}
 }
 
-// fileSender appends entries to a file, a line each.
+// fileSender appends entries to a file, one per line.
 type fileSender struct {
 	confirmed
 	name string
 }
 
 func (s fileSender) send(_ context.Context, entries []ExportEntry) error {
-	file, err := os.OpenFile(s.name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600) // each time: others may rotate it
+	file, err := os.OpenFile(s.name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600) // reopened: it may have been rotated
 	if err != nil {
 		return err
 	}
@@ -418,14 +421,14 @@ func (s fileSender) send(_ context.Context, entries []ExportEntry) error {
 		err = file.Sync()
 	}
 	if err != nil {
-		_ = file.Truncate(info.Size()) // a disk that is full has taken a part
+		_ = file.Truncate(info.Size()) // a full disk may have stored a part
 	}
 	return err
 }
 
 func (fileSender) close() {}
 
-// isNotable reports whether a line is more than the record of a call.
+// isNotable reports whether a line deserves attention: a denial, a request for approval, or damage.
 func (e ExportEntry) isNotable() bool {
 	return slices.Contains([]string{"deny", "ask"}, e.Line.Decision) ||
 		slices.Contains([]string{"gap", "break", "missing"}, e.Line.Kind)

@@ -16,15 +16,15 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
 )
 
-// CheckTarget says what is wrong with an address of a target: "http://" or "https://" for OTLP, with the path
-// of logs; "syslog+tcp://host:port", "syslog+tls://host:port" and "syslog+unix:///path";
-// "file:///path".
+// CheckTarget returns an error if address is not a valid target: "http://" or "https://" with the
+// path of logs for OTLP, "syslog+tcp://host:port", "syslog+tls://host:port", "syslog+unix:///path"
+// or "file:///path".
 func CheckTarget(address string) error {
 	_, _, err := parseTarget(address, ExportConfig{Getenv: func(string) string { return "" }})
 	return err
 }
 
-// ExportFileOf returns the file of an address "file:///path", "" for any other.
+// ExportFileOf returns the path of a target "file:///path", "" for any other target.
 func ExportFileOf(address string) string {
 	if u, err := url.Parse(address); err == nil && u.Scheme == "file" {
 		return pathOf(u)
@@ -32,7 +32,7 @@ func ExportFileOf(address string) string {
 	return ""
 }
 
-// pathOf returns the path of a URL, which on Windows has a drive after the first slash.
+// pathOf returns the path in a URL as a native path. On Windows it has a drive after the first slash.
 func pathOf(u *url.URL) string {
 	if drive := filepath.FromSlash(strings.TrimPrefix(u.Path, "/")); filepath.VolumeName(drive) != "" {
 		return drive
@@ -40,8 +40,9 @@ func pathOf(u *url.URL) string {
 	return filepath.FromSlash(u.Path)
 }
 
-// parseTarget reads an address. The name is without what may be secret.
-func parseTarget(address string, c ExportConfig) (to sender, name string, err error) {
+// parseTarget parses the address of a target. name is the address without user, password and query,
+// which may be secret.
+func parseTarget(address string, c ExportConfig) (target sender, name string, err error) {
 	u, err := url.Parse(address)
 	if err != nil && strings.HasPrefix(address, "file:") {
 		return nil, "", errors.New("want file:///PATH, with a drive file:///C:/PATH")
@@ -78,7 +79,7 @@ func parseTarget(address string, c ExportConfig) (to sender, name string, err er
 	)
 }
 
-// otlp sends entries as log records of OpenTelemetry.
+// otlp sends entries as OpenTelemetry log records.
 type otlp struct {
 	confirmed
 	logs *telemetry.Logs
@@ -105,9 +106,9 @@ func (o otlp) send(ctx context.Context, entries []ExportEntry) error {
 
 func (o otlp) close() { o.logs.Close() }
 
-// syslog sends entries as messages of RFC 5424, framed by their lengths (RFC 6587, and RFC 5425 over
-// TLS), to a Unix socket of datagrams one each. The protocol has no answers: what was written has
-// arrived if the connection is still open a moment later.
+// syslog sends entries as RFC 5424 messages. On a stream each is preceded by its length (RFC 6587,
+// over TLS RFC 5425); on a Unix datagram socket each is a datagram. The protocol has no
+// acknowledgements: messages count as delivered if the connection is still open a moment later.
 type syslog struct {
 	network, address string
 	secure           bool
@@ -116,7 +117,7 @@ type syslog struct {
 	datagrams  bool
 }
 
-func (*syslog) delay() time.Duration { return 500 * time.Millisecond }
+func (*syslog) deliveryDelay() time.Duration { return 500 * time.Millisecond }
 
 func (s *syslog) send(ctx context.Context, entries []ExportEntry) error {
 	var messages []string
@@ -142,7 +143,7 @@ func (s *syslog) send(ctx context.Context, entries []ExportEntry) error {
 			),
 		)
 	}
-	if !s.isUp() {
+	if !s.isConnected() {
 		dialer := net.Dialer{Timeout: 5 * time.Second}
 		var err error
 		if s.secure {
@@ -150,11 +151,11 @@ func (s *syslog) send(ctx context.Context, entries []ExportEntry) error {
 		} else {
 			s.connection, err = dialer.DialContext(ctx, s.network, s.address)
 		}
-		if s.datagrams = err != nil && s.network == "unix"; s.datagrams { // most systems have one of datagrams
+		if s.datagrams = err != nil && s.network == "unix"; s.datagrams { // on most systems it is a datagram socket
 			s.connection, err = dialer.DialContext(ctx, "unixgram", s.address)
 		}
 		if err != nil {
-			s.connection = nil // not an interface with nothing in it
+			s.connection = nil // it may be a non-nil interface around a nil pointer
 			return fmt.Errorf("connect: %w", err)
 		}
 	}
@@ -178,15 +179,15 @@ func (s *syslog) send(ctx context.Context, entries []ExportEntry) error {
 	return nil
 }
 
-// isUp reports whether the other side has the connection open, as far as that can be seen, and closes
-// it if not.
-func (s *syslog) isUp() bool {
+// isConnected reports whether the connection appears to be open at the other end. It closes a connection
+// that is not.
+func (s *syslog) isConnected() bool {
 	if s.connection == nil {
 		return false
 	}
 	_ = s.connection.SetReadDeadline(time.Now().Add(time.Millisecond))
-	var one [1]byte
-	_, err := s.connection.Read(one[:])
+	var buf [1]byte
+	_, err := s.connection.Read(buf[:])
 	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 		s.close()
 	}

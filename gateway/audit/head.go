@@ -17,24 +17,24 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// head says where the log ends, and where what is kept of it begins. It is written in place, with
-// a fixed length, after every line.
+// head stores where the log ends, and where its retained part begins. It has a fixed length and is
+// overwritten in place after every write.
 type head struct {
-	number uint64 // that the present file gets when it is rotated
-	size   int64  // of the present file
-	last   int64  // where its last line begins
-	end    point  // the last line of the log
-	synced uint64 // the last line that was made durable
-	first  uint64 // the number of the oldest file that is kept
-	start  point  // the line before the first one that is kept
-	broken uint64 // the line that records the first break, 0 if there is none
-	key    string // tells which key the digests are made with
+	fileNumber uint64 // number that the current file gets when it is rotated
+	size       int64  // size of the current file in bytes
+	lastOffset int64  // offset of its last line
+	end        point  // the last line of the log
+	synced     uint64 // number of the last line that was made durable
+	firstFile  uint64 // number of the oldest retained file
+	start      point  // the line before the oldest retained one
+	firstBreak uint64 // number of the line that records the first break, 0 if there is none
+	key        string // fingerprint of the key of the digests
 }
 
-// headSize is a sector of a disk: it is written as a whole or not at all.
+// headSize is the size of a disk sector, which is written completely or not at all.
 const headSize = 512
 
-// headRecord is how a head is read. It is written by encode.
+// headRecord is the JSON form of a head, for parsing. [head.encode] writes the same fields.
 type headRecord struct {
 	Version, File uint64
 	Size, Last    int64
@@ -49,24 +49,25 @@ type headRecord struct {
 
 const headVersion = 1
 
-// encode writes what [headRecord] reads, for each line and so without an allocation.
+// encode returns the head as JSON, padded to headSize. It runs after every line, so it avoids
+// allocations.
 func (h head) encode() (out [headSize]byte) {
 	b := append(out[:0], `{"version":`...)
 	b = strconv.AppendUint(b, headVersion, 10)
-	number := func(name string, value uint64) {
+	appendNumber := func(name string, value uint64) {
 		b = append(append(append(b, `,"`...), name...), `":`...)
 		b = strconv.AppendUint(b, value, 10)
 	}
-	number("file", h.number)
-	number("size", uint64(h.size))
-	number("last", uint64(h.last))
-	number("seq", h.end.seq)
+	appendNumber("file", h.fileNumber)
+	appendNumber("size", uint64(h.size))
+	appendNumber("last", uint64(h.lastOffset))
+	appendNumber("seq", h.end.seq)
 	b = append(hex.AppendEncode(append(b, `,"hash":"`...), h.end.hash[:]), '"')
-	number("synced", h.synced)
-	number("first", h.first)
-	number("firstSeq", h.start.seq+1)
+	appendNumber("synced", h.synced)
+	appendNumber("first", h.firstFile)
+	appendNumber("firstSeq", h.start.seq+1)
 	b = append(hex.AppendEncode(append(b, `,"firstPrev":"`...), h.start.hash[:]), '"')
-	number("broken", h.broken)
+	appendNumber("broken", h.firstBreak)
 	b = append(append(append(b, `,"key":"`...), h.key...), '"')
 	sum := sha256.Sum256(b)
 	b = append(hex.AppendEncode(append(b, `,"sum":"`...), sum[:digestLength/2]), `"}`...)
@@ -77,7 +78,7 @@ func (h head) encode() (out [headSize]byte) {
 	return out
 }
 
-// parseHead reads what encode has made, and nothing else.
+// parseHead parses the output of encode. ok is false for any other text, even if it is equivalent.
 func parseHead(text []byte) (head, bool) {
 	var r headRecord
 	if len(text) != headSize || json.Unmarshal(text, &r) != nil {
@@ -103,8 +104,8 @@ func parseHead(text []byte) (head, bool) {
 		r.Broken,
 		r.Key,
 	}
-	again := h.encode()
-	return h, bytes.Equal(again[:], text)
+	reencoded := h.encode()
+	return h, bytes.Equal(reencoded[:], text)
 }
 
 func hashOf(text string) (hash [sha256.Size]byte, ok bool) {
@@ -115,8 +116,9 @@ func hashOf(text string) (hash [sha256.Size]byte, ok bool) {
 	return hash, err == nil
 }
 
-// readHead returns the head, or why there is none: one of two sentences, "" if there is one.
-func (p folder) readHead() (h head, why string, err error) {
+// readHead reads the head. reason is headMissing or headUnreadable if there is no valid head, otherwise
+// "".
+func (p folder) readHead() (h head, reason string, err error) {
 	text, err := ownerfiles.Read(p.file(headFile), headSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return head{}, headMissing, nil
@@ -133,24 +135,24 @@ func (p folder) readHead() (h head, why string, err error) {
 
 const keyFile = "audit.key"
 
-// key is the key of digests: random, made once for each log, stored in hexadecimal with a
-// checksum.
+// key is the random key of the digests. Each log has one, stored in hexadecimal with a checksum.
 type key struct {
 	bytes [sha256.Size]byte
 	mu    sync.Mutex
-	sum   hash.Hash // the HMAC with the key, nil before the first digest
+	sum   hash.Hash // HMAC with the key, reused; nil before the first digest
 }
 
 const keyFileSize = hashLength + 1 + digestLength + 1
 
-// Digest returns the first 16 hexadecimal digits of the HMAC-SHA-256 of a text, which replace it
-// in the log. The same text has the same digest in all of the log; without the key a guess cannot
-// be tested. It is "" if the key can be neither read nor made; [Log.Write] then returns the error.
+// Digest returns the first 16 hexadecimal digits of the HMAC-SHA-256 of text, which stand for it in
+// the log. The same text has the same digest throughout the log; nobody without the key can test a
+// guess. The digest is "" if the key can be neither read nor created; [Log.Write] then returns the
+// error.
 func (l *Log) Digest(text string) string {
 	if k := l.key.Load(); k != nil {
 		return k.digest(text)
 	}
-	l.mu.Lock() // the lock of the file does not keep goroutines apart
+	l.mu.Lock() // the file lock does not exclude other goroutines
 	defer l.mu.Unlock()
 	k := l.key.Load()
 	if k == nil {
@@ -159,16 +161,17 @@ func (l *Log) Digest(text string) string {
 			return ""
 		}
 		defer unlock()
-		if k, err = l.findKey(); err != nil {
+		if k, err = l.loadKey(); err != nil {
 			return ""
 		}
 	}
 	return k.digest(text)
 }
 
-// findKey reads the key, under the lock. If it is missing or damaged, it writes the one that this
-// process knows, or else a new one, which the head shows.
-func (l *Log) findKey() (*key, error) {
+// loadKey reads the key; the caller holds the lock. If the file is missing or damaged, loadKey
+// writes the key that this process has, or else a new one. The fingerprint in the head reveals a
+// new key.
+func (l *Log) loadKey() (*key, error) {
 	k, err := l.folder.readKey()
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errBadKey) {
 		if k = l.key.Load(); k == nil {
@@ -201,10 +204,12 @@ func (p folder) readKey() (*key, error) {
 	return k, nil
 }
 
-func (k *key) text() []byte { return []byte(hex.EncodeToString(k.bytes[:]) + " " + k.print() + "\n") }
+func (k *key) text() []byte {
+	return []byte(hex.EncodeToString(k.bytes[:]) + " " + k.fingerprint() + "\n")
+}
 
-// print returns what tells keys apart and does not give them away.
-func (k *key) print() string { return k.digest("vaultwicket audit key") }
+// print returns a fingerprint of the key, which does not reveal it.
+func (k *key) fingerprint() string { return k.digest("vaultwicket audit key") }
 
 func (k *key) digest(text string) string {
 	k.mu.Lock()
@@ -213,7 +218,7 @@ func (k *key) digest(text string) string {
 		k.sum = hmac.New(sha256.New, k.bytes[:])
 	}
 	k.sum.Reset()
-	_, _ = io.WriteString(k.sum, text) // a hash takes everything
-	var of [sha256.Size]byte
-	return hex.EncodeToString(k.sum.Sum(of[:0])[:digestLength/2])
+	_, _ = io.WriteString(k.sum, text) // a hash never returns an error
+	var buf [sha256.Size]byte
+	return hex.EncodeToString(k.sum.Sum(buf[:0])[:digestLength/2])
 }

@@ -17,82 +17,81 @@ import (
 	"github.com/vaultwicket/vaultwicket/policy"
 )
 
-// Line is one line of the log. Names are cut to a hundred bytes, and invisible characters in them
-// are escaped. There is no field for the text of a note or its path.
+// Line is one line of the log. Names are shortened to 100 bytes, and invisible characters in them
+// are escaped. No field holds the text of a note or its path.
 type Line struct {
-	// Seq and Prev are set by the log. Seq counts the lines from 1, over all files. Prev is the
-	// SHA-256 in hexadecimal of the line before, without its newline.
+	// Seq and Prev are set by the log. Seq numbers the lines of all files from 1. Prev is the SHA-256
+	// of the previous line without its newline, in hexadecimal.
 	Seq  uint64 `json:"seq"`
 	Prev string `json:"prev"`
-	// Time is in UTC. Zero is the time of writing.
+	// Time is in UTC. The zero Time is replaced by the time of writing.
 	Time time.Time `json:"time"`
-	// Kind is what the line is about, a word in lower case: "decision", "end",
-	// "setting", "checkpoint". "gap" and "break" are the log's own.
+	// Kind is a word in lower case: "decision", "end", "setting" or "checkpoint". Only the log itself
+	// writes "gap" and "break".
 	Kind    string `json:"kind"`
-	Call    string `json:"call,omitempty"` // joins a decision and an end
+	Call    string `json:"call,omitempty"` // id that the lines of one call share
 	Session string `json:"session,omitempty"`
-	Agent   string `json:"agent,omitempty"` // that called, "" where no agent is defined
+	Agent   string `json:"agent,omitempty"` // agent that made the call, "" if no agents are defined
 	Client  string `json:"client,omitempty"`
 	Surface string `json:"surface,omitempty"`
 	Vault   string `json:"vault,omitempty"`
 	Command string `json:"command,omitempty"`
 	Effect  string `json:"effect,omitempty"`
-	// Decision is "plan", "ask", "reply" (approved), "allow", "deny" or "skip" (an operation of a batch that did not
-	// run); of an approval "approve", "deny" or "withdraw".
+	// Decision is "plan", "ask", "reply" (approved), "allow", "deny" or "skip" (an operation of a batch
+	// that did not run). In a line about an approval it is "approve", "deny" or "withdraw".
 	Decision string `json:"decision,omitempty"`
-	// By is where the user approved or denied: "terminal", "page" (the local one) or "sign-in" (with a
-	// passkey); "grant" where a grant has approved it; "" in the client that asked.
+	// By is where the user approved or denied: "terminal", "page" (the local one), "sign-in" (with a
+	// passkey), or "" for the client that made the call. It is "grant" if a grant approved the call.
 	By string `json:"by,omitempty"`
-	// Question is the id of the question that the user was asked about the call, see [Record.AskedIn]; "" for none.
+	// Question is the id of the approval request for the call, see [Record.AskedIn]; "" for none.
 	Question string `json:"question,omitempty"`
 	Rule     string `json:"rule,omitempty"`
 	Code     string `json:"code,omitempty"`
 	Backend  string `json:"backend,omitempty"`
-	// Declined says of a denial that the user declined the call, or has declined the same one before.
+	// Declined reports, for a denial, whether the user declined this call or the same one before.
 	Declined bool `json:"declined,omitempty"`
-	// Note is the digest of a note's path, by [Log.Digest].
+	// Note is the digest of the path of a note, see [Log.Digest].
 	Note string `json:"note,omitempty"`
-	// Before and After are the SHA-256 of a note, in hexadecimal, or a prefix of
-	// at least 16 digits.
+	// Before and After are the SHA-256 of the note before and after the call, in hexadecimal, or a
+	// prefix of it with at least 16 digits.
 	Before   string `json:"before,omitempty"`
 	After    string `json:"after,omitempty"`
 	Change   string `json:"change,omitempty"`   // the id of a journal entry
-	Grant    string `json:"grant,omitempty"`    // the id of the grant of the owner that has allowed the call
-	Proposal string `json:"proposal,omitempty"` // the id of the proposal of an agent that the call is of
-	// Found are what the rules about texts found in the answer or the change, each as the name of a
-	// rule and a kind: "secrets github-pat". Shadow are the rules that would have had an effect and
-	// are only logged.
+	Grant    string `json:"grant,omitempty"`    // the id of the owner's grant that allowed the call
+	Proposal string `json:"proposal,omitempty"` // the id of the agent's proposal that the call is part of
+	// Found lists the findings of content rules in the answer or the change, each as the name of a
+	// rule and a kind: "secrets github-pat". Shadow lists the rules in test mode, which would have had
+	// an effect but are only logged.
 	Found  []string `json:"found,omitempty"`
 	Shadow []string `json:"shadow,omitempty"`
-	// Because are the digests of the notes that were read, where a flow rule is about the call for
-	// that.
+	// Because has the digests of the notes that were read and made a flow rule apply to the call.
 	Because    []string `json:"because,omitempty"`
 	Exit       *int     `json:"exit,omitempty"`
 	DurationMs int64    `json:"durationMs,omitempty"`
-	// Count is how many calls the line represents, 0 for one. They came within
-	// DurationMs before Time.
+	// Count is how many calls the line represents; 0 means one. They were made in the DurationMs
+	// milliseconds before Time.
 	Count  uint64  `json:"count,omitempty"`
 	Params []Param `json:"params,omitempty"`
-	// MoreParams is how many were left out, because there were more than 64.
+	// MoreParams is how many parameters beyond the first 64 were left out.
 	MoreParams int `json:"moreParams,omitempty"`
-	// Repair is set in the log's own lines, and nowhere else.
+	// Repair is set only in the log's own lines.
 	Repair *Repair `json:"repair,omitempty"`
-	// Checkpoint is set in lines of the kind "checkpoint", see [Checkpoints].
+	// Checkpoint is set only in lines of the kind "checkpoint", see [Checkpoints].
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 }
 
-// Param describes a parameter: its name, and of its value only the length in
-// bytes and the digest, by [Log.Digest].
+// Param describes a parameter without its value: the name, and the value's length in bytes and its
+// digest, see [Log.Digest].
 type Param struct {
 	Name   string `json:"name"`
 	Bytes  int    `json:"bytes"`
 	Digest string `json:"digest,omitempty"`
 }
 
-// Repair says what the log found when it went on.
+// Repair describes damage that the log found when it continued.
 type Repair struct {
-	// Torn is the number of bytes between the previous line of the chain and this one, and Sum is
-	// their SHA-256 in hexadecimal: the rest of lines that were never finished.
+	// Torn is the number of bytes between the previous line of the chain and this one, left by
+	// incomplete writes. Sum is their SHA-256 in hexadecimal.
 	Torn int64  `json:"torn,omitempty"`
 	Sum  string `json:"sum,omitempty"`
 	// Lost is how many lines are known to be missing.
@@ -100,54 +99,54 @@ type Repair struct {
 	Why  string `json:"why,omitempty"` // one of a few fixed sentences
 }
 
-// NotSearched is the kind in Found of a rule that looked at nothing, so that what it would have found
-// is not known.
+// NotSearched is the kind in Found for a rule that could not search the text: its findings are
+// unknown.
 const NotSearched = "not-searched"
 
-// TextOutcomes returns what the rules about texts did with a call as far as a line says it, by their names:
-// "shadow" for one that had no effect, "asked", "blocked", "redacted", or "noticed". Of all lines of a call one
-// says it of a rule, but for an approval that was asked for.
+// TextOutcomes returns the effects of content rules that the line records, by the name of the rule:
+// "shadow" (test mode, no effect), "asked", "blocked", "redacted" or "noticed". Among the lines of a
+// call only one has an outcome for a rule, besides a request for approval.
 func (line Line) TextOutcomes() map[string]string {
-	did := map[string]string{}
+	outcomes := map[string]string{}
 	isEnd := line.Kind == "end"
-	for _, f := range line.Found {
-		switch rule, kind, _ := strings.Cut(f, " "); {
+	for _, finding := range line.Found {
+		switch rule, kind, _ := strings.Cut(finding, " "); {
 		case kind == NotSearched:
 		case rule == policy.RuleSecrets && isEnd && line.Code == failure.CodeSecret:
-			did[rule] = "blocked"
+			outcomes[rule] = "blocked"
 		case rule == policy.RuleSecrets && isEnd:
-			did[rule] = "redacted"
+			outcomes[rule] = "redacted"
 		case rule == policy.RuleSuspicious && isEnd:
-			did[rule] = "noticed"
+			outcomes[rule] = "noticed"
 		case rule == policy.RuleRemoteLinks && line.Decision == "ask":
-			did[rule] = "asked"
+			outcomes[rule] = "asked"
 		}
 	}
 	switch {
 	case line.Rule == "" || !slices.Contains(policy.TextRules(), line.Rule):
 	case line.Decision == "ask":
-		did[line.Rule] = "asked"
+		outcomes[line.Rule] = "asked"
 	case (isEnd || line.Decision == "deny") && line.Code != policy.CodeUnconfirmed:
-		did[line.Rule] = "blocked"
+		outcomes[line.Rule] = "blocked"
 	}
 	for _, rule := range line.Shadow {
-		if delete(did, rule); isEnd {
-			did[rule] = "shadow"
+		if delete(outcomes, rule); isEnd {
+			outcomes[rule] = "shadow"
 		}
 	}
-	return did
+	return outcomes
 }
 
 const (
 	kindGap   = "gap"
 	kindBreak = "break"
 
-	maxParams = 64       // no command takes half as many
-	maxLine   = 64 << 10 // with its end; what a line can hold is less than half of it
+	maxParams = 64       // no command has half as many
+	maxLine   = 64 << 10 // including the newline; the limits of the fields keep lines below half of it
 )
 
-// prepared returns a line as it is written, but for its place in the chain.
-func (line Line) prepared(now time.Time) (Line, error) {
+// prepare validates a line and returns it as it will be written, except for its place in the chain.
+func (line Line) prepare(now time.Time) (Line, error) {
 	if !isKind(line.Kind) || line.Kind == kindGap || line.Kind == kindBreak {
 		return Line{}, &Invalid{"kind", line.Kind, "is not a caller's"}
 	}
@@ -165,7 +164,7 @@ func (line Line) prepared(now time.Time) (Line, error) {
 			return Line{}, &Invalid{"hash", hash, "is not a SHA-256"}
 		}
 	}
-	for _, name := range line.names() {
+	for _, name := range line.nameFields() {
 		*name = clean(*name)
 	}
 	for _, list := range []*[]string{&line.Found, &line.Shadow} {
@@ -178,12 +177,12 @@ func (line Line) prepared(now time.Time) (Line, error) {
 	line.Prev = ""
 	line.Repair = nil
 	line.MoreParams = max(0, len(line.Params)-maxParams)
-	given := line.Params[:min(len(line.Params), maxParams)]
+	params := line.Params[:min(len(line.Params), maxParams)]
 	line.Params = nil
-	if len(given) > 0 {
-		line.Params = make([]Param, len(given))
+	if len(params) > 0 {
+		line.Params = make([]Param, len(params))
 	}
-	for i, p := range given {
+	for i, p := range params {
 		if p.Digest != "" && !isHex(p.Digest, digestLength, digestLength) {
 			return Line{}, &Invalid{"digest", p.Digest, "is not a digest"}
 		}
@@ -192,13 +191,13 @@ func (line Line) prepared(now time.Time) (Line, error) {
 	return line, nil
 }
 
-// isKind reports whether kind is one word in lower case: it is read before the
-// line is known to be one.
+// isKind reports whether kind is a single word in lower case. readLink checks it before the rest of
+// the line is parsed.
 func isKind(kind string) bool {
 	return kind != "" && len(kind) <= maxName && strings.Trim(kind, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-func (line *Line) names() []*string {
+func (line *Line) nameFields() []*string {
 	return []*string{&line.Call, &line.Session, &line.Agent, &line.Client, &line.Surface, &line.Vault, &line.Command,
 		&line.Effect, &line.Decision, &line.By, &line.Question, &line.Rule, &line.Code, &line.Backend, &line.Change, &line.Grant, &line.Proposal}
 }
@@ -208,18 +207,19 @@ const (
 	hashLength   = 2 * sha256.Size
 )
 
-func isHex(text string, least, most int) bool {
-	return len(text) >= least && len(text) <= most && strings.Trim(text, "0123456789abcdef") == ""
+func isHex(text string, minLength, maxLength int) bool {
+	return len(text) >= minLength && len(text) <= maxLength && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// point is a place in the chain: the number of a line and its hash. The zero
-// point is that before the first line.
+// point is a position in the chain: the number of a line and its hash. The zero point is the
+// position before the first line.
 type point struct {
 	seq  uint64
 	hash [sha256.Size]byte
 }
 
-// encode appends line, which follows p, to buf, and returns its point in the chain.
+// encode appends line to buf as the successor of p, and returns the extended buffer and the line's
+// point. It sets Seq and Prev.
 func (p point) encode(buf []byte, line *Line) ([]byte, point, error) {
 	var prev [2 * sha256.Size]byte // on the stack
 	hex.Encode(prev[:], p.hash[:])
@@ -238,21 +238,21 @@ func (p point) encode(buf []byte, line *Line) ([]byte, point, error) {
 	return out.Bytes(), point{line.Seq, sha256.Sum256(text[:len(text)-1])}, nil
 }
 
-// link is the place of a line in the chain, as the line says.
+// link is the position in the chain that a line claims.
 type link struct {
 	seq  uint64
 	prev [sha256.Size]byte
 	kind string
 }
 
-// readLink reads a link from the beginning of a line, which is always written in
-// the same way. What follows it is not read.
+// readLink parses the link at the beginning of a line, whose format never varies. It ignores the
+// rest of the line.
 func readLink(text []byte) (l link, ok bool) {
 	var values [4]string
-	for i, around := range [...][2]string{{`{"seq":`, `,`}, {`"prev":"`, `"`}, {`,"time":"`, `"`}, {`,"kind":"`, `"`}} {
-		rest, begins := bytes.CutPrefix(text, []byte(around[0]))
-		value, rest, ends := bytes.Cut(rest, []byte(around[1]))
-		if !begins || !ends {
+	for i, delimiters := range [...][2]string{{`{"seq":`, `,`}, {`"prev":"`, `"`}, {`,"time":"`, `"`}, {`,"kind":"`, `"`}} {
+		rest, hasStart := bytes.CutPrefix(text, []byte(delimiters[0]))
+		value, rest, hasEnd := bytes.Cut(rest, []byte(delimiters[1]))
+		if !hasStart || !hasEnd {
 			return link{}, false
 		}
 		values[i] = string(value)
@@ -265,7 +265,7 @@ func readLink(text []byte) (l link, ok bool) {
 	return l, ok && isNumber && isKind(l.kind)
 }
 
-// parse reads a whole line, without its end.
+// parse parses a complete line without its newline.
 func parse(text []byte) (Line, bool) {
 	l, ok := readLink(text)
 	var line Line
@@ -279,24 +279,24 @@ func parse(text []byte) (Line, bool) {
 	return line, true
 }
 
-// maxName is the maximum length of a name in bytes: of a session, a client, a command. What is
-// longer might be a text.
+// maxName is the maximum length of a name in bytes, such as that of a session, a client or a
+// command. Anything longer might be note text.
 const maxName = 100
 
 const ellipsis = "…"
 
-// Name returns a name as the log keeps it, for what is to be found by the name in the log.
+// Name returns a name in the form in which the log stores it, for looking it up there.
 func Name(name string) string { return clean(name) }
 
-// clean returns a name as it is kept: at most maxName bytes, with escapes for invisible and
-// misleading characters. Names come from clients, and a log is read in terminals.
+// clean returns a name in the form in which it is stored: at most maxName bytes, with invisible and
+// misleading characters escaped. Names come from clients, and logs are read in terminals.
 func clean(name string) string {
 	if len(name) <= maxName &&
 		!strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' || r == '\\' }) {
 		return name
 	}
 	var out strings.Builder
-	fits := 0 // the length up to which the ellipsis fits after it
+	fits := 0 // the longest prefix of out after which the ellipsis still fits
 	for len(name) > 0 {
 		r, size := utf8.DecodeRuneInString(name)
 		switch {

@@ -12,18 +12,18 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// Filter says which lines are wanted. The zero Filter wants all. A name that is
-// "" is ignored; others are compared with what the log keeps.
+// Filter selects lines. The zero Filter selects all. Names that are "" are ignored; the others are
+// compared in the form in which the log stores them, see [Name].
 type Filter struct {
-	Since time.Time // not before
-	Until time.Time // before
-	// Limit is how many are wanted, of those that the rest wants the newest; 0 is all of them.
+	Since time.Time // inclusive; zero for no limit
+	Until time.Time // exclusive; zero for no limit
+	// Limit is the maximum number of lines: the newest that match the other fields. 0 is no limit.
 	Limit int
 
 	Kind, Command, Decision, Vault, Session, Code, Agent string
 }
 
-func (f Filter) wants(line Line) bool {
+func (f Filter) matches(line Line) bool {
 	isBefore := !f.Since.IsZero() && line.Time.Before(f.Since)
 	isAfter := !f.Until.IsZero() && !line.Time.Before(f.Until)
 	if isBefore || isAfter {
@@ -38,14 +38,13 @@ func (f Filter) wants(line Line) bool {
 	return true
 }
 
-// List returns the lines of the log in the folder dir, the oldest first, as it is
-// at the moment when one begins to read. A line that cannot be read comes as a
-// *[Damaged], and the others after it; what is left of lines that were never
-// finished is skipped. An *[Unusable], a *[Busy], or the error of ctx once that has ended, ends the list. The chain is
-// not checked: that is [Verify].
+// List returns the lines of the log in the folder dir, the oldest first, as of the moment when the
+// iteration begins. A line that cannot be parsed is yielded as a *[Damaged], and the list continues;
+// remains of incomplete writes are skipped. An *[Unusable], a *[Busy], or the error of ctx once it
+// is done, ends the list. The chain is not checked; see [Verify].
 func List(ctx context.Context, dir string, f Filter) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		s, err := folder{dir}.takeSnapshot(0)
+		s, err := folder{dir}.openSnapshot(0)
 		if err != nil {
 			yield(Line{}, err)
 			return
@@ -62,8 +61,8 @@ func List(ctx context.Context, dir string, f Filter) iter.Seq2[Line, error] {
 			return
 		}
 		for _, part := range slices.Backward(s.newest(ctx, f)) {
-			for _, it := range part {
-				if !yield(it.line, it.err) {
+			for _, item := range part {
+				if !yield(item.line, item.err) {
 					return
 				}
 			}
@@ -71,34 +70,35 @@ func List(ctx context.Context, dir string, f Filter) iter.Seq2[Line, error] {
 	}
 }
 
-// item is an element of a list.
-type item struct {
+// listItem is an element of a list.
+type listItem struct {
 	line Line
 	err  error
 }
 
-// newestOf returns the last elements of a list, at most limit.
-func newestOf(list iter.Seq2[Line, error], limit int) (last []item) {
+// newestOf returns the last elements of list, at most limit.
+func newestOf(list iter.Seq2[Line, error], limit int) (last []listItem) {
 	for line, err := range list {
-		if last = append(last, item{line, err}); len(last) >= 2*limit+64 {
+		if last = append(last, listItem{line, err}); len(last) >= 2*limit+64 {
 			last = slices.Delete(last, 0, len(last)-limit)
 		}
 	}
 	return last[max(0, len(last)-limit):]
 }
 
-// partSize is how many bytes of a file are read at once from its end, but for the rest of a line.
+// partSize is how many bytes are read at a time when a file is read from its end. A part is longer
+// if no line begins in it.
 const partSize = 256 << 10
 
-// newest returns the newest wanted lines, as many as the filter's limit, in parts of which the last is the oldest. The log
-// is read from its end, and no more of it than it takes.
-func (s *snapshot) newest(ctx context.Context, f Filter) (parts [][]item) {
+// newest returns the newest lines that match f, at most f.Limit, in parts of which the last is the
+// oldest. It reads the log from its end, and no more of it than necessary.
+func (s *snapshot) newest(ctx context.Context, f Filter) (parts [][]listItem) {
 	left := f.Limit
 	for i, file := range slices.Backward(s.files) {
 		for to := file.size; to > 0 && left > 0; {
 			from, err := partBefore(ctx, file, to)
 			if err != nil {
-				return append(parts, []item{{err: unreadable(file.name, err)}})
+				return append(parts, []listItem{{err: unreadable(file.name, err)}})
 			}
 			part := newestOf(s.lines(ctx, i, from, to, f), left)
 			left -= len(part)
@@ -109,10 +109,11 @@ func (s *snapshot) newest(ctx context.Context, f Filter) (parts [][]item) {
 	return parts
 }
 
-// partBefore returns where a part of a file begins that ends at to: with a line that explains nothing before it.
+// partBefore returns the beginning of the part of a file that ends at to. It is the offset of a line
+// that is not a gap, because a gap belongs to the text before it.
 func partBefore(ctx context.Context, file snapshotFile, to int64) (from int64, err error) {
 	for size := int64(partSize); to > size; size *= 2 {
-		isFirst := true // the rest of a line
+		isFirst := true // the first piece is the rest of a line
 		for r, err := range linesIn(ctx, file.file, to-size, to) {
 			if err != nil {
 				return 0, err
@@ -126,8 +127,8 @@ func partBefore(ctx context.Context, file snapshotFile, to int64) (from int64, e
 	return 0, nil
 }
 
-// lineAt returns the number of the line of a file that begins at an offset.
-func (f snapshotFile) lineAt(ctx context.Context, at int64) int {
+// lineNumberAt returns the number, within the file, of the line that begins at an offset.
+func (f snapshotFile) lineNumberAt(ctx context.Context, at int64) int {
 	number := 1
 	for range linesIn(ctx, f.file, 0, at) {
 		number++
@@ -135,12 +136,12 @@ func (f snapshotFile) lineAt(ctx context.Context, at int64) int {
 	return number
 }
 
-// lines yields the lines of one file between two offsets that are wanted.
+// lines yields the lines of the i-th file between two offsets that match f.
 func (s *snapshot) lines(ctx context.Context, i int, from, to int64, f Filter) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		file := s.files[i]
-		damaged := func(l ownerfiles.Line) error { return &Damaged{file.name, file.lineAt(ctx, l.At)} }
-		var loose []ownerfiles.Line // that a gap may explain
+		damaged := func(l ownerfiles.Line) error { return &Damaged{file.name, file.lineNumberAt(ctx, l.At)} }
+		var loose []ownerfiles.Line // text that is not a line, but that a gap may explain
 		for r, err := range linesIn(ctx, file.file, from, to) {
 			if err != nil {
 				yield(Line{}, unreadable(file.name, err))
@@ -159,7 +160,7 @@ func (s *snapshot) lines(ctx context.Context, i int, from, to int64, f Filter) i
 				}
 			}
 			loose = loose[:0]
-			if f.wants(line) && !yield(line, nil) {
+			if f.matches(line) && !yield(line, nil) {
 				return
 			}
 		}
@@ -171,52 +172,53 @@ func (s *snapshot) lines(ctx context.Context, i int, from, to int64, f Filter) i
 	}
 }
 
-// snapshot is the log at one moment. Up to their sizes the files are immutable.
+// snapshot is the state of the log at one moment. The files do not change up to their sizes here.
 type snapshot struct {
-	content content
-	head    head
-	why     string // why there is no head, "" if there is one
-	files   []snapshotFile
+	content    folderContent
+	head       head
+	headReason string // headMissing or headUnreadable, "" if there is a head
+	files      []snapshotFile
 }
 
 type snapshotFile struct {
 	name   string
-	number uint64 // 0 for the present file
+	number uint64 // 0 for the current file
 	file   *os.File
 	size   int64
 }
 
-// takeSnapshot opens the files of a log from a number on, the oldest first, or none if the folder is
-// missing. A log that has no such file began anew, and all of its files are opened.
-func (p folder) takeSnapshot(from uint64) (s *snapshot, err error) {
+// openSnapshot opens the files of a log, beginning with the file number from, the oldest first. It
+// opens none if the folder is missing, and all if the log has no files of this number or later,
+// because it was started again.
+func (p folder) openSnapshot(from uint64) (s *snapshot, err error) {
 	if err := unusable(p.dir, ownerfiles.CheckFolder(p.dir)); errors.Is(err, fs.ErrNotExist) {
-		return &snapshot{why: headMissing}, nil
+		return &snapshot{headReason: headMissing}, nil
 	} else if err != nil {
 		return nil, err
 	}
-	// The lock of writers. On a read-only file system there is none, and it succeeds without.
-	unlock, err := ownerfiles.LockToRead(p.file(lockFile), patience)
+	// On a read-only file system there are no writers, and this succeeds without a lock.
+	unlock, err := ownerfiles.LockToRead(p.file(lockFile), lockTimeout)
 	if err != nil {
 		return nil, store.Locked(p.file(lockFile), err)
 	}
 	defer unlock()
 	s = &snapshot{}
-	defer func(made *snapshot) {
+	defer func(opened *snapshot) {
 		if err != nil {
-			made.close()
+			opened.close()
 		}
 	}(s)
 	if s.content, err = p.list(); err != nil {
 		return nil, err
 	}
-	if s.head, s.why, err = p.readHead(); err != nil {
+	if s.head, s.headReason, err = p.readHead(); err != nil {
 		return nil, err
 	}
-	if from > s.content.next() {
+	if from > s.content.nextNumber() {
 		from = 0
 	}
-	if s.why == "" {
-		from = max(from, s.head.first) // one below the first was to be removed
+	if s.headReason == "" {
+		from = max(from, s.head.firstFile) // older files remain only if they could not be removed
 	}
 	for _, number := range s.content.rotated {
 		if number < from {
@@ -226,7 +228,7 @@ func (p folder) takeSnapshot(from uint64) (s *snapshot, err error) {
 			return nil, err
 		}
 	}
-	if s.content.current {
+	if s.content.hasCurrent {
 		if err := s.open(p, currentFile, 0); err != nil {
 			return nil, err
 		}
@@ -249,8 +251,8 @@ func (s *snapshot) close() {
 	}
 }
 
-// merge yields the lines of two logs in the order of their times, for equal times those of a
-// first. Each log keeps its own order, and errors their place in it.
+// merge yields the lines of two logs in the order of their times, and those of a first if the times
+// are equal. Within each log the order of lines and errors is preserved.
 func merge(a, b iter.Seq2[Line, error]) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		nextA, stopA := iter.Pull2(a)

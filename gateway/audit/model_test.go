@@ -177,7 +177,7 @@ func seed(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(text)
 	}
-	head := (head{number: 1, first: 1, key: "0123456789abcdef"}).encode()
+	head := (head{fileNumber: 1, firstFile: 1, key: "0123456789abcdef"}).encode()
 	f.Add(head[:])
 }
 
@@ -193,13 +193,13 @@ func checkEnd(t *testing.T, data []byte) {
 	l := &Log{}
 	tail := &tail{}
 	tail.file, tail.size = inMemory{nil, bytes.NewReader(data)}, int64(len(data))
-	why := require.Value(tail.adopt())(t)
+	why := require.Value(tail.acceptUnrecorded())(t)
 	a, _, err := l.compose(tail, []Line{sample(1)}, false)
 	require.NoError(t, err)
 	all := append(bytes.Clone(data), a.text...)
-	w := walker{mark: -1}
+	w := walker{markOffset: -1}
 	require.NoError(t, w.walk(t.Context(), currentFile, bytes.NewReader(all), 0, int64(len(all))))
-	require.Equal(t, w.loose < 0 && w.at == a.end, (why == ""), "%q: %+v", why, w)
+	require.Equal(t, w.looseOffset < 0 && w.at == a.end, (why == ""), "%q: %+v", why, w)
 }
 
 func checkLine(t *testing.T, text []byte) {
@@ -223,8 +223,8 @@ func checkLine(t *testing.T, text []byte) {
 	if !ok || again.Seq != line.Seq || again.Prev != line.Prev || again.Client != line.Client || !again.Time.Equal(line.Time) || at.seq != line.Seq {
 		t.Fatalf("%+v, again %+v", line, again)
 	}
-	if prepared, err := line.prepared(time.Now()); err == nil {
-		for _, name := range prepared.names() {
+	if prepared, err := line.prepare(time.Now()); err == nil {
+		for _, name := range prepared.nameFields() {
 			if len(*name) > maxName {
 				t.Fatalf("%q", *name)
 			}

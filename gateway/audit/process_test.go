@@ -178,16 +178,16 @@ func TestTheDecisionOfALongReadDoesNotWaitForItsEnd(t *testing.T) {
 		state := t.TempDir()
 		logs := OpenLogs(state)
 		first := logs.Hold(decision("first"))
-		time.Sleep(lateAfter / 2)
+		time.Sleep(maxHold / 2)
 		long, short := logs.Hold(decision("long")), logs.Hold(decision("short"))
 		assert.That(t, short.End(end("short")), "a short call has its decision in the log before its end")
-		time.Sleep(lateAfter/2 - time.Nanosecond)
+		time.Sleep(maxHold/2 - time.Nanosecond)
 		synctest.Wait()
 		got, want := written(t, state), []string{"decision short", "end short"}
 		assert.EqualSlices(t, got, want)
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
-		time.Sleep(lateAfter / 2)
+		time.Sleep(maxHold / 2)
 		synctest.Wait()
 		want = []string{"decision first", "decision long", "decision short", "end short"} // by their times
 		assert.EqualSlices(t, slices.Sorted(slices.Values(written(t, state))), want)
@@ -196,7 +196,7 @@ func TestTheDecisionOfALongReadDoesNotWaitForItsEnd(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		again := logs.Hold(decision("again")) // the timer had stopped
-		time.Sleep(lateAfter)
+		time.Sleep(maxHold)
 		synctest.Wait()
 		assert.That(t, !again.End(end("again")), "the decision of a later call waits for its end")
 	})
@@ -212,7 +212,7 @@ func TestNoDecisionIsLostOrWrittenTwice(t *testing.T) {
 			all.Go(func() {
 				call := fmt.Sprint(i)
 				d := logs.Hold(decision(call))
-				time.Sleep(time.Duration(i%3) * lateAfter)
+				time.Sleep(time.Duration(i%3) * maxHold)
 				if !d.End(end(call)) {
 					_ = logs.Write(end(call), Buffered)
 				}

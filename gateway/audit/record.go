@@ -15,8 +15,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// Records begins the record of each call. It has no log if there is no folder for one; then a call that
-// changes something is refused.
+// Records creates the record of each call of a session. Without a folder for the log nothing is
+// written, and calls that change something are refused.
 type Records struct {
 	logs    Logs
 	limited Limited
@@ -24,11 +24,12 @@ type Records struct {
 	session string
 }
 
-// calls counts the calls of this process: a session can have several records, and the id of a call is its own.
+// calls counts the calls of this process. It is global because several Records can share a session,
+// and the id of a call must be unique.
 var calls atomic.Uint64
 
-// NewRecords returns the records of a session of an agent, "" for none, in a state folder, ""
-// for none.
+// NewRecords returns the Records of a session in a state folder. agent is "" if no agents are
+// defined; state is "" if there is no folder for the log.
 func NewRecords(state, agent, session string) *Records {
 	r := &Records{logs: OpenLogs(state), agent: agent, session: session}
 	r.limited.Write = func(line Line) { _ = r.logs.Write(line, Buffered) }
@@ -38,64 +39,67 @@ func NewRecords(state, agent, session string) *Records {
 // Missed returns how many lines this process could not write.
 func (r *Records) Missed() uint64 { return r.logs.Missed() }
 
-// Flush writes what was only counted until then.
+// Flush writes the counts of calls that were refused for their rate, see [Limited].
 func (r *Records) Flush() { r.limited.Flush() }
 
-// Caller is what is known of a call at its beginning. Command is as it was sent.
+// Caller describes the origin of a call. Command is the name that was sent, which may be invalid.
 type Caller struct{ Client, Surface, Vault, Command string }
 
-// Begin starts the record of a call. seen receives the decisions.
-func (r *Records) Begin(c Caller, seen *telemetry.Call) *Record {
-	return &Record{records: r, begun: time.Now(), seen: seen, line: Line{
+// Begin starts the record of a call. seen is notified of the decisions.
+func (r *Records) Begin(c Caller, observers *telemetry.Call) *Record {
+	return &Record{records: r, start: time.Now(), observers: observers, line: Line{
 		Call:    fmt.Sprintf("%s-%d", r.session, calls.Add(1)),
 		Session: r.session, Agent: r.agent, Client: c.Client, Surface: c.Surface, Vault: c.Vault, Command: excerpt.Short(c.Command),
 	}}
 }
 
-// Record is what the audit log is told of one call. It is used by one goroutine at a time.
+// Record collects what the audit log stores about one call, and writes its lines. Only one
+// goroutine at a time may use it.
 type Record struct {
-	records *Records
-	line    Line
-	begun   time.Time
-	call    allowlist.Call
-	refusal error // of the policy
-	seen    *telemetry.Call
-	held    *heldDecision // nil unless the decision waits for the end
-	// hidden is the rule that hides what the call names, "" if none does; the caller is answered
-	// that it is missing. hiddenName is the same for the name in file=, which may also mean
-	// another note; it counts if nothing is found.
+	records   *Records
+	line      Line
+	start     time.Time
+	call      allowlist.Call
+	refusal   error // the policy's reason to refuse the call, nil if it does not
+	observers *telemetry.Call
+	held      *heldDecision // the decision, if it waits to be written with the end
+	// hidden is the rule that hides the path that the call names, "" if none does; the caller is told
+	// that there is no such note. hiddenName is the rule for the name in file=, which may also match
+	// a visible note, so it counts only if the call finds nothing.
 	hidden, hiddenName string
 }
 
-// InBatch continues the record of an operation whose batch was approved. seen receives the decisions.
-func (r *Record) InBatch(seen *telemetry.Call) { r.seen = seen }
+// InBatch continues the record of an operation after its batch was approved. observers is notified of the
+// further decisions.
+func (r *Record) InBatch(observers *telemetry.Call) { r.observers = observers }
 
-// Skipped ends the record of an operation of a batch that did not run. It is no decision about the batch, of which
-// observers know.
+// Skipped ends the record of an operation of a batch that did not run. Observers are not notified:
+// they were told the decision about the batch.
 func (r *Record) Skipped() {
-	r.seen = nil
+	r.observers = nil
 	r.write(r.decision("skip", nil))
 }
 
-// Asked notes that the call requires approval, before the user is asked.
+// Asked records that the call requires approval, before the user is asked.
 func (r *Record) Asked(refusal error) { r.write(r.decision("ask", refusal)) }
 
-// AskedIn notes the id of the question that the user is asked about the call. All lines after that have it.
+// AskedIn sets the id of the approval request for the call. All later lines include it.
 func (r *Record) AskedIn(question string) { r.line.Question = question }
 
-// Previewed notes that a backend is asked what a call would change, and nothing more.
+// Previewed records that a backend is asked what the call would change, without making the change.
 func (r *Record) Previewed(backend string) {
 	line := r.decision("plan", nil)
 	line.Backend = backend
 	r.write(line)
 }
 
-// Described notes what the call is, without its values, and why the policy refuses it, nil
-// if it does not. An invalid call stays as it was sent.
+// Described records the command and the parameters of the call, without their values, and the
+// policy's reason to refuse it, nil if it does not. For an invalid call the name that was sent
+// remains.
 func (r *Record) Described(call allowlist.Call, refusal error) {
 	r.call = call
 	r.refusal = refusal
-	r.seen.Described(call)
+	r.observers.Described(call)
 	if !call.Valid() {
 		return
 	}
@@ -115,46 +119,48 @@ func (r *Record) Described(call allowlist.Call, refusal error) {
 		}
 		r.line.Params = append(r.line.Params, p)
 	}
-	for _, s := range call.NamedPaths() {
-		if !s.Folder && !s.To {
-			r.line.Note = r.digestOf(s.Path)
+	for _, named := range call.NamedPaths() {
+		if !named.Folder && !named.To {
+			r.line.Note = r.digestOf(named.Path)
 		}
 	}
 }
 
-// Found notes what the rules about texts found in the change, and which of them only log it.
+// Found records the findings of content rules in the change, and the rules in test mode, which only
+// log it.
 func (r *Record) Found(found, shadow []string) {
 	r.line.Found = found
 	r.line.Shadow = shadow
 }
 
-// Because notes a note that was read, where a flow rule is about the call for that.
+// Because records the path of a note that was read and made a flow rule apply to the call.
 func (r *Record) Because(note string) {
 	if !r.records.logs.None() {
 		r.line.Because = append(r.line.Because, r.digestOf(note))
 	}
 }
 
-// Granted notes that a grant of the owner has answered the question about the call.
+// Granted records that a grant of the owner approved the call.
 func (r *Record) Granted(id string) {
 	r.line.Grant = id
 	r.Approved(ByGrant)
 }
 
-// OfProposal notes the proposal that the call is of. All lines after that have it.
+// OfProposal sets the id of the proposal that the call is part of. All later lines include it.
 func (r *Record) OfProposal(id string) { r.line.Proposal = id }
 
-// ByGrant is where a call was approved in advance.
+// ByGrant is the value of [Line.By] for a call that a grant approved in advance.
 const ByGrant = "grant"
 
-// HiddenBy notes which rule hides what the call names: as a path, and by its name alone. The first rule
-// counts.
+// HiddenBy records which rule hides the path that the call names, and which hides a note of the name
+// in file=; "" for none. The first rule recorded counts.
 func (r *Record) HiddenBy(rule, ofName string) {
 	r.hidden = cmp.Or(r.hidden, rule)
 	r.hiddenName = cmp.Or(r.hiddenName, ofName)
 }
 
-// digestOf returns the digest of a path, which mostly is that of a parameter.
+// digestOf returns the digest of a path. It reuses the digest of a parameter with the same value,
+// which usually exists.
 func (r *Record) digestOf(path string) string {
 	for _, p := range r.line.Params {
 		if value, _ := r.call.Param(p.Name); value == path && p.Digest != "" {
@@ -164,18 +170,18 @@ func (r *Record) digestOf(path string) string {
 	return r.records.logs.Digest(path)
 }
 
-// Redact notes which parameters get their values from results: before that there is
-// nothing to say of these.
+// Redact removes the length and the digest of parameters whose values will come from the results of
+// earlier calls.
 func (r *Record) Redact(params []string) {
 	for i, p := range r.line.Params {
 		if slices.Contains(params, p.Name) {
 			r.line.Params[i] = Param{Name: p.Name}
-			r.line.Note = "" // it may be one of them that names it
+			r.line.Note = "" // one of these parameters may name the note
 		}
 	}
 }
 
-// Approved notes that the user approved, and where: "" for the client.
+// Approved records that the user approved the call, and where, see [Line.By].
 func (r *Record) Approved(by string) {
 	line := r.decision("reply", nil)
 	line.Rule = "confirm"
@@ -184,8 +190,8 @@ func (r *Record) Approved(by string) {
 	r.write(line)
 }
 
-// Allowed records that a call is passed to a backend, "" for none. A call that changes something
-// is refused unless that is in the log.
+// Allowed records that the call is passed to a backend, "" for none. For a call that changes
+// something it returns an error if this cannot be logged; the call must then not run.
 func (r *Record) Allowed(call allowlist.Call, backend string) error {
 	r.call = call
 	r.refusal = nil
@@ -198,7 +204,7 @@ func (r *Record) Allowed(call allowlist.Call, backend string) error {
 				"changes require an audit log, and there is no folder for it outside the vaults",
 			)
 		}
-		r.seen.Decided(telemetry.Decision{Decision: "allow"})
+		r.observers.Decided(telemetry.Decision{Decision: "allow"})
 		return nil
 	}
 	line := r.decision("allow", nil)
@@ -208,12 +214,13 @@ func (r *Record) Allowed(call allowlist.Call, backend string) error {
 	} else if err := r.records.logs.WriteLasting(r.forOwner(line), Durable); err != nil {
 		return failure.New(failure.CodeState, `the user can see more with "vaultwicket audit verify"`, "nothing was changed, because the audit log cannot be written: %s", excerpt.Reason(err))
 	}
-	r.seen.Decided(telemetry.Decision{Decision: line.Decision})
+	r.observers.Decided(telemetry.Decision{Decision: line.Decision})
 	return nil
 }
 
-// forOwner returns a line as the owner of the vault may read it: a hidden note was denied. The caller is told that the
-// note does not exist, and so are observers, whose reports others may read.
+// forOwner returns a line as the owner of the vault may see it: access to a hidden note was denied.
+// The caller, and observers, whose reports others may read, are told instead that the note does not
+// exist.
 func (r *Record) forOwner(line Line) Line {
 	if r.hidden == "" {
 		return line
@@ -226,43 +233,43 @@ func (r *Record) forOwner(line Line) Line {
 	return line
 }
 
-// Refused ends the record of a call that was not let through.
+// Refused ends the record of a call that was denied with err.
 func (r *Record) Refused(err error) {
 	line := r.decision("deny", nil)
 	line.Code = failure.Of(err).Code
 	line.Declined = failure.IsDeclined(err)
-	line.DurationMs = time.Since(r.begun).Milliseconds()
+	line.DurationMs = time.Since(r.start).Milliseconds()
 	if r.refusal != nil {
 		line.Rule = failure.RuleOf(r.refusal)
 	}
 	if line.Code == failure.CodeRateLimited && !r.records.limited.First(line) {
-		r.seen.Decided(telemetry.Decision{Decision: line.Decision, Rule: line.Rule, Code: line.Code})
+		r.observers.Decided(telemetry.Decision{Decision: line.Decision, Rule: line.Rule, Code: line.Code})
 		return
 	}
 	r.write(line)
 }
 
-// End is what came of a call.
+// End is the outcome of a call.
 type End struct {
 	Backend  string
 	ExitCode int
-	Code     string // of the failure, "" for none
-	// Found are what the rules about texts found, Shadow those that had no effect, see [Line].
+	Code     string // code of the failure, "" for success
+	// Found has the findings of content rules, Shadow the rules in test mode, see [Line].
 	Found, Shadow []string
-	Lost          bool // the change removed so much that it was destructive
-	// Change is the id of a change, Before and After are the hashes of the note of the call. A
-	// call that changes nothing has only After.
+	Lost          bool // the change removed so much that it counts as destructive
+	// Change is the id of the change, Before and After are the hashes of the call's note. A call that
+	// changes nothing has only After.
 	Change, Before, After string
 }
 
-// Ended ends the record of a call that was let through.
+// Ended ends the record of a call that ran.
 func (r *Record) Ended(end End) {
 	line := r.line
 	line.Kind = "end"
 	line.Params = nil
 	line.Note = ""
 	line.Backend = end.Backend
-	line.DurationMs = time.Since(r.begun).Milliseconds()
+	line.DurationMs = time.Since(r.start).Milliseconds()
 	line.Exit = &end.ExitCode
 	line.Code = end.Code
 	line.Change = end.Change
@@ -275,7 +282,7 @@ func (r *Record) Ended(end End) {
 	}
 	line.Found = slices.Concat(line.Found, end.Found)
 	line.Shadow = slices.Concat(line.Shadow, end.Shadow)
-	r.seen.Found(line.Found, line.Shadow)
+	r.observers.Found(line.Found, line.Shadow)
 	if end.Lost {
 		line.Effect = tiers.Destroys.String()
 	}
@@ -287,10 +294,10 @@ func (r *Record) Ended(end End) {
 	}
 }
 
-func (r *Record) decision(what string, err error) Line {
+func (r *Record) decision(outcome string, err error) Line {
 	line := r.line
 	line.Kind = "decision"
-	line.Decision = what
+	line.Decision = outcome
 	line.Rule = failure.RuleOf(err)
 	if err != nil {
 		line.Code = failure.Of(err).Code
@@ -298,10 +305,10 @@ func (r *Record) decision(what string, err error) Line {
 	return line
 }
 
-// write writes a line that no change depends on: a log that cannot be written does not stop the call.
+// write writes a line that no change depends on: if it cannot be written, the call continues.
 func (r *Record) write(line Line) {
 	if line.Kind == "decision" {
-		r.seen.Decided(telemetry.Decision{Decision: line.Decision, Rule: line.Rule, Code: line.Code})
+		r.observers.Decided(telemetry.Decision{Decision: line.Decision, Rule: line.Rule, Code: line.Code})
 	}
 	write := r.records.logs.Write
 	if r.call.Valid() && r.call.Effect().Mutates() {

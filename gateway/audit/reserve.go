@@ -12,43 +12,45 @@ import (
 	"time"
 )
 
-// The reserve of a log is a file of fixed length, which is made while there is room and then only written in place, which
-// also works on a full disk. When lines cannot be written, it takes how many, and the lines of refusals themselves, as
-// many as fit. Once there is room, the count is the next line of the log, as a gap, and the refusals follow.
+// The reserve of a log is a file of fixed length. It is created while there is room and then only
+// overwritten in place, which also works on a full disk. If lines cannot be written, it stores their
+// count, and the lines of refusals themselves, as many as fit. Once there is room, the log continues
+// with a gap that contains the count, followed by the refusals.
 const (
 	reserveFile = "audit.reserve"
 	reserveHead = 256
 	reserveSize = reserveHead + 128<<10 // some three hundred refusals
 )
 
-// reserve is the head of that file.
+// reserve is the header of that file.
 type reserve struct {
 	Version int       `json:"version"`
-	Missed  uint64    `json:"missed"`          // lines that could not be written and are not kept
-	Since   time.Time `json:"since,omitzero"`  // when the first of the lines could not be written
-	Bytes   int64     `json:"bytes,omitempty"` // that the refusals behind the head take
-	Sum     string    `json:"sum"`             // of them
+	Missed  uint64    `json:"missed"`          // lines that could not be written, without the refusals below
+	Since   time.Time `json:"since,omitzero"`  // when the first line could not be written
+	Bytes   int64     `json:"bytes,omitempty"` // length of the refusals after the header
+	Sum     string    `json:"sum"`             // SHA-256 of the refusals, shortened
 }
 
 const reserveVersion = 1
 
 func (r reserve) isEmpty() bool { return r.Missed == 0 && r.Bytes == 0 }
 
-// encode returns the head as it is written.
+// encode returns the header for the given refusals, padded to reserveHead bytes.
 func (r reserve) encode(refusals []byte) []byte {
 	sum := sha256.Sum256(refusals)
 	r.Version = reserveVersion
 	r.Bytes = int64(len(refusals))
 	r.Sum = hex.EncodeToString(sum[:digestLength/2])
-	text, _ := json.Marshal(r) // it has numbers and texts
+	text, _ := json.Marshal(r) // cannot fail for these field types
 	head := bytes.Repeat([]byte{' '}, reserveHead)
 	copy(head, text)
 	head[reserveHead-1] = '\n'
 	return head
 }
 
-// readReserve returns what the reserve of a log has. Without one, or if it was cut off while it was written, it is empty.
-// exists says that there is a file of the right length.
+// readReserve reads the reserve. The result is empty if there is none or its header is invalid. If
+// only the refusals do not match the header, the count is still returned. exists reports whether
+// there is a file of the right length.
 func (p folder) readReserve() (r reserve, refusals []byte, exists bool) {
 	file, size, err := p.open(reserveFile)
 	if err != nil || size != reserveSize {
@@ -69,16 +71,17 @@ func (p folder) readReserve() (r reserve, refusals []byte, exists bool) {
 	if _, err := file.ReadAt(refusals, reserveHead); err != nil {
 		return reserve{}, nil, true
 	}
-	if !bytes.Equal(r.encode(refusals), head) { // only the count is to be believed
+	if !bytes.Equal(r.encode(refusals), head) { // the refusals were not written completely
 		return reserve{Missed: r.Missed, Since: r.Since}, nil, true
 	}
 	return r, refusals, true
 }
 
-// makeReserve makes the reserve if there is none. The caller has the lock. Without one the process counts in memory.
+// makeReserve creates the reserve if it is missing. The caller holds the lock. If that fails, the
+// process counts in memory.
 func (l *Log) makeReserve() {
 	r, _, exists := l.folder.readReserve()
-	l.late = l.late || !r.isEmpty()
+	l.hasLate = l.hasLate || !r.isEmpty()
 	if exists || !l.hasReserve {
 		return
 	}
@@ -92,14 +95,14 @@ func (l *Log) makeReserve() {
 	}
 	_, err = file.Write(slices.Concat(reserve{}.encode(nil), make([]byte, reserveSize-reserveHead)))
 	if err == nil {
-		err = file.Sync() // so that its room is taken
+		err = file.Sync() // allocates the space
 	}
 	if errors.Join(err, file.Close()) != nil {
 		_ = l.sys.Remove(name)
 	}
 }
 
-// writeReserve replaces what the reserve has. The caller has the lock.
+// writeReserve replaces the content of the reserve. The caller holds the lock.
 func (l *Log) writeReserve(r reserve, refusals []byte) error {
 	file, err := l.sys.Open(l.folder.file(reserveFile), os.O_RDWR)
 	if err != nil {
@@ -117,34 +120,37 @@ func (l *Log) writeReserve(r reserve, refusals []byte) error {
 	return errors.Join(err, file.Close())
 }
 
-// missing returns the lines that could not be written, if they are to be counted, and notes since when there are any.
-func (l *Log) missing(all []*waiting) []Line {
+// unwrittenLines returns the lines that could not be written, nil if the log has no reserve. It records
+// that there are such lines, and since when.
+func (l *Log) unwrittenLines(writes []*pendingWrite) []Line {
 	var lines []Line
-	for _, w := range all {
-		if !w.written && !w.isLate {
+	for _, w := range writes {
+		if !w.done && !w.isLate {
 			lines = append(lines, w.lines...)
 		}
 	}
 	if len(lines) == 0 || !l.hasReserve {
 		return nil
 	}
-	l.late = true
-	if l.unkept.Since.IsZero() {
-		l.unkept.Since = lines[0].Time
+	l.hasLate = true
+	if l.unreserved.Since.IsZero() {
+		l.unreserved.Since = lines[0].Time
 	}
 	return lines
 }
 
-// countMissed counts lines that could not be written in memory, until the lock of all writers can be had.
-func (l *Log) countMissed(all []*waiting) {
-	n := uint64(len(l.missing(all)))
-	l.unkept.Missed += n
+// countMissed counts, in memory, lines that could not be written, for lack of the lock. They are
+// reported by a later write that has it.
+func (l *Log) countMissed(writes []*pendingWrite) {
+	n := uint64(len(l.unwrittenLines(writes)))
+	l.unreserved.Missed += n
 	l.missed.Add(n)
 }
 
-// keepMissed counts lines that could not be written, and keeps those of refusals. The caller has the lock of all writers.
-func (l *Log) keepMissed(all []*waiting) {
-	lines := l.missing(all)
+// reserveMissed counts lines that could not be written in the reserve, and stores those of refusals
+// there. The caller holds the lock.
+func (l *Log) reserveMissed(writes []*pendingWrite) {
+	lines := l.unwrittenLines(writes)
 	if len(lines) == 0 {
 		return
 	}
@@ -161,36 +167,37 @@ func (l *Log) keepMissed(all []*waiting) {
 		missed++
 	}
 	if r.Since.IsZero() {
-		r.Since = l.unkept.Since
+		r.Since = l.unreserved.Since
 	}
-	r.Missed += l.unkept.Missed + missed
+	r.Missed += l.unreserved.Missed + missed
 	if !exists || l.writeReserve(r, refusals) != nil {
-		l.unkept.Missed += uint64(len(lines))
+		l.unreserved.Missed += uint64(len(lines))
 		l.missed.Add(uint64(len(lines)))
 		return
 	}
-	l.unkept = reserve{}
+	l.unreserved = reserve{}
 	l.missed.Add(missed)
 }
 
-// lateLines returns what is to be written first now that there is room: how many lines could not be written, and the
-// refusals among them. It is nil if there is nothing. The caller has the lock.
-func (l *Log) lateLines() *waiting {
-	if !l.late {
+// lateLines returns the lines to write before all others, after earlier writes failed: a gap with
+// the number of missing lines, and the stored refusals. It is nil if there are none. The caller
+// holds the lock.
+func (l *Log) lateLines() *pendingWrite {
+	if !l.hasLate {
 		return nil
 	}
 	r, refusals, _ := l.folder.readReserve()
-	missed := r.Missed + l.unkept.Missed
+	missed := r.Missed + l.unreserved.Missed
 	since := r.Since
-	if since.IsZero() || !l.unkept.Since.IsZero() && l.unkept.Since.Before(since) {
-		since = l.unkept.Since
+	if since.IsZero() || !l.unreserved.Since.IsZero() && l.unreserved.Since.Before(since) {
+		since = l.unreserved.Since
 	}
-	w := &waiting{durability: Durable, isLate: true}
+	w := &pendingWrite{durability: Durable, isLate: true}
 	for text := range bytes.Lines(refusals) {
 		var line Line
 		err := json.Unmarshal(text, &line)
-		isOfLog := line.Kind == kindGap || line.Kind == kindBreak // which the log writes by itself
-		if err != nil || isOfLog || !isKind(line.Kind) {
+		isInternal := line.Kind == kindGap || line.Kind == kindBreak // only the log itself writes these
+		if err != nil || isInternal || !isKind(line.Kind) {
 			missed++
 			continue
 		}
@@ -198,30 +205,31 @@ func (l *Log) lateLines() *waiting {
 	}
 	if missed > 0 {
 		now := l.now().UTC()
-		gap := Line{Kind: kindGap, Time: now, Repair: &Repair{Lost: missed, Why: notWritten}}
+		gap := Line{Kind: kindGap, Time: now, Repair: &Repair{Lost: missed, Why: reasonNotWritten}}
 		if !since.IsZero() {
 			gap.DurationMs = max(0, now.Sub(since).Milliseconds())
 		}
 		w.lines = slices.Insert(w.lines, 0, gap)
 	}
 	if len(w.lines) == 0 {
-		l.late = false
+		l.hasLate = false
 		return nil
 	}
 	return w
 }
 
-// wroteLate empties the reserve, whose lines are in the log.
-func (l *Log) wroteLate() {
+// clearReserve empties the reserve after its lines were written to the log.
+func (l *Log) clearReserve() {
 	if _, _, exists := l.folder.readReserve(); exists && l.writeReserve(reserve{}, nil) != nil {
-		return // they come a second time, which is better than never
+		return // they will be written a second time, which is better than never
 	}
-	l.late = false
-	l.unkept = reserve{}
+	l.hasLate = false
+	l.unreserved = reserve{}
 }
 
-// Missed returns how many lines this process could not write, without the refusals in the reserve.
+// Missed returns how many lines this process could not write, not counting the refusals in the
+// reserve.
 func (l *Log) Missed() uint64 { return l.missed.Load() }
 
-// notWritten is why a line says that lines are missing.
-const notWritten = "lines could not be written: the disk was full or refused them"
+// reasonNotWritten is the reason in a gap for lines that could not be written.
+const reasonNotWritten = "lines could not be written: the disk was full or refused them"

@@ -15,21 +15,21 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// rotate renames the current file and begins another. The head follows with the next line; until
-// then the files show that it did not. A file that cannot be renamed, such as one that another
-// process has open on Windows, is still written to.
+// rotate renames the current file and creates another. The next write updates the head; until then
+// the names of the files show that it is outdated. A file that cannot be renamed, such as one that
+// another process has open on Windows, is kept as the current file.
 func (l *Log) rotate(t *tail) (*tail, error) {
-	if _, err := os.Lstat(l.folder.file(rotatedName(t.head.number))); err == nil {
-		// Another program has put something there: finding the end again records it.
+	if _, err := os.Lstat(l.folder.file(rotatedName(t.head.fileNumber))); err == nil {
+		// Another program has created this file. Reading the state again records it as a break.
 		if err := l.closeTail(); err != nil {
 			return nil, err
 		}
 		return l.openTail()
 	}
-	if t.head.number-t.head.first+1 >= uint64(l.limits.MaxFiles) {
-		if young, err := l.isYoung(t); err != nil {
+	if t.head.fileNumber-t.head.firstFile+1 >= uint64(l.limits.MaxFiles) {
+		if isYoung, err := l.mustKeepOldest(t); err != nil {
 			return nil, err
-		} else if young {
+		} else if isYoung {
 			return nil, &Unusable{Store: store, Path: l.folder.dir, Reason: fmt.Sprintf(
 				"is full: there are %d files of %d bytes, and the oldest has lines that are younger than %d days",
 				l.limits.MaxFiles, l.limits.FileSize, l.limits.MinAge/(24*time.Hour))}
@@ -38,17 +38,17 @@ func (l *Log) rotate(t *tail) (*tail, error) {
 	return t, l.rotateFile(t)
 }
 
-// isYoung reports whether a line of the oldest file has to be kept for its age. A missing file has
-// none: that is recorded as a break when it is dropped.
-func (l *Log) isYoung(t *tail) (bool, error) {
+// mustKeepOldest reports whether MinAge requires that the oldest file be kept. A missing file need not
+// be; dropping it records a break.
+func (l *Log) mustKeepOldest(t *tail) (bool, error) {
 	if l.limits.MinAge <= 0 {
 		return false, nil
 	}
-	if t.head.first == t.head.number {
+	if t.head.firstFile == t.head.fileNumber {
 		return true, nil
 	}
-	var last time.Time // of its last lines the latest: clocks are set back by seconds, not by files
-	for r, err := range l.folder.linesOf(rotatedName(t.head.first), 2*maxLine) {
+	var last time.Time // the latest of the last lines: clocks are set back by seconds, not by whole files
+	for r, err := range l.folder.linesOf(rotatedName(t.head.firstFile), 2*maxLine) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return false, nil
@@ -70,13 +70,13 @@ func (l *Log) rotateFile(t *tail) error {
 		return err
 	}
 	t.file = nil
-	name := l.current
-	aside := l.folder.file(rotatedName(t.head.number))
-	if err := l.sys.Rename(name, aside); err != nil {
-		t.file, t.fileInfo, err = opened(l.sys.Open(name, os.O_RDWR|os.O_APPEND))
+	current := l.current
+	rotated := l.folder.file(rotatedName(t.head.fileNumber))
+	if err := l.sys.Rename(current, rotated); err != nil {
+		t.file, t.fileInfo, err = withInfo(l.sys.Open(current, os.O_RDWR|os.O_APPEND))
 		return err
 	}
-	file, info, err := opened(l.sys.Create(name))
+	file, info, err := withInfo(l.sys.Create(current))
 	if err != nil {
 		return err
 	}
@@ -85,26 +85,27 @@ func (l *Log) rotateFile(t *tail) error {
 	if err := l.sys.SyncFolder(l.folder.dir); err != nil {
 		return err
 	}
-	t.head.number++
+	t.head.fileNumber++
 	t.head.size = 0
-	t.head.last = 0
+	t.head.lastOffset = 0
 	t.head.synced = t.end.seq
 	t.size = 0
-	t.last = 0
+	t.lastOffset = 0
 	return l.dropOldest(t)
 }
 
-// dropOldest has the head begin after the oldest files that are too many, unless their lines are too young. Each is
-// verified before: damage would be forgotten with it.
+// dropOldest advances the start in the head past surplus files, oldest first, up to the first with
+// lines younger than MinAge. It verifies each file before, because its damage would otherwise be
+// forgotten.
 func (l *Log) dropOldest(t *tail) error {
-	for t.head.number-t.head.first >= uint64(l.limits.Files) {
-		if young, err := l.isYoung(t); young || err != nil {
+	for t.head.fileNumber-t.head.firstFile >= uint64(l.limits.Files) {
+		if isYoung, err := l.mustKeepOldest(t); isYoung || err != nil {
 			return err
 		}
-		w := walker{at: t.head.start, mark: -1}
-		err := l.folder.walkRotated(&w, t.head.first)
-		isNewBreak := w.broke != nil && t.head.broken == 0
-		isDamaged := err == nil && (w.loose >= 0 || isNewBreak)
+		w := walker{at: t.head.start, markOffset: -1}
+		err := l.folder.walkRotated(&w, t.head.firstFile)
+		isNewBreak := w.firstBreak != nil && t.head.firstBreak == 0
+		isDamaged := err == nil && (w.looseOffset >= 0 || isNewBreak)
 		if isDamaged || errors.Is(err, fs.ErrNotExist) {
 			if len(t.repairs) == 0 {
 				t.repairs = []Line{{Kind: kindBreak, Repair: &Repair{Why: droppedBroken}}}
@@ -113,28 +114,28 @@ func (l *Log) dropOldest(t *tail) error {
 			return err
 		}
 		next := w.at
-		if w.loose >= 0 || err != nil {
-			// The next file tells where it begins, if there is one that can be read.
+		if w.looseOffset >= 0 || err != nil {
+			// The first line of the next file links to the dropped part, if that file can be read.
 			next = t.end
-			if t.head.first+1 < t.head.number {
-				if first, _, err := l.folder.ends(rotatedName(t.head.first + 1)); err == nil && first.seq > 0 {
+			if t.head.firstFile+1 < t.head.fileNumber {
+				if first, _, err := l.folder.firstAndLast(rotatedName(t.head.firstFile + 1)); err == nil && first.seq > 0 {
 					next = point{first.seq - 1, first.prev}
 				}
 			}
 		}
-		t.head.first++
+		t.head.firstFile++
 		t.head.start = next
-		t.dropped = true
+		t.hasDropped = true
 	}
 	return nil
 }
 
-func opened(h ownerfiles.File, err error) (ownerfiles.File, fs.FileInfo, error) {
+func withInfo(file ownerfiles.File, err error) (ownerfiles.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	info, err := h.Stat()
-	return h, info, err
+	info, err := file.Stat()
+	return file, info, err
 }
 
 func (p folder) walkRotated(w *walker, number uint64) error {
@@ -160,7 +161,7 @@ func (p folder) linesOf(name string, limit int64) iter.Seq2[ownerfiles.Line, err
 	}
 }
 
-// open opens a file of the log to read what is in it now.
+// open opens a file of the log for reading, and returns its current size.
 func (p folder) open(name string) (file *os.File, size int64, err error) {
 	if file, err = ownerfiles.Open(p.file(name), os.O_RDONLY); err != nil {
 		return nil, 0, err
@@ -173,62 +174,62 @@ func (p folder) open(name string) (file *os.File, size int64, err error) {
 	return file, info.Size(), nil
 }
 
-// clear removes the files before the first that the durable head counts. A file that cannot be
-// removed stays until the next time.
-func (l *Log) clear(t *tail) {
+// removeDropped makes the head durable and then removes the files before the first one in it. A file that
+// cannot be removed is left for the next time.
+func (l *Log) removeDropped(t *tail) {
 	if t.record.Sync() != nil {
 		return
 	}
-	there, err := l.folder.list()
+	listing, err := l.folder.list()
 	if err != nil {
 		return
 	}
-	for _, number := range there.rotated {
-		if number < t.head.first {
+	for _, number := range listing.rotated {
+		if number < t.head.firstFile {
 			_ = l.sys.Remove(l.folder.file(rotatedName(number)))
 		}
 	}
 }
 
 const (
-	currentFile     = "audit.jsonl" // the one that is written to
+	currentFile     = "audit.jsonl" // the file that is appended to
 	headFile        = "head.json"
 	lockFile        = "audit.lock"
-	temporarySuffix = ".new" // of a file that is not yet what it will be
+	temporarySuffix = ".new" // of a file that is being replaced
 )
 
-// rotatedName is the name of a rotated file, counted from 1.
+// rotatedName returns the name of a rotated file. Numbers start at 1.
 func rotatedName(number uint64) string { return fmt.Sprintf("audit-%06d.jsonl", number) }
 
-// content is the list of files in the folder.
-type content struct {
-	rotated []uint64 // the numbers of the rotated files, rising
-	current bool
+// folderContent lists the files of a log in its folder.
+type folderContent struct {
+	rotated    []uint64 // numbers of the rotated files, ascending
+	hasCurrent bool
 }
 
-func (s content) isEmpty() bool { return !s.current && len(s.rotated) == 0 }
+func (s folderContent) isEmpty() bool { return !s.hasCurrent && len(s.rotated) == 0 }
 
-// next returns the number that the current file gets when it is rotated.
-func (s content) next() uint64 {
+// nextNumber returns the number that the current file will get when it is rotated.
+func (s folderContent) nextNumber() uint64 {
 	if n := len(s.rotated); n > 0 {
 		return s.rotated[n-1] + 1
 	}
 	return 1
 }
 
-func (p folder) list() (content, error) {
+func (p folder) list() (folderContent, error) {
 	entries, err := os.ReadDir(p.dir)
 	if err != nil {
-		return content{}, unusable(p.dir, err)
+		return folderContent{}, unusable(p.dir, err)
 	}
-	var s content
+	var s folderContent
 	for _, entry := range entries {
 		digits := strings.TrimSuffix(strings.TrimPrefix(entry.Name(), "audit-"), ".jsonl")
 		if number, err := strconv.ParseUint(digits, 10, 63); err == nil && number > 0 &&
 			rotatedName(number) == entry.Name() {
 			s.rotated = append(s.rotated, number)
 		}
-		s.current = s.current || entry.Name() == currentFile
+		s.hasCurrent = s.hasCurrent || entry.Name() == currentFile
 	}
 	slices.Sort(s.rotated)
 	return s, nil

@@ -13,43 +13,44 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// tail is the current file, and what is known of it.
+// tail is the open current file and its state.
 type tail struct {
-	file, record ownerfiles.File // the current file and that of the head
+	file, record ownerfiles.File // the current file, and the file of the head
 	head         head
-	text, next   [headSize]byte // of the head, as it is in its file, and as it is written
+	text, next   [headSize]byte // the encoded head: as it is on disk, and as it is being written
 	fileInfo     fs.FileInfo
 	recordInfo   fs.FileInfo
 
-	size int64 // of the current file
-	last int64 // where the last line of the chain begins
-	end  point // that line
-	// What has to be written before the next line: the newline of a torn line, and the record of
-	// it.
-	unclosed bool
-	repairs  []Line
-	dropped  bool // files are to be removed once the head says so
+	size       int64 // size of the current file
+	lastOffset int64 // offset of the last line of the chain
+	end        point // the last line of the chain
+	// isUnclosed and repairs precede the next line: the newline that terminates a torn line, and the
+	// lines that record the damage.
+	isUnclosed bool
+	repairs    []Line
+	hasDropped bool // old files are to be removed once the head is written
 }
 
 func (t *tail) close() error {
 	var err error
-	for _, h := range []ownerfiles.File{t.file, t.record} {
-		if h != nil {
-			err = errors.Join(err, h.Close())
+	for _, file := range []ownerfiles.File{t.file, t.record} {
+		if file != nil {
+			err = errors.Join(err, file.Close())
 		}
 	}
 	return err
 }
 
-// isClean reports whether the head matches the file.
+// isClean reports whether the head matches the file and nothing has to be repaired.
 func (t *tail) isClean() bool {
 	matches := t.size == t.head.size && t.end == t.head.end
-	return matches && !t.unclosed && len(t.repairs) == 0
+	return matches && !t.isUnclosed && len(t.repairs) == 0
 }
 
-// openTail finds out where the log ends. It may be called only under the lock.
+// openTail returns the state of the end of the log, reading it if it is not up to date. The caller
+// holds the lock.
 func (l *Log) openTail() (*tail, error) {
-	if l.tail != nil && l.isCurrent(l.tail) {
+	if l.tail != nil && l.refresh(l.tail) {
 		return l.tail, nil
 	}
 	if err := l.closeTail(); err != nil {
@@ -64,76 +65,77 @@ func (l *Log) openTail() (*tail, error) {
 	return t, nil
 }
 
-// findTail reads everything again, and records in t what has to be repaired.
+// findTail reads the state of the log into t, including the repairs that it needs.
 func (l *Log) findTail(t *tail) error {
 	if err := l.prepare(); err != nil {
 		return err
 	}
-	k, err := l.findKey()
+	k, err := l.loadKey()
 	if err != nil {
 		return err
 	}
 	l.makeReserve()
-	there, err := l.folder.list()
+	listing, err := l.folder.list()
 	if err != nil {
 		return err
 	}
-	why, err := l.findHead(t, there, k)
+	reason, err := l.findHead(t, listing, k)
 	if err != nil {
 		return err
 	}
 	if t.head.end.seq < l.seen.seq || t.head.end.seq == l.seen.seq && t.head.end != l.seen {
-		why = logRestored
+		reason = logRestored
 	}
-	if aside, err := l.finishRotation(&t.head, there); err != nil {
+	if rotationReason, err := l.finishRotation(&t.head, listing); err != nil {
 		return err
-	} else if aside != "" && why == "" {
-		why = aside
+	} else if rotationReason != "" && reason == "" {
+		reason = rotationReason
 	}
-	was := t.head
-	shown, err := l.findFile(t)
+	headOnDisk := t.head
+	fileReason, err := l.findFile(t)
 	if err != nil {
 		return err
 	}
-	if why == "" {
-		why = shown
+	if reason == "" {
+		reason = fileReason
 	}
-	if t.head.key != k.print() {
-		t.head.key = k.print()
-		if why == "" {
-			why = keyReplaced
+	if t.head.key != k.fingerprint() {
+		t.head.key = k.fingerprint()
+		if reason == "" {
+			reason = keyReplaced
 		}
 	}
-	if why == "" {
-		why, err = t.adopt()
-		if err != nil || why == "" {
+	if reason == "" {
+		reason, err = t.acceptUnrecorded()
+		if err != nil || reason == "" {
 			return err
 		}
 	}
-	return t.continueAfterBreak(was, l.seen, why)
+	return t.continueAfterBreak(headOnDisk, l.seen, reason)
 }
 
-// findHead opens the head. A new log gets its first; a lost one is made again, marked as broken
-// from the beginning.
-func (l *Log) findHead(t *tail, there content, k *key) (why string, err error) {
-	t.head, why, err = l.folder.readHead()
+// findHead opens the head. It creates the head of a new log. A missing or unreadable head of an
+// existing log is reconstructed from the files, and the log is marked as broken. reason is the reason
+// for a break, "" for none.
+func (l *Log) findHead(t *tail, listing folderContent, k *key) (reason string, err error) {
+	t.head, reason, err = l.folder.readHead()
 	if err != nil {
 		return "", err
 	}
-	if why != "" {
-		t.head = head{number: 1, first: 1, key: k.print()}
+	if reason != "" {
+		t.head = head{fileNumber: 1, firstFile: 1, key: k.fingerprint()}
 		var names []string
-		for _, number := range there.rotated {
+		for _, number := range listing.rotated {
 			names = append(names, rotatedName(number))
 		}
 		if len(names) > 0 {
-			t.head.first, t.head.number = there.rotated[0], there.next()
+			t.head.firstFile, t.head.fileNumber = listing.rotated[0], listing.nextNumber()
 		}
-		if there.current {
+		if listing.hasCurrent {
 			names = append(names, currentFile)
 		}
 		for i, name := range names {
-			first, last, err := l.folder.ends(name)
+			first, last, err := l.folder.firstAndLast(name)
 			if err != nil {
 				return "", err
 			}
@@ -142,10 +144,10 @@ func (l *Log) findHead(t *tail, there content, k *key) (why string, err error) {
 			}
 			t.head.end.seq = max(t.head.end.seq, last)
 		}
-		if there.isEmpty() && why == headMissing {
-			why = "" // the caller checks what this process has seen
+		if listing.isEmpty() && reason == headMissing {
+			reason = "" // the caller checks what this process has seen
 		} else {
-			t.head.broken = t.head.end.seq + 1
+			t.head.firstBreak = t.head.end.seq + 1
 		}
 		text := t.head.encode()
 		if err := l.replace(headFile, text[:]); err != nil {
@@ -153,12 +155,12 @@ func (l *Log) findHead(t *tail, there content, k *key) (why string, err error) {
 		}
 	}
 	t.text = t.head.encode()
-	t.record, t.recordInfo, err = opened(l.sys.Open(l.folder.file(headFile), os.O_RDWR))
-	return why, unusable(l.folder.file(headFile), err)
+	t.record, t.recordInfo, err = withInfo(l.sys.Open(l.folder.file(headFile), os.O_RDWR))
+	return reason, unusable(l.folder.file(headFile), err)
 }
 
-// ends returns the link of the first line of a file, and the highest number in it.
-func (p folder) ends(name string) (first link, last uint64, err error) {
+// firstAndLast returns the link of the first line of a file, and the highest line number in it.
+func (p folder) firstAndLast(name string) (first link, last uint64, err error) {
 	for r, err := range p.linesOf(name, math.MaxInt64) {
 		if err != nil {
 			return link{}, 0, unusable(p.file(name), err)
@@ -174,38 +176,40 @@ func (p folder) ends(name string) (first link, last uint64, err error) {
 	return first, last, nil
 }
 
-// finishRotation completes a rotation whose process ended before the head was written.
-func (l *Log) finishRotation(h *head, there content) (why string, err error) {
-	if there.next() <= h.number {
+// finishRotation completes a rotation whose process ended before it wrote the head. reason is the
+// reason for a break, "" for none.
+func (l *Log) finishRotation(h *head, listing folderContent) (reason string, err error) {
+	if listing.nextNumber() <= h.fileNumber {
 		return "", nil
 	}
-	was := *h
-	h.number = there.next()
+	headOnDisk := *h
+	h.fileNumber = listing.nextNumber()
 	h.size = 0
-	h.last = 0
-	if h.number != was.number+1 {
+	h.lastOffset = 0
+	if h.fileNumber != headOnDisk.fileNumber+1 {
 		return unknownRotated, nil
 	}
-	// Say whether the rotated file is the one that the head names.
-	name := rotatedName(was.number)
+	// Check that the rotated file is the one that the head describes.
+	name := rotatedName(headOnDisk.fileNumber)
 	file, size, err := l.folder.open(name)
 	if err != nil {
 		return "", unusable(l.folder.file(name), err)
 	}
 	defer file.Close()
-	if size != was.size || !endsWith(file, was) {
+	if size != headOnDisk.size || !endsWith(file, headOnDisk) {
 		return rotatedChanged, nil
 	}
 	return "", nil
 }
 
-// findFile opens or creates the current file, and returns how it differs from what the head says.
-func (l *Log) findFile(t *tail) (why string, err error) {
+// findFile opens or creates the current file. reason is how the file contradicts the head, "" if it
+// does not.
+func (l *Log) findFile(t *tail) (reason string, err error) {
 	name := l.current
 	file, err := l.sys.Open(name, os.O_RDWR|os.O_APPEND)
 	if errors.Is(err, fs.ErrNotExist) {
 		if t.head.size > 0 {
-			why = fileMissing
+			reason = fileMissing
 		}
 		file, err = l.sys.Create(name)
 		if err == nil {
@@ -220,52 +224,52 @@ func (l *Log) findFile(t *tail) (why string, err error) {
 		return "", unusable(name, err)
 	}
 	t.size = t.fileInfo.Size()
-	t.last = t.head.last
+	t.lastOffset = t.head.lastOffset
 	t.end = t.head.end
 	switch {
-	case why != "":
+	case reason != "":
 	case t.size < t.head.size:
-		why = fileShorter
+		reason = fileShorter
 	case !endsWith(t.file, t.head):
-		why = lastChanged
+		reason = lastChanged
 	}
-	return why, nil
+	return reason, nil
 }
 
-// adopt accepts the lines after those that the head knows: their writer ended before it wrote
-// the head.
-func (t *tail) adopt() (why string, err error) {
-	w := walker{at: t.head.end, last: t.head.last, mark: -1}
+// acceptUnrecorded accepts the lines after the last one in the head: their writer ended before it updated the
+// head. An incomplete line among them becomes a gap. reason is the reason for a break, "" for none.
+func (t *tail) acceptUnrecorded() (reason string, err error) {
+	w := walker{at: t.head.end, lastOffset: t.head.lastOffset, markOffset: -1}
 	if err := w.walk(context.Background(), currentFile, t.file, t.head.size, t.size); err != nil {
 		return "", err
 	}
 	t.end = w.at
-	t.last = w.last
-	if w.brokeSeq > 0 && t.head.broken == 0 {
-		t.head.broken = w.brokeSeq
+	t.lastOffset = w.lastOffset
+	if w.firstBreakSeq > 0 && t.head.firstBreak == 0 {
+		t.head.firstBreak = w.firstBreakSeq
 	}
 	if w.foreign != nil {
 		return unchainedLines, nil
 	}
-	if w.loose < 0 {
-		t.unclosed = w.open
+	if w.looseOffset < 0 {
+		t.isUnclosed = w.isOpen
 		return "", nil
 	}
-	if t.unclosed, err = t.isUnclosed(); err != nil {
+	if t.isUnclosed, err = t.endsUnclosed(); err != nil {
 		return "", err
 	}
-	gap := &Repair{Torn: t.size - w.loose}
-	more := ""
-	if t.unclosed {
+	gap := &Repair{Torn: t.size - w.looseOffset}
+	suffix := ""
+	if t.isUnclosed {
 		gap.Torn = gap.Torn + 1
-		more = "\n"
+		suffix = "\n"
 	}
-	gap.Sum, err = sumOf(t.file, w.loose, t.size, more)
+	gap.Sum, err = sumOf(t.file, w.looseOffset, t.size, suffix)
 	t.repairs = []Line{{Kind: kindGap, Repair: gap}}
 	return "", err
 }
 
-func (t *tail) isUnclosed() (bool, error) {
+func (t *tail) endsUnclosed() (bool, error) {
 	if t.size == 0 {
 		return false, nil
 	}
@@ -274,40 +278,41 @@ func (t *tail) isUnclosed() (bool, error) {
 	return last[0] != '\n', err
 }
 
-// continueAfterBreak continues after the end of the file, whatever is there, and records why.
-// was is the head as it was found.
-func (t *tail) continueAfterBreak(was head, seen point, why string) error {
-	end := point{max(was.end.seq, t.end.seq, seen.seq), t.end.hash}
-	present := uint64(0) // the highest number in the file
+// continueAfterBreak makes the chain continue after the end of the file, whatever its content, and
+// adds the break to the repairs. headOnDisk is the head as it was read.
+func (t *tail) continueAfterBreak(headOnDisk head, seen point, reason string) error {
+	end := point{max(headOnDisk.end.seq, t.end.seq, seen.seq), t.end.hash}
+	highest := uint64(0) // the highest number in the file
 	for r, err := range linesIn(context.Background(), t.file, 0, t.size) {
 		if err != nil {
 			return err
 		}
 		if l, ok := readLink(r.Text); ok {
-			present = max(present, l.seq)
+			highest = max(highest, l.seq)
 		}
 		end.hash = sha256.Sum256(r.Text)
-		t.last = r.At
+		t.lastOffset = r.At
 	}
 	var err error
-	if t.unclosed, err = t.isUnclosed(); err != nil {
+	if t.isUnclosed, err = t.endsUnclosed(); err != nil {
 		return err
 	}
-	broken := &Repair{Why: why}
-	if why == fileShorter && present > 0 && present < was.end.seq {
-		broken.Lost = was.end.seq - present
-		if present >= was.synced {
-			broken.Why = fileShorterNew
+	repair := &Repair{Why: reason}
+	if reason == fileShorter && highest > 0 && highest < headOnDisk.end.seq {
+		repair.Lost = headOnDisk.end.seq - highest
+		if highest >= headOnDisk.synced {
+			repair.Why = fileShorterNew
 		}
 	}
 	t.end = end
-	t.repairs = []Line{{Kind: kindBreak, Repair: broken}}
+	t.repairs = []Line{{Kind: kindBreak, Repair: repair}}
 	return nil
 }
 
-// isCurrent reports whether the open files are those in the folder, written only by this package, and
-// what is known of them is, or gets, as they are.
-func (l *Log) isCurrent(t *tail) bool {
+// refresh reports whether t matches the disk: the open files are still those in the folder, and
+// only this package has written to them. If another process has added lines to the current file,
+// refresh updates t with its head.
+func (l *Log) refresh(t *tail) bool {
 	info, err := os.Lstat(l.current)
 	if err != nil || !t.isClean() {
 		return false
@@ -325,38 +330,38 @@ func (l *Log) isCurrent(t *tail) bool {
 	if info.Size() == t.size {
 		return true
 	}
-	// What another process has written to the same file is adopted, if its head says the same.
+	// Another process has written to the file. Its lines are accepted if its head matches them.
 	var text [headSize]byte
 	if _, err := t.record.ReadAt(text[:], 0); err != nil {
 		return false
 	}
 	h, ok := parseHead(text[:])
-	isOfFile := ok && h.number == t.head.number && h.key == t.head.key
-	isOn := isOfFile && h.end.seq > t.head.end.seq
-	if !isOn || info.Size() != h.size || !endsWith(t.file, h) {
+	isSameFile := ok && h.fileNumber == t.head.fileNumber && h.key == t.head.key
+	isNewer := isSameFile && h.end.seq > t.head.end.seq
+	if !isNewer || info.Size() != h.size || !endsWith(t.file, h) {
 		return false
 	}
 	t.head = h
 	t.text = text
 	t.size = h.size
-	t.last = h.last
+	t.lastOffset = h.lastOffset
 	t.end = h.end
 	return true
 }
 
-// endsWith reports whether the last line of a file is the one that the head names.
+// endsWith reports whether the file contains the head's last line at the place that the head stores.
 func endsWith(in io.ReaderAt, h head) bool {
 	if h.size == 0 {
 		return true
 	}
-	length := h.size - h.last
+	length := h.size - h.lastOffset
 	if length < 1 || length > maxLine {
 		return false
 	}
 	text := make([]byte, length)
-	if _, err := in.ReadAt(text, h.last); err != nil {
+	if _, err := in.ReadAt(text, h.lastOffset); err != nil {
 		return false
 	}
-	text, whole := bytes.CutSuffix(text, []byte("\n"))
-	return whole && bytes.IndexByte(text, '\n') < 0 && sha256.Sum256(text) == h.end.hash
+	text, hasNewline := bytes.CutSuffix(text, []byte("\n"))
+	return hasNewline && bytes.IndexByte(text, '\n') < 0 && sha256.Sum256(text) == h.end.hash
 }

@@ -128,7 +128,7 @@ func TestThoseWhoWaitAreWrittenByOne(t *testing.T) {
 		return len(l.queue)
 	}
 	require.Within(t, time.Minute, "eight lines wait", func() bool { return waits() >= 8 })
-	l.writeWaiting()
+	l.writeQueued()
 	report, err := Verify(t.Context(), l.folder.dir)
 	l.mu.Unlock()
 	require.Equal(t, err, nil, "%d lines are written, want 9; %v", report.Lines, err)

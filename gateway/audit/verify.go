@@ -17,67 +17,70 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// Report is what [Verify] has found.
+// Report is the result of [Verify].
 type Report struct {
-	Files int `json:"files"` // that are kept
-	Lines int `json:"lines"` // that fit, up to the first that does not
-	// First and Last are the numbers of the first and the last of these lines.
-	// First is more than 1 if older files were removed for their age.
+	Files int `json:"files"` // retained files
+	Lines int `json:"lines"` // lines that follow the chain, up to the first that does not
+	// First and Last are the numbers of the first and the last of these lines. First is greater than
+	// 1 if older files were removed for their age.
 	First uint64 `json:"first"`
 	Last  uint64 `json:"last"`
-	// Since is the time of the first line that can be read, zero if there is none.
+	// Since is the time of the first readable line, zero if there is none.
 	Since time.Time `json:"since,omitzero"`
-	// Hash is the SHA-256 of the last of these lines, in hexadecimal. A copy of it
-	// kept elsewhere, with its number, shows later whether the log was rewritten.
+	// Hash is the SHA-256 of the line Last, in hexadecimal. A copy of both that is kept elsewhere
+	// reveals later whether the log was rewritten.
 	Hash string `json:"hash"`
-	// Gaps is how often the end of the log was repaired after a crash. Torn is
-	// how many bytes are at the end of it that the next write will repair.
+	// Gaps is how often the end of the log was repaired after a crash. Torn is the number of bytes at
+	// its end that the next write will repair.
 	Gaps int   `json:"gaps"`
 	Torn int64 `json:"torn"`
-	// Missed is how many lines could not be written, as on a full disk: as the lines say, and those that
-	// wait to be counted in one. Waiting is how many refusals are kept until there is room.
+	// Missed is how many lines could not be written, for example because the disk was full: those
+	// that the log reports, and those that it has yet to report. Waiting is how many refusals are
+	// stored until there is room.
 	Missed  uint64 `json:"missed,omitempty"`
 	Waiting int    `json:"waiting,omitempty"`
-	// Broken is what is wrong first, nil if nothing is.
+	// Broken is the first break, nil if there is none.
 	Broken *Break `json:"broken,omitempty"`
 }
 
-// Break says where a log is broken.
+// Break is a place where the log is damaged, and the reason.
 type Break struct {
 	File string `json:"file"` // its name in the folder
-	Line int    `json:"line"` // counted from 1; 0 if it is about the file
-	Why  string `json:"why"`  // a sentence for people
+	Line int    `json:"line"` // counted from 1; 0 if the whole file is meant
+	Why  string `json:"why"`  // text for people
 }
 
-// Verify checks all of the log in the folder dir. A missing or empty folder is valid. The error,
-// an *[Unusable], a *[Busy], or that of ctx once it has ended, means that it could not be checked.
+// Verify checks the whole log in the folder dir. A missing or empty folder is valid. An error means
+// that the log could not be checked: it is an *[Unusable], a *[Busy], or the error of ctx once it is
+// done.
 func Verify(ctx context.Context, dir string) (Report, error) { return verifyEach(ctx, dir, nil) }
 
-// verifyEach is [Verify], and calls each with every line that fits, unless it is nil.
+// verifyEach is like [Verify], and calls each, unless it is nil, with every line that follows the
+// chain.
 func verifyEach(ctx context.Context, dir string, each func(point)) (Report, error) {
 	p := folder{dir}
-	s, err := p.takeSnapshot(0)
+	s, err := p.openSnapshot(0)
 	if err != nil {
 		return Report{}, err
 	}
 	defer s.close()
-	if s.content.isEmpty() && s.why != "" {
+	if s.content.isEmpty() && s.headReason != "" {
 		return Report{Broken: s.brokenHead()}, nil
 	}
-	w := walker{at: s.head.start, mark: -1, each: each}
+	w := walker{at: s.head.start, markOffset: -1, each: each}
 	r := Report{Files: len(s.files), First: w.at.seq + 1}
 	if r.Broken, err = s.verify(ctx, &w, &r); err != nil {
 		return Report{}, unreadable(dir, err)
 	}
-	if r.Broken == nil && s.why == "" {
-		switch k, wrong := p.readKey(); {
-		case errors.Is(wrong, fs.ErrNotExist):
+	if r.Broken == nil && s.headReason == "" {
+		switch k, keyErr := p.readKey(); {
+		case errors.Is(keyErr, fs.ErrNotExist):
 			r.Broken = &Break{File: keyFile, Why: fileMissing}
-		case errors.Is(wrong, errBadKey):
-			r.Broken = &Break{File: keyFile, Why: wrong.Error()}
-		case wrong != nil:
-			err = unusable(p.file(keyFile), wrong)
-		case k.print() != s.head.key:
+		case errors.Is(keyErr, errBadKey):
+			r.Broken = &Break{File: keyFile, Why: keyErr.Error()}
+		case keyErr != nil:
+			err = unusable(p.file(keyFile), keyErr)
+		case k.fingerprint() != s.head.key:
 			r.Broken = &Break{File: keyFile, Why: keyReplaced}
 		}
 	}
@@ -89,8 +92,8 @@ func verifyEach(ctx context.Context, dir string, each func(point)) (Report, erro
 			}
 		}
 	}
-	left, refusals, _ := p.readReserve()
-	r.Missed = w.missed + left.Missed
+	reserve, refusals, _ := p.readReserve()
+	r.Missed = w.missed + reserve.Missed
 	r.Waiting = bytes.Count(refusals, []byte("\n"))
 	r.Lines = w.lines
 	r.Gaps = w.gaps
@@ -105,25 +108,25 @@ func verifyEach(ctx context.Context, dir string, each func(point)) (Report, erro
 	return r, err
 }
 
-// brokenHead says that there is no head. Without any file a missing one is
-// nothing: the log has not begun.
+// brokenHead returns the break for a missing or unreadable head, nil if there is none. Without any
+// files a missing head is valid: the log has not begun.
 func (s *snapshot) brokenHead() *Break {
-	if s.why == "" || s.why == headMissing && s.content.isEmpty() {
+	if s.headReason == "" || s.headReason == headMissing && s.content.isEmpty() {
 		return nil
 	}
-	return &Break{File: headFile, Why: s.why}
+	return &Break{File: headFile, Why: s.headReason}
 }
 
-// verify follows the chain through all files, and returns the first break.
+// verify follows the chain through all files and returns the first break, nil if there is none.
 func (s *snapshot) verify(ctx context.Context, w *walker, r *Report) (*Break, error) {
 	if b := s.brokenHead(); b != nil {
 		return b, nil
 	}
-	// The first file that is to be there and is not, or the other way round.
-	next := s.head.first
+	// Find the first file that is missing, or that should not exist.
+	next := s.head.firstFile
 	for _, f := range s.files {
 		if f.number != 0 && f.number != next {
-			if f.number > s.head.number {
+			if f.number > s.head.fileNumber {
 				return &Break{File: f.name, Why: unknownRotated}, nil
 			}
 			return &Break{File: rotatedName(next), Why: fileMissing}, nil
@@ -133,19 +136,19 @@ func (s *snapshot) verify(ctx context.Context, w *walker, r *Report) (*Break, er
 		}
 	}
 	switch {
-	case next < s.head.number:
+	case next < s.head.fileNumber:
 		return &Break{File: rotatedName(next), Why: fileMissing}, nil
-	case next > s.head.number+1:
+	case next > s.head.fileNumber+1:
 		return &Break{File: rotatedName(next - 1), Why: unknownRotated}, nil
-	case next == s.head.number && !s.content.current && s.head.size > 0:
+	case next == s.head.fileNumber && !s.content.hasCurrent && s.head.size > 0:
 		return &Break{File: currentFile, Why: fileMissing}, nil
 	}
-	// Which file the head speaks of: the present one, or one that was rotated since.
-	marked := slices.IndexFunc(s.files, func(f snapshotFile) bool { return f.number == s.head.number || f.number == 0 })
+	// The head describes the current file, or one that has been rotated since.
+	marked := slices.IndexFunc(s.files, func(f snapshotFile) bool { return f.number == s.head.fileNumber || f.number == 0 })
 	for i, f := range s.files {
-		w.mark = -1
+		w.markOffset = -1
 		if i == marked {
-			w.mark = s.head.size
+			w.markOffset = s.head.size
 		}
 		if err := w.walk(ctx, f.name, f.file, 0, f.size); err != nil {
 			return nil, err
@@ -153,32 +156,33 @@ func (s *snapshot) verify(ctx context.Context, w *walker, r *Report) (*Break, er
 		if b := s.check(w, f, i == marked); b != nil {
 			return b, nil
 		}
-		if w.loose >= 0 {
-			r.Torn = f.size - w.loose
+		if w.looseOffset >= 0 {
+			r.Torn = f.size - w.looseOffset
 		}
 	}
-	if s.head.broken != 0 {
+	if s.head.firstBreak != 0 {
 		return &Break{File: headFile, Why: breakNotKept}, nil
 	}
 	return nil, nil
 }
 
-// check returns the fault in the file that was just walked, nil for none.
+// check returns the break in the file that was just walked, nil for none. isMarked reports whether
+// it is the file that the head describes.
 func (s *snapshot) check(w *walker, f snapshotFile, isMarked bool) *Break {
-	isBehind := f.number == 0 && (!isMarked || w.loose >= s.head.size)
+	isBehind := f.number == 0 && (!isMarked || w.looseOffset >= s.head.size)
 	switch {
-	case w.broke != nil && (w.loose < 0 || w.broke.Line <= w.misfit.Line):
-		return w.broke
-	case w.loose >= 0 && !isBehind:
+	case w.firstBreak != nil && (w.looseOffset < 0 || w.firstBreak.Line <= w.misfit.Line):
+		return w.firstBreak
+	case w.looseOffset >= 0 && !isBehind:
 		return &w.misfit
 	case w.foreign != nil:
 		return w.foreign
 	case !isMarked:
 		return nil
-	case !w.marked:
+	case !w.hasMark:
 		return &Break{f.name, 0, fileShorter}
-	case w.atMark != s.head.end:
-		return &Break{f.name, w.markNum, lastChanged}
+	case w.markPoint != s.head.end:
+		return &Break{f.name, w.markLine, lastChanged}
 	}
 	return nil
 }
@@ -191,12 +195,13 @@ func (b *Break) String() string {
 	return fmt.Sprintf("%s, line %d: %s", b.File, b.Line, b.Why)
 }
 
-// linesIn yields the lines of a file between two offsets. Once ctx has ended it yields the error of that.
+// linesIn yields the lines of a file between two offsets. Once ctx is done it yields the error of ctx
+// and stops.
 func linesIn(ctx context.Context, in io.ReaderAt, from, to int64) iter.Seq2[ownerfiles.Line, error] {
 	return func(yield func(ownerfiles.Line, error) bool) {
 		for line, err := range ownerfiles.Lines(in, from, to, maxLine) {
-			if ended := ctx.Err(); err == nil && ended != nil {
-				yield(ownerfiles.Line{}, ended)
+			if ctxErr := ctx.Err(); err == nil && ctxErr != nil {
+				yield(ownerfiles.Line{}, ctxErr)
 				return
 			}
 			if !yield(line, err) {
@@ -206,7 +211,7 @@ func linesIn(ctx context.Context, in io.ReaderAt, from, to int64) iter.Seq2[owne
 	}
 }
 
-// unreadable is [unusable] for an error of [linesIn]: that of a context is returned as it is.
+// unreadable is like unusable for an error of linesIn, but returns errors of a context unchanged.
 func unreadable(what string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -214,65 +219,65 @@ func unreadable(what string, err error) error {
 	return unusable(what, err)
 }
 
-// walker follows the chain through files, the oldest first.
+// walker follows the chain through files, the oldest first. The caller sets at and markOffset.
 type walker struct {
-	at   point       // the last line that fits
-	each func(point) // nil for none
-	file string
-	line int // its place
+	at   point       // the last line that follows the chain
+	each func(point) // called with every line that does; nil for none
+	file string      // name of the file with the line at
+	line int         // number of that line in the file
 
-	in   io.ReaderAt
-	last int64 // where it begins
-	end  int64 // the offset after it
-	open bool  // it has no end of line
+	in         io.ReaderAt
+	lastOffset int64 // offset of the line at
+	endOffset  int64 // offset after it
+	isOpen     bool  // it has no newline
 
-	// Bytes that do not fit begin at loose, -1 for none. They may be the rest of lines that were
-	// never finished, which a gap explains.
-	loose   int64
-	misfit  Break
-	foreign *Break // a line of a log that is there
-	// broke is the first break that a line records.
-	broke    *Break
-	brokeSeq uint64
-	lines    int
-	gaps     int
-	missed   uint64 // lines that could not be written
+	// looseOffset is the offset of the first text after the line at that does not follow the chain, -1 for
+	// none. It may be the remains of incomplete writes, which a later gap explains.
+	looseOffset int64
+	misfit      Break  // the reason why the text at looseOffset does not follow
+	foreign     *Break // the first valid line in that text that does not follow
+	// firstBreak is the first break that a line records, firstBreakSeq the number of that line.
+	firstBreak    *Break
+	firstBreakSeq uint64
+	lines         int
+	gaps          int
+	missed        uint64 // lines that could not be written, as gaps report
 
-	mark    int64 // an offset that a line is to end at
-	marked  bool
-	atMark  point
-	markNum int // the line there
+	markOffset int64 // the offset at which a line should end; -1 for none
+	hasMark    bool  // a line ended there
+	markPoint  point // that line
+	markLine   int   // its number in the file
 }
 
-// walk reads a file between two offsets.
+// walk follows the chain in a file between two offsets.
 func (w *walker) walk(ctx context.Context, name string, in io.ReaderAt, from, to int64) error {
 	w.in = in
-	w.end = from
-	w.loose = -1
-	w.open = false
+	w.endOffset = from
+	w.looseOffset = -1
+	w.isOpen = false
 	w.foreign = nil
-	if w.mark == from {
-		w.marked = true
-		w.atMark = w.at
+	if w.markOffset == from {
+		w.hasMark = true
+		w.markPoint = w.at
 	}
 	for r, err := range linesIn(ctx, in, from, to) {
 		if err != nil {
 			return err
 		}
 		l, ok := readLink(r.Text)
-		ok = ok && json.Valid(r.Text) // one that was cut short begins well
-		why := ""                     // of a line that records a break
+		ok = ok && json.Valid(r.Text) // a truncated line has a valid beginning
+		reason := ""                  // the reason, if the line records a break
 		if ok && l.kind == kindBreak {
-			if line, whole := parse(r.Text); whole && line.Repair != nil {
-				why = line.Repair.Why
+			if line, isWhole := parse(r.Text); isWhole && line.Repair != nil {
+				reason = line.Repair.Why
 			}
-			if w.broke == nil {
-				w.broke = &Break{name, r.Number, why}
-				w.brokeSeq = l.seq
+			if w.firstBreak == nil {
+				w.firstBreak = &Break{name, r.Number, reason}
+				w.firstBreakSeq = l.seq
 			}
 		}
 		follows := ok && l.seq == w.at.seq+1 && l.prev == w.at.hash
-		if follows && (w.loose < 0 || w.isExplained(l, r)) {
+		if follows && (w.looseOffset < 0 || w.isExplained(l, r)) {
 			if missed := missedIn(l, r.Text); missed > 0 {
 				w.missed += missed
 			} else if l.kind == kindGap {
@@ -281,48 +286,49 @@ func (w *walker) walk(ctx context.Context, name string, in io.ReaderAt, from, to
 			w.at = point{l.seq, sha256.Sum256(r.Text)}
 			w.file = name
 			w.line = r.Number
-			w.last = r.At
-			w.end = r.End
-			w.open = !r.Whole
-			w.loose = -1
+			w.lastOffset = r.At
+			w.endOffset = r.End
+			w.isOpen = !r.Whole
+			w.looseOffset = -1
 			w.foreign = nil
 			w.lines++
 			if w.each != nil {
 				w.each(w.at)
 			}
-			if r.End == w.mark {
-				w.marked = true
-				w.atMark = w.at
-				w.markNum = r.Number
+			if r.End == w.markOffset {
+				w.hasMark = true
+				w.markPoint = w.at
+				w.markLine = r.Number
 			}
 			continue
 		}
-		// Say why a line does not fit, and which line that is.
-		here := Break{w.file, w.line, "was changed, or the next line's hash of it was"}
+		// Find the reason why this line does not follow, and which line is to blame.
+		misfit := Break{w.file, w.line, "was changed, or the next line's hash of it was"}
 		switch {
 		case !ok:
-			here = Break{name, r.Number, "is not a line of this log"}
+			misfit = Break{name, r.Number, "is not a line of this log"}
 		case l.kind == kindBreak:
-			here = Break{name, r.Number, why}
+			misfit = Break{name, r.Number, reason}
 		case l.seq == 1 && l.prev == point{}.hash:
-			here = Break{name, r.Number, "starts a second log"}
+			misfit = Break{name, r.Number, "starts a second log"}
 		case l.seq != w.at.seq+1:
-			here = Break{name, r.Number, fmt.Sprintf("has number %d, expected %d", l.seq, w.at.seq+1)}
+			misfit = Break{name, r.Number, fmt.Sprintf("has number %d, expected %d", l.seq, w.at.seq+1)}
 		case w.lines == 0:
-			here = Break{name, r.Number, "does not follow the line before it"}
+			misfit = Break{name, r.Number, "does not follow the line before it"}
 		}
-		if w.loose < 0 {
-			w.loose = r.At
-			w.misfit = here
+		if w.looseOffset < 0 {
+			w.looseOffset = r.At
+			w.misfit = misfit
 		}
 		if ok && w.foreign == nil {
-			w.foreign = &here
+			w.foreign = &misfit
 		}
 	}
 	return nil
 }
 
-// missedIn returns how many lines could not be written, by a gap that says so.
+// missedIn returns how many lines could not be written according to a line, 0 unless it is a gap of
+// that kind.
 func missedIn(l link, text []byte) uint64 {
 	if l.kind != kindGap {
 		return 0
@@ -334,30 +340,30 @@ func missedIn(l link, text []byte) uint64 {
 	return line.Repair.Lost
 }
 
-// isExplained reports whether r is a gap that explains all that is loose.
+// isExplained reports whether r is a gap that covers all text since looseOffset.
 func (w *walker) isExplained(l link, r ownerfiles.Line) bool {
 	if l.kind != kindGap {
 		return false
 	}
 	line, ok := parse(r.Text)
-	if !ok || line.Repair == nil || line.Repair.Torn != r.At-w.loose {
+	if !ok || line.Repair == nil || line.Repair.Torn != r.At-w.looseOffset {
 		return false
 	}
-	sum, err := sumOf(w.in, w.loose, r.At, "")
+	sum, err := sumOf(w.in, w.looseOffset, r.At, "")
 	return err == nil && sum == line.Repair.Sum
 }
 
-// sumOf returns the SHA-256 of a part of a file and what has to follow it.
-func sumOf(in io.ReaderAt, from, to int64, more string) (string, error) {
+// sumOf returns the SHA-256, in hexadecimal, of a part of a file followed by suffix.
+func sumOf(in io.ReaderAt, from, to int64, suffix string) (string, error) {
 	sum := sha256.New()
 	if _, err := io.Copy(sum, io.NewSectionReader(in, from, to-from)); err != nil {
 		return "", err
 	}
-	_, _ = io.WriteString(sum, more)
+	_, _ = io.WriteString(sum, suffix)
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// The reasons of a break. None of it comes from outside.
+// The reasons for a break. They contain no text from outside.
 const (
 	headMissing    = "the head is missing"
 	headUnreadable = "the head cannot be read"

@@ -12,30 +12,30 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// Durability says what a line survives once it is written.
+// Durability selects what a written line survives.
 type Durability bool
 
 const (
-	// Buffered lines survive the end of this process.
+	// Buffered lines survive the end of this process, but not always a crash of the system.
 	Buffered Durability = false
-	// Durable lines survive any crash: for the lines before and after a change.
+	// Durable lines survive any crash. It is meant for the lines before and after a change.
 	Durable Durability = true
 )
 
 // Write appends a line.
 //
-// An error, an *[Unusable], a *[Busy] or an *[Invalid], means that the line is not in the log. Only if the disk fails
-// so badly that the line cannot be removed again may it be there all the same.
-func (l *Log) Write(line Line, how Durability) error { return l.WriteAll(how, line) }
+// An error means that the line is not in the log; it is an *[Unusable], a *[Busy] or an *[Invalid].
+// The exception is a disk that fails so badly that a partly written line cannot be removed again.
+func (l *Log) Write(line Line, durability Durability) error { return l.WriteAll(durability, line) }
 
-// WriteAll is Write for several consecutive lines. With an error the first of them may be in the
-// log.
+// WriteAll is like Write for several consecutive lines. After an error, some of the first lines may
+// be in the log.
 //
-// Lines of several callers that wait for each other are written at once.
-func (l *Log) WriteAll(how Durability, lines ...Line) error {
-	w := &waiting{lines: make([]Line, 0, len(lines)), durability: how}
+// Lines of callers that wait at the same time are written together.
+func (l *Log) WriteAll(durability Durability, lines ...Line) error {
+	w := &pendingWrite{lines: make([]Line, 0, len(lines)), durability: durability}
 	for _, line := range lines {
-		line, err := line.prepared(l.now())
+		line, err := line.prepare(l.now())
 		if err != nil {
 			return err
 		}
@@ -46,65 +46,65 @@ func (l *Log) WriteAll(how Durability, lines ...Line) error {
 	l.queueMu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !w.written {
-		l.writeWaiting()
+	if !w.done {
+		l.writeQueued()
 	}
 	return w.err
 }
 
-// waiting are the lines of a call of [Log.WriteAll].
-type waiting struct {
+// pendingWrite holds the lines of one call of [Log.WriteAll] until they are written.
+type pendingWrite struct {
 	lines      []Line
 	durability Durability
-	isLate     bool  // it could not be written before
-	written    bool  // or failed
-	err        error // of a line that is not in the log
+	isLate     bool  // lines that an earlier write failed to append, see [Log.lateLines]
+	done       bool  // finished: written, or failed with err
+	err        error // the reason why a line is not in the log
 }
 
-// writeWaiting writes all lines that wait. The caller has mu.
-func (l *Log) writeWaiting() {
+// writeQueued writes all queued lines. The caller holds mu.
+func (l *Log) writeQueued() {
 	l.queueMu.Lock()
-	all := l.queue
+	writes := l.queue
 	l.queue = nil
 	l.queueMu.Unlock()
 	unlock, err := l.lock()
-	miss := l.countMissed
+	recordMissed := l.countMissed
 	if err == nil {
 		defer unlock()
-		miss = l.keepMissed
+		recordMissed = l.reserveMissed
 		var t *tail
 		if t, err = l.openTail(); err == nil {
 			if late := l.lateLines(); late != nil {
-				all = slices.Insert(all, 0, late)
+				writes = slices.Insert(writes, 0, late)
 			}
-			err = l.append(t, all)
+			err = l.append(t, writes)
 		}
 		if err != nil || !l.keepOpen {
 			_ = l.closeTail() // without an error the lines are there, and durable if they are to be
 		}
 		err = unusable(l.current, err)
 	}
-	if len(all) > 0 && all[0].isLate && all[0].written {
-		l.wroteLate()
+	if len(writes) > 0 && writes[0].isLate && writes[0].done {
+		l.clearReserve()
 	}
 	if err != nil {
-		miss(all)
+		recordMissed(writes)
 	}
-	for _, w := range all {
-		if !w.written {
-			w.written = true
+	for _, w := range writes {
+		if !w.done {
+			w.done = true
 			w.err = err
 		}
 	}
 }
 
-// append writes lines, as many at once as fit into a file.
-func (l *Log) append(t *tail, all []*waiting) error {
-	lines := slices.Clip(all[0].lines)
-	how := all[0].durability
-	for _, w := range all[1:] {
+// append writes lines, as many together as fit into a file, and rotates the file in between.
+func (l *Log) append(t *tail, writes []*pendingWrite) error {
+	lines := slices.Clip(writes[0].lines)
+	durability := writes[0].durability
+	for _, w := range writes[1:] {
 		lines = append(lines, w.lines...)
-		how = how || w.durability
+		durability = durability || w.durability
 	}
 	for done, rotated := 0, false; done < len(lines); {
 		next, count, err := l.compose(t, lines[done:], rotated)
@@ -117,34 +117,36 @@ func (l *Log) append(t *tail, all []*waiting) error {
 			}
 			continue
 		}
-		if err := l.commit(t, next, how); err != nil {
+		if err := l.commit(t, next, durability); err != nil {
 			return err
 		}
 		done += count
 		left := done
-		for _, w := range all { // those whose lines are all written
+		for _, w := range writes { // those whose lines are all written
 			if left -= len(w.lines); left < 0 {
 				break
 			}
-			w.written = true
+			w.done = true
 		}
 	}
 	return nil
 }
 
-// addition is written at once: a line, preceded by the repair of the end of the file.
+// addition is the text that one write appends: lines, preceded by the repair of the end of the
+// file if it needs one.
 type addition struct {
-	text   []byte
-	end    point
-	last   int64  // where the last line begins
-	broken uint64 // the first line that records a break, 0 if there is none
+	text       []byte
+	end        point
+	lastOffset int64  // offset of the last line
+	firstBreak uint64 // number of the first line that records a break, 0 if there is none
 }
 
-// compose encodes as many lines as fit into the file, and returns their number: 0 if the file has
-// to be rotated first. An empty file takes any line, and so does one that could not be rotated.
+// compose encodes as many lines as fit into the file, and returns their count: 0 if the file must
+// be rotated first. If the file is empty, was just rotated (or could not be), or needs a repair,
+// the first line is included even if it is too long.
 func (l *Log) compose(t *tail, lines []Line, rotated bool) (a addition, count int, err error) {
 	a = addition{text: l.buf[:0], end: t.end}
-	if t.unclosed {
+	if t.isUnclosed {
 		a.text = append(a.text, '\n')
 	}
 	for _, repair := range t.repairs {
@@ -152,8 +154,8 @@ func (l *Log) compose(t *tail, lines []Line, rotated bool) (a addition, count in
 		if a.text, a.end, err = a.end.encode(a.text, &repair); err != nil {
 			return a, 0, err
 		}
-		if repair.Kind == kindBreak && a.broken == 0 {
-			a.broken = a.end.seq
+		if repair.Kind == kindBreak && a.firstBreak == 0 {
+			a.firstBreak = a.end.seq
 		}
 	}
 	for i := range lines {
@@ -166,7 +168,7 @@ func (l *Log) compose(t *tail, lines []Line, rotated bool) (a addition, count in
 		if !isFirst && t.size+int64(len(text)) > l.limits.FileSize {
 			break
 		}
-		a.last = t.size + int64(len(a.text))
+		a.lastOffset = t.size + int64(len(a.text))
 		a.text = text
 		a.end = end
 		count++
@@ -175,61 +177,61 @@ func (l *Log) compose(t *tail, lines []Line, rotated bool) (a addition, count in
 	return a, count, nil
 }
 
-// commit writes an addition and its head.
-func (l *Log) commit(t *tail, a addition, how Durability) error {
+// commit appends an addition to the file and updates the head. After an error it restores both.
+func (l *Log) commit(t *tail, a addition, durability Durability) error {
 	n, err := t.file.Write(a.text)
 	if err == nil && n < len(a.text) {
 		err = io.ErrShortWrite
 	}
-	if err == nil && how == Durable {
+	if err == nil && durability == Durable {
 		err = t.file.Sync()
 	}
 	h := t.head
 	h.size = t.size + int64(len(a.text))
-	h.last = a.last
+	h.lastOffset = a.lastOffset
 	h.end = a.end
-	if how == Durable {
+	if durability == Durable {
 		h.synced = a.end.seq
 	}
-	if h.broken == 0 {
-		h.broken = a.broken
+	if h.firstBreak == 0 {
+		h.firstBreak = a.firstBreak
 	}
 	t.next = h.encode()
 	if err == nil {
 		_, err = t.record.WriteAt(t.next[:], 0)
 	}
 	if err != nil {
-		// Restore the files. If the disk does not permit that, the next write repairs them.
-		_, failed := t.record.WriteAt(t.text[:], 0)
+		// Restore both files. If that fails too, the next write repairs them.
+		_, restoreErr := t.record.WriteAt(t.text[:], 0)
 		if err := l.sys.Truncate(l.current, t.size); err != nil {
-			failed = errors.Join(failed, fmt.Errorf("what was written could not be taken back: %w", err))
+			restoreErr = errors.Join(restoreErr, fmt.Errorf("what was written could not be taken back: %w", err))
 		}
-		return errors.Join(err, failed)
+		return errors.Join(err, restoreErr)
 	}
 	t.head = h
 	t.text = t.next
 	t.size = h.size
-	t.last = h.last
+	t.lastOffset = h.lastOffset
 	t.end = h.end
-	t.unclosed = false
+	t.isUnclosed = false
 	t.repairs = nil
 	l.seen = t.end
-	if t.dropped {
-		t.dropped = false
-		l.clear(t)
+	if t.hasDropped {
+		t.hasDropped = false
+		l.removeDropped(t)
 	}
 	return nil
 }
 
-// patience is how long the lock is waited for. It is held for one line, and a moment longer for a
-// rotation.
-const patience = 10 * time.Second
+// lockTimeout is how long to wait for the lock. A writer holds it while it writes its queued lines,
+// and a little longer for a rotation.
+const lockTimeout = 10 * time.Second
 
-// lock takes the lock of writers, and makes the folder if need be.
+// lock acquires the lock that all writers share, and creates the folder if it is missing.
 func (l *Log) lock() (unlock func(), err error) {
 	path := l.folder.file(lockFile)
 	if l.prepared.Load() {
-		if unlock, err = ownerfiles.Lock(context.Background(), path, patience); !errors.Is(err, fs.ErrNotExist) {
+		if unlock, err = ownerfiles.Lock(context.Background(), path, lockTimeout); !errors.Is(err, fs.ErrNotExist) {
 			return unlock, store.Locked(path, err)
 		} // the folder went away in between
 	}
@@ -237,6 +239,6 @@ func (l *Log) lock() (unlock func(), err error) {
 		return nil, err
 	}
 	l.prepared.Store(true)
-	unlock, err = ownerfiles.Lock(context.Background(), path, patience)
+	unlock, err = ownerfiles.Lock(context.Background(), path, lockTimeout)
 	return unlock, store.Locked(path, err)
 }
