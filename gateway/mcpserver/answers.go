@@ -17,8 +17,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-// marked returns an answer of the gateway as it leaves: with marks around the text of notes,
-// where that is configured. Everything with such text passes here, and nowhere twice.
+// marked wraps the note text in an answer of the gateway in delimiters, if that is configured. Every
+// answer with note text must pass through it exactly once.
 func marked[T interface{ Marked() T }](h handler, answer T) T {
 	if !h.MarkUntrusted {
 		return answer
@@ -28,8 +28,8 @@ func marked[T interface{ Marked() T }](h handler, answer T) T {
 
 func answer(result gateway.Result) (*mcp.CallToolResult, error) { return reply(result, !result.OK) }
 
-// reply puts the same JSON into the text and into the structured content: some clients
-// show a model only one of them.
+// reply returns a result with the same JSON as text and as structured content: some clients show the
+// model only one of them.
 func reply(content any, failed bool) (*mcp.CallToolResult, error) {
 	text, err := excerpt.JSON(content)
 	if err != nil {
@@ -40,44 +40,45 @@ func reply(content any, failed bool) (*mcp.CallToolResult, error) {
 	return result, nil
 }
 
-// clientTraits are what a client does with results. What a client says that it is gives no right: it decides how an
-// answer is laid out.
+// clientTraits describes how a client handles results. The name that a client reports gives it no rights: it only
+// affects the layout of answers.
 type clientTraits struct {
-	page int // bytes of output in one answer that it passes on whole
-	// losesImages says that it passes on no image that stands beside structured content.
+	page int // bytes of output in one answer that it passes on completely
+	// losesImages reports that it drops images next to structured content.
 	losesImages bool
 }
 
-// traits are those of clients that were tried, by the names that they give themselves: Codex cuts the middle out of
-// what is longer than 12,000 characters, Copilot writes what is longer than 30,000 to a file.
+// traits has the traits of clients that were tested, by the names that they report. Codex removes the middle of texts
+// with more than 12,000 characters; Copilot writes texts with more than 30,000 to a file.
 var traits = map[string]clientTraits{
 	"codex-mcp-client": {page: 10_000, losesImages: true},
 	"copilot-cli":      {page: otherPage, losesImages: true},
 }
 
-// otherPage is how many bytes of output other clients get in one answer: fewer than those that clients write to files.
+// otherPage is how many bytes of output other clients get in one answer. It is below the sizes that clients were
+// observed to write to files.
 const otherPage = 25_000
 
-// pageOf returns how many bytes of output a client gets in one answer, where the user has set no limit.
+// pageOf returns how many bytes of output a client gets in one answer if the user has not set a limit.
 func pageOf(client string) int { return cmp.Or(traits[client].page, otherPage) }
 
-// withImage returns an answer with an image as one more content, if there is one.
+// withImage adds an image to an answer as another content block, unless image is nil.
 func withImage(client string, answer *mcp.CallToolResult, image *gateway.Image) *mcp.CallToolResult {
 	if image == nil {
 		return answer
 	}
 	answer.Content = append(answer.Content, mcp.NewImageContent(image.Base64, image.MediaType))
 	if traits[client].losesImages {
-		answer.StructuredContent = nil // the text has the same
+		answer.StructuredContent = nil // the text contains the same
 	}
 	return answer
 }
 
-// form makes what the client sees of a result.
+// form converts a result of the gateway to a tool result.
 type form func(gateway.Result) (*mcp.CallToolResult, error)
 
-// form returns the form of the answer to a request of obsidianCli. As text it is the output, byte for byte, and a
-// content block after it with what a later call may need. A note cannot write into that block.
+// form returns the form of answers to a request of obsidianCli. As text, the answer is the output, byte for byte,
+// followed by a content block with facts that a later call may need. Note text cannot get into that block.
 func (h handler) form(request gateway.Request) form {
 	if !h.Text {
 		return answer
@@ -88,15 +89,15 @@ func (h handler) form(request gateway.Request) form {
 		}
 		result := &mcp.CallToolResult{Content: []mcp.Content{}, IsError: !r.OK}
 		output := r.Stdout
-		if r.Error != nil && strings.HasPrefix(output, "Error: ") { // the message says it better
+		if r.Error != nil && strings.HasPrefix(output, "Error: ") { // the error message below is better
 			_, output, _ = strings.Cut(output, "\n")
 		}
 		failed := ""
 		if r.Error != nil {
 			failed = strings.TrimSuffix(r.Error.Message+"\n"+r.Error.Hint, "\n") + "\n"
 		}
-		// Have the notices of a result and then, on one line, its facts that are not in the text. The path
-		// is left out where the caller gave it.
+		// The last block has the notices and then, on one line, the facts that are not in the text. The path
+		// is omitted if the caller gave it.
 		var facts []string
 		fact := func(name, value string) {
 			if value != "" {
@@ -104,7 +105,7 @@ func (h handler) form(request gateway.Request) form {
 			}
 		}
 		if r.Path != "" && request.Params["path"] != allowlist.Text(r.Path) {
-			fact("path", strconv.Quote(r.Path)) // a file may have a name that reads like the facts after it
+			fact("path", strconv.Quote(r.Path)) // quoted: the name of a file may look like further facts
 		}
 		fact("hash", r.Hash)
 		fact("sectionHash", r.SectionHash)
@@ -136,21 +137,21 @@ func (h handler) form(request gateway.Request) form {
 			if text == "" {
 				continue
 			}
-			if before != "" && !strings.HasSuffix(before, "\n") { // some clients join texts with nothing between them
+			if before != "" && !strings.HasSuffix(before, "\n") { // some clients join texts without a separator
 				text = "\n" + text
 			}
 			result.Content = append(result.Content, mcp.NewTextContent(text))
 			before = text
 		}
-		if len(result.Content) == 0 { // some clients take no content for a failure
+		if len(result.Content) == 0 { // some clients treat empty content as a failure
 			result.Content = append(result.Content, mcp.NewTextContent("done"))
 		}
 		return result, nil
 	}
 }
 
-// unstructured takes the output schema from a tool that answers with text: a client may
-// refuse an answer without the structured content that a schema promises.
+// unstructured removes the output schema of a tool if answers are text: a client may reject an answer
+// without the structured content that a schema promises.
 func (h handler) unstructured(t mcp.Tool) mcp.Tool {
 	if h.Text {
 		t.RawOutputSchema = nil
@@ -158,13 +159,13 @@ func (h handler) unstructured(t mcp.Tool) mcp.Tool {
 	return t
 }
 
-// App shows what changed, or what waits for the user, in clients that show the pages of servers
-// (the extension MCP Apps, SEP-1865). Page is the document that the client loads once, which has no
-// text of a note. View is what it shows of one result: the lines, and for a question that waits the
-// link to it, "" without one.
+// App shows changes and pending approval requests in clients that support the extension MCP Apps
+// (SEP-1865). Page returns the document that the client loads once; it contains no note text. View
+// returns the data that the document shows for one result: the lines of a change, and for a pending
+// request the link to it, "" if there is none.
 //
-// It decides nothing. A server cannot tell a call that a page makes from one of the model, so an
-// approval there would be only as strong as the promise of a client to keep the two apart.
+// The app cannot approve anything. A server cannot distinguish a call by a page from one by the
+// model, so an approval there would rely on the client to keep the two apart.
 type App struct {
 	Page func() string
 	View func(lines []consent.Line, waits bool, link string) string
@@ -174,10 +175,10 @@ const (
 	appURI       = "ui://vaultwicket/difference"
 	appExtension = "io.modelcontextprotocol/ui"
 	appMIME      = "text/html;profile=mcp-app"
-	metaView     = "vaultwicket/view" // in the _meta of a result, which is not for the model
+	metaView     = "vaultwicket/view" // key in the _meta of a result, which the model does not see
 )
 
-// showsApps reports whether the client of a request shows the app.
+// showsApps reports whether the client shows the app.
 func (h handler) showsApps(client *transport.Peer) bool {
 	if h.App.Page == nil {
 		return false
@@ -188,14 +189,14 @@ func (h handler) showsApps(client *transport.Peer) bool {
 	return slices.Contains(types, any(appMIME))
 }
 
-// view is what the app shows of one call; nil for a client that does not show it.
+// view is what the app shows about one call. It is nil for clients that do not show the app.
 type view struct {
 	app   App
 	lines []consent.Line
 	link  string
 }
 
-// on adds to a result what the app shows of it: what was changed, or else the question that waits.
+// on adds the data for the app to a result: the change, or else the pending approval request.
 func (v *view) on(result *mcp.CallToolResult, changed []consent.Line) *mcp.CallToolResult {
 	switch {
 	case v == nil:

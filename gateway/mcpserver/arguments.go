@@ -12,15 +12,15 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 )
 
-// toolName is the tool that is always listed.
+// toolName is the name of the tool that is always listed.
 const toolName = "obsidianCli"
 
 const (
-	maxText   = 1 << 20 // bytes in one value: far beyond any note written by hand
+	maxText   = 1 << 20 // bytes of one value: far longer than any note written by hand
 	maxParams = 64      // no command has half as many
 
-	// maxTotalText is the maximum size of all values of a call, in bytes, without the bytes of a
-	// file in base64, which the allowlist and the size of a message limit.
+	// maxTotalText is the maximum total size of the values of a call, in bytes. Files in base64 do not
+	// count: the allowlist and the maximum size of a message limit them.
 	maxTotalText = 2 << 20
 )
 
@@ -37,15 +37,15 @@ var callNames = []string{
 	"idempotencyKey",
 }
 
-// toolCall is what the arguments of obsidianCli or a typed tool ask for. A missing argument and
-// null are the zero value.
+// toolCall contains the decoded arguments of obsidianCli or a typed tool. Missing arguments and null
+// decode to zero values.
 type toolCall struct {
 	gateway.Request
 	DryRun bool
 }
 
-// decodeCall decodes the arguments of obsidianCli, of which command is required. Beside an error the call has its
-// command, if that could be decoded, for the answer.
+// decodeCall decodes the arguments of obsidianCli. Only command is required. Together with an error it returns the
+// command, if that could be decoded, for use in the answer.
 func decodeCall(raw json.RawMessage) (c toolCall, err *argumentError) {
 	fields, err := anyObject("", raw)
 	if err != nil {
@@ -72,8 +72,8 @@ func decodeCall(raw json.RawMessage) (c toolCall, err *argumentError) {
 	return c, err
 }
 
-// decodeParams decodes the parameters of a command. The error names all that are wrong, also those that
-// the command does not have.
+// decodeParams decodes the parameters of a command. The error lists all wrong parameters, including
+// those that the command does not have.
 func decodeParams(command string, raw json.RawMessage) (allowlist.Params, *argumentError) {
 	raw, err := unwrap("params", raw)
 	if err != nil {
@@ -126,7 +126,7 @@ func decodeParams(command string, raw json.RawMessage) (allowlist.Params, *argum
 	return nil, err
 }
 
-// decodeCommon and decodeTexts decode the arguments that every tool for one call has.
+// decodeCommon decodes dryRun, fields and limit, which all tools for single calls share.
 func (c *toolCall) decodeCommon(fields transport.Fields) (err *argumentError) {
 	if c.DryRun, err = decodeBool("dryRun", fields.Get("dryRun")); err != nil {
 		return err
@@ -138,6 +138,7 @@ func (c *toolCall) decodeCommon(fields transport.Fields) (err *argumentError) {
 	return err
 }
 
+// decodeTexts decodes cursor, expectHash, idempotencyKey and vault.
 func (c *toolCall) decodeTexts(fields transport.Fields) (err *argumentError) {
 	for _, text := range []struct {
 		name string
@@ -152,8 +153,8 @@ func (c *toolCall) decodeTexts(fields transport.Fields) (err *argumentError) {
 
 const nameCommand = `name a command, such as {"command": "daily:read"}`
 
-// unwrap returns the object in a text, which some models write instead of the object.
-// Anything else it returns unchanged.
+// unwrap returns the text inside a JSON string, because some models send an object as a string. It
+// returns any other value unchanged.
 func unwrap(field string, raw json.RawMessage) (json.RawMessage, *argumentError) {
 	if !transport.IsString(raw) {
 		return raw, nil
@@ -176,14 +177,14 @@ func paramFields(field string, raw json.RawMessage) (transport.Fields, *argument
 	return fields, err
 }
 
-// property is one argument of a tool in its JSON Schema. An argument that is passed on as
-// a command parameter has the name of the parameter.
+// property is an argument of a tool in its JSON Schema. An argument that is passed on as a command
+// parameter has the name of the parameter.
 type property struct {
 	Name        string
 	Type        argumentType
 	Description string // for a model
-	// Values are the values of an argument that selects something in the tool itself.
-	// Those of a command parameter are in the allowlist.
+	// Values are the valid values of an argument that the tool itself interprets. Those of a command
+	// parameter are in the allowlist.
 	Values   []string
 	Required bool
 }
@@ -210,37 +211,37 @@ func (p property) schema() map[string]any {
 	return schema
 }
 
-// paging are the arguments for long answers.
+// paging lists the arguments for long answers.
 var paging = []property{
 	{Name: "fields", Type: typeStrings, Description: "row fields to return"},
 	{Name: "limit", Type: typeInteger, Description: "max rows"},
 	{Name: "cursor", Type: typeString, Description: "of a truncated result"},
 }
 
-// writing are the arguments of tools that can change something.
+// writing lists the arguments of tools that can change something.
 var writing = []property{
 	{Name: "dryRun", Type: typeBoolean, Description: "preview only"},
 	{Name: "expectHash", Type: typeString, Description: "change only a note with this hash"},
 	{Name: "idempotencyKey", Type: typeString, Description: "run once per key"},
 }
 
-// outputSchema is the JSON Schema of the results of obsidianCli and of the typed tools. It fits
-// results, failures and dry runs. Clients built on one of the SDKs drop a result that does
-// not fit, so it requires no more than what all three have. It is in every list of tools
-// once for each, so it names the fields that clients use most and no more.
+// outputSchema is the JSON Schema of the results of obsidianCli and the typed tools: results,
+// failures and dry runs. Clients built on one of the SDKs drop results that do not match, so it
+// requires only fields that all three have. It is repeated for every tool in a list, so it describes
+// only the fields that clients use most.
 const outputSchema = `{"type":"object","properties":{` +
 	`"ok":{"type":"boolean"},"stdout":{"type":"string"}},` +
 	`"required":["ok"]}`
 
-// otherArguments are what other tools call an argument of obsidianCli.
+// otherArguments maps names from other tools to the corresponding arguments of obsidianCli.
 var otherArguments = map[string]string{
 	"arguments": "params", "args": "params", "parameters": "params", "parameter": "params", "param": "params", "options": "params", "input": "params", "flags": "params", "kwargs": "params",
 	"cmd": "command", "action": "command", "operation": "command", "tool": "command", "commandName": "command", "method": "command", "function": "command",
 	"dry_run": "dryRun", "preview": "dryRun", "max_results": "limit", "maxResults": "limit", "page": "cursor", "next": "cursor", "hash": "expectHash", "expect_hash": "expectHash",
 }
 
-// misplaced returns the error about unknown arguments with what to send instead, where
-// one is a parameter of the command, or is called otherwise elsewhere.
+// misplaced improves the hints of an error about unknown arguments, for arguments that are parameters
+// of the command or that have another name here.
 func (e *argumentError) misplaced(fields transport.Fields) *argumentError {
 	wrong := e.each()
 	moved := movedParams(fields)
@@ -254,7 +255,7 @@ func (e *argumentError) misplaced(fields transport.Fields) *argumentError {
 		case other != "":
 			wrong[i] = wrongArgument(badRequest, unknown.field, "", fmt.Sprintf("did you mean %q?", other))
 		case isParam:
-			name, _ := decodeText("command", fields.Get("command")) // or there were no parameters
+			name, _ := decodeText("command", fields.Get("command")) // valid, because movedParams found parameters
 			hint := "put the parameters into params"
 			if text := string(transport.Encode(map[string]any{"command": name, "params": moved})); len(
 				text,
@@ -267,7 +268,8 @@ func (e *argumentError) misplaced(fields transport.Fields) *argumentError {
 	return together(wrong)
 }
 
-// movedParams returns the parameters of a call with those that are arguments next to params, nil where none is.
+// movedParams returns the parameters of a call including those that were sent next to params instead
+// of in it. It returns nil if there are none of these.
 func movedParams(fields transport.Fields) map[string]json.RawMessage {
 	name, wrong := decodeText("command", fields.Get("command"))
 	command, unknownCommand := allowlist.Describe(name)
@@ -296,7 +298,7 @@ func movedParams(fields transport.Fields) map[string]json.RawMessage {
 	return moved
 }
 
-// shownCall is a call as JSON, without its parameters where these are long.
+// shownCall returns a call as JSON for a hint, or a general example if the call is too long.
 func shownCall(command string, params any) string {
 	text := strings.TrimSpace(string(transport.Encode(map[string]any{"command": command, "params": params})))
 	if len(text) > maxShownCall {
@@ -305,8 +307,8 @@ func shownCall(command string, params any) string {
 	return text
 }
 
-// asObject returns the error about parameters that are no JSON; where they are written as on a
-// command line, or are one value, the hint has them as an object.
+// asObject improves the hint of an error about parameters that are not JSON: if they are written as
+// on a command line, or are a single value, the hint shows them as an object.
 func (e *argumentError) asObject(command string, text json.RawMessage) *argumentError {
 	if len(text) <= maxShownCall && !json.Valid(text) && !strings.ContainsAny(string(text), `={}[]`) {
 		_, err := allowlist.Parse(command+" "+string(text), nil)
@@ -328,5 +330,5 @@ func (e *argumentError) asObject(command string, text json.RawMessage) *argument
 	return wrongArgument(e.code, e.field, e.reason, "send an object: "+string(transport.Encode(params)))
 }
 
-// maxShownCall is the longest call that a hint writes out.
+// maxShownCall is the maximum length, in bytes, of a call that a hint shows.
 const maxShownCall = 400

@@ -15,8 +15,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-// decodeObject decodes an object one level deep that has no other keys than names. A missing
-// value and null are an empty one.
+// decodeObject decodes the first level of an object whose keys must be among names. A missing value
+// and null count as an empty object.
 func decodeObject(field string, raw json.RawMessage, names []string) (transport.Fields, *argumentError) {
 	fields, err := anyObject(field, raw)
 	if err != nil {
@@ -25,7 +25,7 @@ func decodeObject(field string, raw json.RawMessage, names []string) (transport.
 	return fields, known(field, fields, names, "")
 }
 
-// anyObject is [decodeObject] for an object with any keys.
+// anyObject is like [decodeObject], but allows any keys.
 func anyObject(field string, raw json.RawMessage) (transport.Fields, *argumentError) {
 	if transport.IsNull(raw) {
 		return nil, nil
@@ -53,7 +53,8 @@ func anyObject(field string, raw json.RawMessage) (transport.Fields, *argumentEr
 	return fields, nil
 }
 
-// known rejects fields that are none of names, and names each. more is added to the hint.
+// known returns an error that lists the fields that are not among names, nil if there are none. more
+// is appended to the hint.
 func known(field string, fields transport.Fields, names []string, more string) *argumentError {
 	var wrong []*argumentError
 	for _, f := range fields.Sorted() {
@@ -70,9 +71,9 @@ func known(field string, fields transport.Fields, names []string, more string) *
 	return together(wrong)
 }
 
-// decodeValue decodes the value of a parameter of a command, and returns how many bytes of text
-// it has, 0 for the bytes of a file. null is the zero Value. raw must be valid JSON without space
-// around it.
+// decodeValue decodes the value of a command parameter. It also returns the size of its text in
+// bytes, 0 for a long file in base64. null decodes to the zero Value. raw must be valid JSON without
+// surrounding space.
 func decodeValue(command, name, field string, raw json.RawMessage) (allowlist.Value, int, *argumentError) {
 	switch raw[0] {
 	case 'n':
@@ -105,7 +106,7 @@ func decodeValue(command, name, field string, raw json.RawMessage) (allowlist.Va
 	return allowlist.Number(string(raw)), 0, nil
 }
 
-// plainValue says what to send in place of a list or an object: the only text in a list.
+// plainValue returns a hint about what to send instead of a list or an object.
 func plainValue(raw json.RawMessage) string {
 	var items []string
 	if json.Unmarshal(raw, &items) == nil && len(items) == 1 {
@@ -114,7 +115,7 @@ func plainValue(raw json.RawMessage) string {
 	return "send a string, an integer, true, false or null"
 }
 
-// decodeListValue decodes a list of texts, numbers, and true or false, which become texts.
+// decodeListValue decodes a list of strings, numbers and booleans as a list of texts.
 func decodeListValue(field string, raw json.RawMessage) (allowlist.Value, int, *argumentError) {
 	var elements []json.RawMessage
 	if err := json.Unmarshal(raw, &elements); err != nil {
@@ -148,16 +149,16 @@ func decodeListValue(field string, raw json.RawMessage) (allowlist.Value, int, *
 	return allowlist.List(items), size, nil
 }
 
-// plainInteger reports whether a JSON number is written in digits alone and is the same
-// to a reader that uses floating point.
+// plainInteger reports whether a JSON number is an integer in plain digits that floating point
+// represents exactly.
 func plainInteger(literal string) bool {
 	n, err := strconv.ParseInt(literal, 10, 64)
 	isExact := -transport.MaxInteger <= n && n <= transport.MaxInteger
 	return err == nil && isExact && literal != "-0"
 }
 
-// decodeBool decodes true or false, or the text of one of them, which some models write. A
-// missing value and null are false.
+// decodeBool decodes true or false, also as a string, which some models send. A missing value and
+// null decode to false.
 func decodeBool(field string, raw json.RawMessage) (bool, *argumentError) {
 	switch string(raw) {
 	case "", "null", "false", `"false"`:
@@ -173,11 +174,11 @@ func decodeBool(field string, raw json.RawMessage) (bool, *argumentError) {
 	)
 }
 
-// maxItems is the maximum length of a list of names: no row of an answer has half as many fields.
+// maxItems is the maximum length of a list of names. No row of an answer has half as many fields.
 const maxItems = 64
 
-// decodeCount decodes an integer of at least 1, in digits or as the text of them. A missing
-// value and null are 0.
+// decodeCount decodes an integer of at least 1, also as a string. A missing value and null decode
+// to 0.
 func decodeCount(field string, raw json.RawMessage) (int, *argumentError) {
 	if transport.IsNull(raw) {
 		return 0, nil
@@ -202,8 +203,8 @@ func decodeCount(field string, raw json.RawMessage) (int, *argumentError) {
 	return int(n), nil
 }
 
-// decodeList decodes a list of strings, or a list as text, or a string that is taken for a list
-// with one item. A missing value and null are nil.
+// decodeList decodes a list of strings. It also accepts a string that contains such a list, and
+// treats any other string as a list with one item. A missing value and null decode to nil.
 func decodeList(field string, raw json.RawMessage) ([]string, *argumentError) {
 	if transport.IsNull(raw) {
 		return nil, nil
@@ -250,7 +251,7 @@ func decodeList(field string, raw json.RawMessage) ([]string, *argumentError) {
 	return texts, nil
 }
 
-// typeName names the type of a JSON value in an error.
+// typeName returns the type of a JSON value for error messages.
 func typeName(raw json.RawMessage) string {
 	switch strings.TrimLeft(string(raw), transport.Space)[0] {
 	case '{':
@@ -267,7 +268,7 @@ func typeName(raw json.RawMessage) string {
 	return "a number"
 }
 
-// decodeText decodes a string of up to 1 MiB. A missing value and null are empty.
+// decodeText decodes a string of up to maxText bytes. A missing value and null decode to "".
 func decodeText(field string, raw json.RawMessage) (string, *argumentError) {
 	text, err := decodeString(field, raw)
 	if len(text) > maxText {
@@ -285,7 +286,7 @@ func tooLong(field, text string) *argumentError {
 	)
 }
 
-// decodeString decodes a string. A missing value and null are empty.
+// decodeString decodes a string of any length. A missing value and null decode to "".
 func decodeString(field string, raw json.RawMessage) (string, *argumentError) {
 	if transport.IsNull(raw) {
 		return "", nil
@@ -294,8 +295,8 @@ func decodeString(field string, raw json.RawMessage) (string, *argumentError) {
 	if !ok {
 		return "", wrongArgument(badValue, field, "is "+typeName(raw)+", not a string", "send a string")
 	}
-	// encoding/json replaces half of a surrogate pair by U+FFFD without an error, and a note would lose a
-	// character.
+	// encoding/json silently replaces an unpaired surrogate by U+FFFD, so that a note would lose a
+	// character. Reject them instead.
 	for rest := string(raw); ; {
 		at := strings.IndexByte(rest, '\\')
 		if at < 0 {
@@ -319,8 +320,8 @@ func decodeString(field string, raw json.RawMessage) (string, *argumentError) {
 	}
 }
 
-// escape returns the UTF-16 unit of the \u escape that text begins with, or 0,
-// and the length of the escape.
+// escape returns the UTF-16 code unit and the length of the \u escape at the start of text. For other
+// escapes the unit is 0.
 func escape(text string) (rune, int) {
 	if !strings.HasPrefix(text, `\`) {
 		return 0, 0
@@ -341,24 +342,25 @@ const (
 	badValue   = "bad_value"   // one value is wrong
 )
 
-// argumentError says what is wrong with an argument of a tool call. It can have more errors with it,
-// about other arguments or parameters of the same call.
+// argumentError is the error of a wrong argument of a tool call. It can contain further errors, about
+// other arguments or parameters of the same call.
 type argumentError struct {
 	code, field, reason, hint string
 	others                    []failure.CodedError
-	// operation has the name and the command of the operation of a batch that it is about.
+	// operation identifies the operation of a batch that has the error.
 	operation struct{ ClientID, Command string }
 }
 
-// wrongArgument returns the error for the argument at field, such as "params.content", or for
-// the arguments as a whole if field is empty. reason continues a sentence that begins with the
-// argument: "is missing"; it is empty for an argument that the tool does not have. hint is what
-// to send instead.
+// wrongArgument returns an error about the argument at field, such as "params.content", or about the
+// arguments as a whole if field is empty. reason is a predicate for the argument, such as "is
+// missing"; it is empty for an argument that the tool does not have. hint is advice about what to
+// send instead.
 func wrongArgument(code, field, reason, hint string) *argumentError {
 	return &argumentError{code: code, field: field, reason: reason, hint: hint}
 }
 
-// together returns the first of some errors about one call, with the others; nil for no errors.
+// together joins errors about one call: it returns the first with the others added, nil if there are
+// none.
 func together(wrong []*argumentError) *argumentError {
 	if len(wrong) == 0 {
 		return nil
@@ -370,7 +372,7 @@ func together(wrong []*argumentError) *argumentError {
 	return &first
 }
 
-// each returns the error for each argument that is wrong.
+// each returns the joined errors about arguments as separate ones.
 func (e *argumentError) each() []*argumentError {
 	own := *e
 	own.others = nil
@@ -383,13 +385,13 @@ func (e *argumentError) each() []*argumentError {
 	return wrong
 }
 
-// Code is the error code, such as "bad_request", of the first wrong argument.
+// Code returns the error code of the first wrong argument, such as "bad_request".
 func (e *argumentError) Code() string { return e.code }
 
-// Field is the name of the first wrong argument: of a parameter its name alone.
+// Field returns the name of the first wrong argument, or of the parameter without "params.".
 func (e *argumentError) Field() string { return strings.TrimPrefix(e.field, "params.") }
 
-// Hint says what to send instead.
+// Hint returns advice about what to send instead.
 func (e *argumentError) Hint() string {
 	if len(e.others) == 0 {
 		return e.hint
@@ -414,7 +416,7 @@ func (e *argumentError) Error() string {
 	return strings.Join(reasons, "; ")
 }
 
-// ownReason says what is wrong with the one argument.
+// ownReason returns the error text without the joined errors.
 func (e *argumentError) ownReason() string {
 	switch {
 	case e.reason == "":

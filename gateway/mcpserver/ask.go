@@ -16,27 +16,26 @@ import (
 
 const (
 	questionID = "confirm"
-	// allowField is the one field of a form that is required, hereField is for the other calls in the folder. Both are
-	// false until the user has chosen.
+	// allowField is the only required field of a form; hereField extends the approval to other calls in the folder.
+	// Both are false by default.
 	allowField = "allow"
 	hereField  = "folder"
 )
 
-// elicitation asks the user of one client for approval of one request.
+// elicitation asks the user, through a client, to approve a request.
 //
-// A client of an earlier protocol version gets a request of the server, and the call waits.
-// Since 2026-07-28 the result of the call says that input is required, and the client sends
-// the call again with the answer and the state that it was given. The state is sealed,
-// because the client returns it as a parameter like any other.
+// In earlier protocol versions the server sends the client a request, and the call waits. Since
+// version 2026-07-28 the result of the call reports that input is required, and the client sends the
+// call again with the answer and an opaque state from that result. The state is sealed, because the
+// client could change it like any other parameter.
 type elicitation struct {
 	sealer  *consent.Sealer
 	params  mcp.CallToolParams
 	modes   askModes
-	pending *mcp.CallToolResult // the request for input that replaces the result
+	pending *mcp.CallToolResult // the request for input, to return in place of the result; nil for none
 }
 
-// sealers creates the key for sealing states when it is first needed. The zero value uses
-// the system clock.
+// sealers creates the sealer of states when it is first needed. The zero value uses the system clock.
 type sealers struct {
 	now func() time.Time
 
@@ -44,9 +43,9 @@ type sealers struct {
 	made *consent.Sealer
 }
 
-// complete adds to a request who sends it, how the user can be asked, and in which form it is answered. The
-// elicitation is nil for a client that cannot ask, or that gets requests of the server; the view for one that does
-// not show it.
+// complete sets the fields of a request that depend on the client: who sends it, how the user can be asked for
+// approval, and the size of the answer. asks is nil if the client cannot ask, or is asked with requests of the server.
+// shown is nil if the client does not show the app.
 func (h handler) complete(
 	peer *transport.Peer, req mcp.CallToolRequest, to *gateway.Request,
 ) (asks *elicitation, shown *view) {
@@ -73,7 +72,7 @@ func (h handler) complete(
 		}
 	}
 	if h.showsApps(peer) {
-		// The view shows a question that the client does not ask: it waits for the user on a page or in the terminal.
+		// If the client does not ask the question, the view shows it while it waits on a page or in the terminal.
 		v := &view{app: h.App}
 		next := to.Ask
 		shown = v
@@ -96,27 +95,27 @@ func (h handler) complete(
 	return asks, shown
 }
 
-// askModes are the ways in which a client can ask its user: it shows a form, or opens a link to a
-// page. One that is far may be on another machine.
+// askModes describes how a client can ask its user: with a form, or by opening a link to a page. far
+// means that the client may be on another machine.
 type askModes struct {
 	form, page, far bool
 	screen          screen
 }
 
-// screen is how much of the message of a form a client shows.
+// screen is the number of rows and bytes of a form's message that a client shows.
 type screen struct{ rows, bytes int }
 
-// screens are those of clients that were tried, by the names that they give themselves. What a client says that it is
-// gives no right: it decides what is worth showing there. Claude Code shows four lines and folds more; Codex and Copilot
-// cut what is longer than the terminal, of which the smallest have 24 lines.
+// screens has the screens of clients that were tested, by the names that they report. The name gives a client no
+// rights: it only affects whether a form is shown. Claude Code shows four lines and folds the rest; Codex and Copilot
+// cut off what does not fit the terminal, and the smallest terminals have 24 lines.
 var screens = map[string]screen{
 	"claude-code":      {4, 1900},
 	"codex-mcp-client": {14, 4000},
 	"copilot-cli":      {14, 4000},
-	"vaultwicket":      {3000, 1 << 20}, // its own command line, which shows questions page by page
+	"vaultwicket":      {3000, 1 << 20}, // our own command line, which shows questions page by page
 }
 
-// screenOf returns the screen of a client. One that was not tried is taken to show three lines.
+// screenOf returns the screen of a client. Untested clients are assumed to show three lines.
 func screenOf(client string) screen {
 	if s, ok := screens[client]; ok {
 		return s
@@ -124,8 +123,8 @@ func screenOf(client string) screen {
 	return screen{3, 240}
 }
 
-// pages are the kinds of pages that the client opens: where the owner has to sign in with a passkey
-// only if there is no other way.
+// pages returns the kinds of pages that the client may open, in order of preference. A page that
+// requires signing in with a passkey is used only if there is no other way.
 func (m askModes) pages() []string {
 	switch {
 	case m.far:
@@ -136,7 +135,7 @@ func (m askModes) pages() []string {
 	return []string{consent.LocalPage, consent.RemotePage}
 }
 
-// ask is the [consent.Asker] for clients that send the call again.
+// ask is the [consent.Asker] for clients that send the call again with the answer.
 func (i *elicitation) ask(ctx context.Context, q consent.Question) consent.Reply {
 	params, page, ok := i.modes.dialog(q)
 	if !ok {
@@ -144,11 +143,11 @@ func (i *elicitation) ask(ctx context.Context, q consent.Question) consent.Reply
 	}
 	bound := consent.Bound{
 		Vault: cmp.Or(q.Vault, "-"), Digest: q.Digest,
-		Caller: cmp.Or(q.Caller, "-") + "\x00" + q.Dialog.Ref, // one that was withdrawn and is asked again is another one
+		Caller: cmp.Or(q.Caller, "-") + "\x00" + q.Dialog.Ref, // a question that was withdrawn and asked again is a new one
 	}
 	if page != nil {
-		bound.Caller += "\x00page" // to have opened a link is no answer to a form
-		params.ElicitationID = ""  // this protocol version has none
+		bound.Caller += "\x00page" // an opened link must not count as the answer to a form
+		params.ElicitationID = ""  // not part of this protocol version
 	}
 	if i.params.RequestState == "" {
 		state, err := i.sealer.Seal(bound, consent.Life)
@@ -168,7 +167,7 @@ func (i *elicitation) ask(ctx context.Context, q consent.Question) consent.Reply
 	switch answer {
 	case consent.Yes, consent.YesHere, consent.Opened:
 	default:
-		err := i.sealer.Spend(i.params.RequestState) // so that it cannot be used again for an approval
+		err := i.sealer.Spend(i.params.RequestState) // so that the state cannot be used for an approval later
 		if err != nil || response == nil {
 			return consent.Void
 		}
@@ -186,7 +185,7 @@ func (i *elicitation) ask(ctx context.Context, q consent.Question) consent.Reply
 	return answer
 }
 
-// answerOf returns the answer to the question that a call has sent, nil if it has none that can be decoded.
+// answerOf returns the answer in the responses that a call contains, nil if there is no valid one.
 func answerOf(responses mcp.InputResponses) *mcp.ElicitationResult {
 	response := responses[questionID]
 	if response.DecodeFor(mcp.MethodElicitationCreate) != nil {
@@ -195,8 +194,8 @@ func answerOf(responses mcp.InputResponses) *mcp.ElicitationResult {
 	return response.Elicitation
 }
 
-// askNow is the [consent.Asker] for clients that get a request of the server. The request stays open when the call
-// ends before the answer: the same call finds what the user has answered then.
+// askNow is the [consent.Asker] for clients that the server sends a request. If the call ends before the answer, the
+// request stays open, and a repeated call gets the answer.
 func askNow(ctx context.Context, client *transport.Peer, modes askModes, q consent.Question) consent.Reply {
 	params, page, ok := modes.dialog(q)
 	if !ok {
@@ -218,7 +217,7 @@ func askNow(ctx context.Context, client *transport.Peer, modes askModes, q conse
 			return
 		}
 		if page == nil && result == nil {
-			replies <- consent.NoWay // it was answered elsewhere
+			replies <- consent.NoWay // the question was decided elsewhere
 			return
 		}
 		reply := consent.Opened
@@ -244,9 +243,9 @@ func askNow(ctx context.Context, client *transport.Peer, modes askModes, q conse
 	case <-ctx.Done():
 	}
 	select {
-	case reply := <-replies: // both at once: the answer counts
+	case reply := <-replies: // the answer arrived together with the end of the call
 		return reply
-	case <-d.Open.Done(): // it comes at once
+	case <-d.Open.Done(): // the goroutine above is about to reply
 		return <-replies
 	default:
 	}
@@ -254,9 +253,9 @@ func askNow(ctx context.Context, client *transport.Peer, modes askModes, q conse
 	return consent.Waiting
 }
 
-// dialog returns what the client is asked: to show a form, if it shows all of the question, or to open the question on
-// a page, if one is open. The form has one field that has to be chosen, because some clients accept an empty form for
-// the user. To open the page approves nothing.
+// dialog returns the parameters of the question for the client: a form, if the client can show the whole question in
+// it, or else a link to a page, if there is one. The form has a required choice, because some clients submit an empty
+// form without asking the user. Opening the page approves nothing. ok is false if the client cannot ask.
 func (m askModes) dialog(q consent.Question) (params mcp.ElicitationParams, page *consent.Page, ok bool) {
 	if m.form && q.Dialog.Form {
 		if text, fits := q.Form(m.screen.rows, m.screen.bytes); fits {
@@ -291,7 +290,7 @@ func (m askModes) dialog(q consent.Question) (params mcp.ElicitationParams, page
 	return params, nil, false
 }
 
-// fieldsOf returns the fields of a form.
+// fieldsOf returns the schema of the fields of a form.
 func fieldsOf(q consent.Question) map[string]any {
 	fields := map[string]any{allowField: map[string]any{"type": "boolean", "title": "Allow this", "default": false}}
 	if q.Folder != "" && !q.Destructive {
@@ -304,9 +303,10 @@ func fieldsOf(q consent.Question) map[string]any {
 	return fields
 }
 
-// replyOf decodes an answer that took a time. A form is an approval if it is accepted with the choice of the user, and
-// nothing that it has not asked for. What comes sooner than a person can read was not answered by one, and neither was
-// a form that was closed. On a page the user is still to answer.
+// replyOf decodes the answer of a client. took is the time since the question was sent. A form is an approval if it was
+// accepted with the choice to allow, and without fields that it did not ask for. An answer that arrives before a person
+// could have read the question does not count, and neither does a form that was closed. If a link was accepted, the
+// user has yet to answer on the page.
 func replyOf(result *mcp.ElicitationResult, q consent.Question, page *consent.Page, took time.Duration) consent.Reply {
 	d := q.Dialog
 	action := mcp.ElicitationResponseActionDecline

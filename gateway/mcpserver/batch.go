@@ -16,12 +16,12 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/mcpserver/transport"
 )
 
-// batchName is the tool for several operations. It is listed with mutations on, and otherwise only
-// if its toolset is configured: reads need no order, and a client can call them in parallel.
+// batchName is the tool for several operations. With mutations off it is listed only if its toolset
+// is configured: reads need no order, and clients can make them in parallel.
 const batchName = "obsidianBatch"
 
-// batchTool describes obsidianBatch. The description of obsidianCli lists what its
-// operations can do. Its hints are those of the worst of them.
+// batchTool returns the definition of obsidianBatch. The description of obsidianCli lists the commands
+// for its operations. The hints are those of the worst command.
 func batchTool(view toolView) mcp.Tool {
 	schema := batchSchema
 	if len(view.vaults) > 1 {
@@ -35,8 +35,8 @@ func batchTool(view toolView) mcp.Tool {
 
 const batchDescription = `obsidianCli commands in order. {"from":"c1","field":"path"} as a value is path, hash, stdout or change.id of an earlier one.`
 
-// batchSchema leaves out what the decoder checks, to save tokens: the types of values and
-// the number of operations. The description and that of obsidianCli explain the names.
+// batchSchema omits constraints that the decoder checks, such as the types of values and the number
+// of operations, to save tokens. The descriptions of this tool and obsidianCli explain the names.
 const batchSchema = `{"type":"object","properties":{` +
 	`"operations":{"type":"array","items":{"type":"object","properties":{` +
 	`"clientId":{"type":"string"},"command":{"type":"string"},"params":{"type":"object","additionalProperties":true},` +
@@ -96,17 +96,18 @@ var (
 
 const listOperations = `send a list, such as [{"clientId": "c1", "command": "daily:read"}]`
 
-// BatchCall are the arguments of obsidianBatch.
+// BatchCall contains the arguments of obsidianBatch.
 type BatchCall struct {
 	gateway.Batch
-	DryRun bool // nothing is made
-	// Propose leaves it for the owner, and Again is the id of the proposal whose place it takes, "" for a new one.
+	DryRun bool // only preview the batch
+	// Propose submits the batch to the owner as a proposal instead of running it. Again is the id of the
+	// proposal that it replaces, "" for a new one.
 	Propose bool
 	Again   string
 }
 
-// DecodeBatch decodes the arguments of obsidianBatch as strictly as those of a single
-// call. The error has the methods Code and Hint.
+// DecodeBatch decodes the arguments of obsidianBatch as strictly as those of a single call. The error
+// has the methods Code and Hint.
 func DecodeBatch(raw []byte) (BatchCall, error) {
 	var b BatchCall
 	fields, err := decodeObject("", raw, batchNames)
@@ -163,7 +164,7 @@ func DecodeBatch(raw []byte) (BatchCall, error) {
 	return b, nil
 }
 
-// decodePropose decodes whether a batch is proposed, and in place of which proposal.
+// decodePropose decodes the argument propose: a boolean, or the id of the proposal to replace.
 func decodePropose(raw json.RawMessage) (proposes bool, again string, err *argumentError) {
 	text := strings.TrimSpace(string(raw))
 	if !strings.HasPrefix(text, `"`) || text == `"true"` || text == `"false"` {
@@ -174,8 +175,8 @@ func decodePropose(raw json.RawMessage) (proposes bool, again string, err *argum
 	return again != "", again, err
 }
 
-// decodeOperation decodes one operation, and adds the size of its texts to total. Beside an error the operation
-// has its name and its command, if those could be decoded.
+// decodeOperation decodes one operation, and adds the size of its texts in bytes to total. Together with an error it
+// returns the id and the command of the operation, if those could be decoded.
 func decodeOperation(field string, raw json.RawMessage, total *int) (o gateway.Operation, err *argumentError) {
 	fields, err := anyObject(field, raw)
 	if err != nil {
@@ -243,7 +244,7 @@ func decodeOperationParams(o *gateway.Operation, field string, raw json.RawMessa
 	return together(wrong)
 }
 
-// decodeReference decodes the place of a value in the result of an earlier operation.
+// decodeReference decodes a reference to a value in the result of an earlier operation.
 func decodeReference(field string, raw json.RawMessage) (ref gateway.Reference, err *argumentError) {
 	fields, err := decodeObject(field, raw, referenceNames)
 	if err != nil {

@@ -29,7 +29,7 @@ func (h handler) call(
 	return h.runDecoded(ctx, client, req, call, refused)
 }
 
-// read handles calls of obsidianRead: the gateway checks that such a call only reads, by the effect of the whole call.
+// read handles calls of obsidianRead. The gateway denies such a call unless its effect is to read.
 func (h handler) read(
 	ctx context.Context, client *transport.Peer, req mcp.CallToolRequest,
 ) (*mcp.CallToolResult, error) {
@@ -38,7 +38,7 @@ func (h handler) read(
 	return h.runDecoded(ctx, client, req, call, refused)
 }
 
-// runDecoded runs a call of obsidianCli or obsidianRead, or refuses one that could not be decoded.
+// runDecoded runs a call of obsidianCli or obsidianRead, or rejects it if it could not be decoded.
 func (h handler) runDecoded(
 	ctx context.Context, client *transport.Peer, req mcp.CallToolRequest, call toolCall, refused *argumentError,
 ) (*mcp.CallToolResult, error) {
@@ -48,7 +48,8 @@ func (h handler) runDecoded(
 	return h.run(ctx, client, req, call, h.form(call.Request))
 }
 
-// typed handles calls of a typed tool, of which the gateway checks what its hints promise.
+// typed returns the handler for calls of a typed tool. If the hints promise that the tool only reads,
+// the gateway enforces that.
 func (h handler) typed(t *typedTool, hints mcp.ToolAnnotation) transport.ToolHandler {
 	return func(ctx context.Context, client *transport.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		call, refused := t.decode(req.Params.RawArguments)
@@ -66,7 +67,7 @@ func (h handler) typed(t *typedTool, hints mcp.ToolAnnotation) transport.ToolHan
 	}
 }
 
-// run runs one call, or previews it, for every tool but obsidianBatch.
+// run runs or previews one call, for every tool except obsidianBatch.
 func (h handler) run(
 	ctx context.Context, client *transport.Peer, req mcp.CallToolRequest, call toolCall, form form,
 ) (*mcp.CallToolResult, error) {
@@ -89,20 +90,20 @@ func (h handler) run(
 	return view.on(withImage(name, answer, result.Image), result.Difference), nil
 }
 
-// printsImages reports whether a call may be answered with an image. Arguments that only mention
-// the command count as well: the price is that the call may wait for others.
+// printsImages reports whether the result of a call may contain an image. Arguments that merely
+// mention the command count as well; the only cost is that the call may have to wait for others.
 func printsImages(_ string, raw json.RawMessage) bool {
 	return bytes.Contains(raw, []byte("attachment"))
 }
 
-// changes reports whether a call of a tool would change something: such calls keep their
-// order. A dry run, or a call that is denied, changes nothing.
+// changes reports whether a call of a tool would change something, because the order of such calls is
+// kept. Dry runs and denied calls change nothing.
 func (h handler) changes(tool string, raw json.RawMessage) bool {
 	return tool != readName && h.Gateway.BatchChanges(operations(tool, raw))
 }
 
-// operations returns what a call of a tool asks for, nothing for a dry run or arguments that are
-// not valid. No arguments are valid both for a single call and a batch.
+// operations returns a call of any tool as a batch, the zero Batch for a dry run or invalid
+// arguments. Arguments are never valid both for a single call and for a batch.
 func operations(tool string, raw json.RawMessage) gateway.Batch {
 	decode := decodeCall
 	t := typedToolNamed(tool)
@@ -118,7 +119,7 @@ func operations(tool string, raw json.RawMessage) gateway.Batch {
 	case t != nil:
 		return gateway.Batch{}
 	}
-	batch, _ := DecodeBatch(raw) // nothing for arguments that are not valid
+	batch, _ := DecodeBatch(raw) // zero if the arguments are invalid
 	if batch.DryRun {
 		return gateway.Batch{}
 	}
@@ -129,17 +130,15 @@ func surface(p *transport.Peer) string {
 	if p.Caller != "" {
 		return "http"
 	}
-	return "mcp" // standard input is one session without a name
+	return "mcp" // standard input has a single session, without a name
 }
 
-// progressInterval is the time between two progress notifications. Most calls end before
-// the first one.
+// progressInterval is the time between progress notifications. Most calls end before the first one.
 const progressInterval = time.Second
 
-// report sends progress notifications for a call that has a progress token: how far it has
-// come where that is known, and the elapsed seconds. The call is to be made with the context
-// that report returns. stop ends the notifications and returns when no more will be sent:
-// clients drop those that arrive after the result.
+// report sends progress notifications for a call that has a progress token: the elapsed seconds, and
+// the progress if it is known. The caller must make the call with the returned context, and call stop
+// before it sends the result. stop returns when no more notifications will be sent.
 func report(ctx context.Context, client *transport.Peer, req mcp.CallToolRequest) (_ context.Context, stop func()) {
 	if req.Params.Meta == nil || req.Params.Meta.ProgressToken == nil {
 		return ctx, func() {}
@@ -170,11 +169,11 @@ func report(ctx context.Context, client *transport.Peer, req mcp.CallToolRequest
 	}
 }
 
-// rising makes the parameters of one notification after the other. The protocol wants
-// progress to rise with each; a count that does not is in the message alone.
+// rising produces the parameters of successive notifications. The protocol requires that progress
+// increase with each, so a count that does not increase appears only in the message.
 type rising struct{ seconds, progress int }
 
-// next returns the parameters for one more second. The count is nil where none is known.
+// next returns the parameters for the next second. count is nil if the progress is unknown.
 func (r *rising) next(count *protocol.Progress) map[string]any {
 	r.seconds++
 	message := fmt.Sprintf("running for %d s", r.seconds)
@@ -199,8 +198,8 @@ const (
 	traceStateKey  = "tracestate"
 )
 
-// traced puts the trace context of a request into the context of its call, and answers a panic of the
-// handler with a fixed text: the panic value can contain text of a note.
+// traced wraps a tool handler. It puts the trace context of the request into the context of the call,
+// and answers a panic with a fixed text, because the panic value can contain note text.
 func traced(log *slog.Logger, next transport.ToolHandler) transport.ToolHandler {
 	return func(ctx context.Context, client *transport.Peer, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
 		if meta := req.Params.Meta; meta != nil {
@@ -217,8 +216,8 @@ func traced(log *slog.Logger, next transport.ToolHandler) transport.ToolHandler 
 	}
 }
 
-// visibleError returns an error as a client may see it, with its hint in the message: a
-// protocol error has no other field for it.
+// visibleError converts an error to the form that a client may see, with its hint in the message:
+// protocol errors have no other field for it.
 func visibleError(err error) error {
 	var e *failure.Error
 	if !errors.As(err, &e) {

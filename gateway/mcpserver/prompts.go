@@ -19,8 +19,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-// listPrompts describes the prompts, sorted by name. The list does not depend on the policy: the texts leave
-// disabled calls out.
+// listPrompts returns the descriptions of the prompts, sorted by name. The list does not depend on the
+// policy; the texts of the prompts omit disabled calls.
 func (h handler) listPrompts() (listed []mcp.Prompt) {
 	for _, p := range allPrompts() {
 		described := mcp.Prompt{Name: p.Name, Title: p.Title, Description: p.Description}
@@ -49,8 +49,8 @@ func (h handler) getPrompt(_ context.Context, _ *transport.Peer, req mcp.GetProm
 	return mcp.NewGetPromptResult(p.Description, []mcp.PromptMessage{message}), nil
 }
 
-// promptTask is a task that a user can start: instructions for a model about which calls to make.
-// The text names only calls that the policy permits, and never contains text of a note.
+// promptTask is a task that a user can start: instructions for a model about the calls to make. The
+// text contains only calls that the policy permits, and never note text.
 type promptTask struct {
 	Name, Title, Description string
 	arguments                []promptArgument
@@ -60,10 +60,10 @@ type promptTask struct {
 // promptArgument is an argument of a prompt. Every argument is optional.
 type promptArgument struct {
 	Name, Description string
-	// check returns what is wrong with a value, "" if it is valid.
+	// check returns why a value is invalid, "" if it is valid.
 	check func(text string) string
-	// suggest returns values to choose from, given the current day; nil for none. They are
-	// never names or texts of notes: the client may not be allowed to see all of them.
+	// suggest returns values to choose from, given the current day; nil for none. They never contain
+	// names or text of notes, because the client may not be allowed to see all of them.
 	suggest func(today time.Time) []string
 }
 
@@ -76,8 +76,8 @@ func PromptNames() []string {
 	return names
 }
 
-// PromptText returns the text of a prompt for a model that uses gw. now is the local time of the
-// user. The error is about an unknown name or an invalid argument.
+// PromptText returns the text of a prompt for a model that uses gw. now is the user's local time. It
+// returns an error for an unknown name or an invalid argument.
 func PromptText(gw *gateway.Gateway, name string, arguments map[string]string, now time.Time) (string, error) {
 	p, err := findPrompt(name)
 	if err != nil {
@@ -123,7 +123,7 @@ func (p promptTask) validate(gw *gateway.Gateway, arguments map[string]string) e
 			return failure.New(failure.CodeBadRequest, hint, "prompt %q: unknown argument %q", p.Name, transport.Clip(name))
 		}
 		if arguments[name] == "" {
-			continue // clients send a field that was left empty like this
+			continue // clients send "" for a field that was left empty
 		}
 		if reason := valid[i].check(arguments[name]); reason != "" {
 			return failure.New(failure.CodeBadRequest, "", "prompt %q: argument %q %s", p.Name, name, reason)
@@ -132,8 +132,8 @@ func (p promptTask) validate(gw *gateway.Gateway, arguments map[string]string) e
 	return nil
 }
 
-// argumentsFor returns the arguments of the prompt. With several vaults, the name of the
-// vault is one of them.
+// argumentsFor returns the arguments of the prompt. If there are several vaults, they include the name
+// of the vault.
 func (p promptTask) argumentsFor(vaults []string) []promptArgument {
 	if len(vaults) < 2 {
 		return p.arguments
@@ -150,16 +150,17 @@ func (p promptTask) argumentsFor(vaults []string) []promptArgument {
 	})
 }
 
-// draft collects the parts of a prompt for the policy in force.
+// draft collects the parts of a prompt under the current policy.
 type draft struct {
 	gateway   *gateway.Gateway
 	arguments map[string]string
 	today     time.Time // see noon
 	steps     []string
-	denied    error // why the first call that was left out is denied
+	denied    error // the denial of the first call that was omitted, nil if none was
 }
 
-// noon is noon in UTC on the local day of now: days can be counted from it.
+// noon returns noon in UTC on the local day of now, so that days can be added without regard to time
+// zones.
 func noon(now time.Time) time.Time {
 	year, month, day := now.Date()
 	return time.Date(year, month, day, 12, 0, 0, 0, time.UTC)
@@ -168,8 +169,8 @@ func noon(now time.Time) time.Time {
 // callParams are the parameters of a call in a prompt: text, integers and flags.
 type callParams map[string]any
 
-// call returns the arguments of obsidianCli for a command. ok is false if the policy denies
-// the call; the prompt must then not mention it.
+// call returns the arguments of obsidianCli for a command. ok is false if the policy denies the call;
+// the prompt must then not mention it.
 func (d *draft) call(command string, params callParams) (text string, ok bool) {
 	req := gateway.Request{Command: command, Vault: d.arguments["vault"], Params: allowlist.Params{}}
 	for name, value := range params {
@@ -196,7 +197,7 @@ func (d *draft) call(command string, params callParams) (text string, ok bool) {
 	return string(encoded), true
 }
 
-// step adds a call to the list, unless the policy denies it.
+// step adds a call to the list, unless the policy denies it. It reports whether it added the call.
 func (d *draft) step(what, command string, params callParams) (permitted bool) {
 	call, ok := d.call(command, params)
 	if ok {
@@ -205,7 +206,7 @@ func (d *draft) step(what, command string, params callParams) (permitted bool) {
 	return ok
 }
 
-// text assembles the prompt: its purpose, the calls, what to do with the results.
+// text assembles the prompt: its purpose, the calls, and what to do with the results.
 func (d *draft) text(aim, then string) string {
 	if len(d.steps) == 0 {
 		return aim + "\n\nThis requires calls of the tool " + toolName + " that are disabled: " + visibleError(
@@ -219,7 +220,7 @@ func (d *draft) text(aim, then string) string {
 }
 
 func (d *draft) day(name string) time.Time {
-	day, _ := parseDay(d.arguments[name], d.today) // it was checked
+	day, _ := parseDay(d.arguments[name], d.today) // validated before
 	return day
 }
 
@@ -230,8 +231,8 @@ func (d *draft) number(name string, fallback int) int {
 	return fallback
 }
 
-// dayParams returns the parameters for the daily note of a day. For today and yesterday
-// the clock of the vault decides.
+// dayParams returns the parameters for the daily note of a day. Today and yesterday are relative, so
+// that the clock of the vault decides.
 func (d *draft) dayParams(day time.Time) callParams {
 	switch {
 	case day.Equal(d.today):
@@ -245,10 +246,10 @@ func (d *draft) dayParams(day time.Time) callParams {
 func isoDate(day time.Time) string { return day.Format(time.DateOnly) }
 
 const (
-	maxDays     = 31    // a month of daily notes fits into one answer
+	maxDays     = 31    // daily notes: a month of them fits into one answer
 	maxCount    = 10    // random notes
-	maxAge      = 36525 // days, as in the allowlist
-	maxTriaged  = 30    // notes that a user decides about in one sitting
+	maxAge      = 36525 // days; the limit in the allowlist
+	maxTriaged  = 30    // notes, as many as a user decides about in one session
 	maxLookBack = 366   // days
 )
 
@@ -256,7 +257,7 @@ var (
 	dateArgument = promptArgument{
 		Name: "date", Description: "YYYY-MM-DD, yesterday, -3d or monday; default: today",
 		check: func(text string) string {
-			switch found, err := parseDay(text, time.Unix(0, 0)); { // any value of today works
+			switch found, err := parseDay(text, time.Unix(0, 0)); { // validity does not depend on today
 			case err != nil:
 				return fmt.Sprintf("is %q: %v", transport.Clip(text), err)
 			case found.Year() < 1:
@@ -278,11 +279,11 @@ var (
 			"daily:append",
 			"heading",
 			allowlist.Params{"content": allowlist.Text("x")},
-		), // headings are text of a note, so none is suggested
+		), // headings are note text, so none are suggested
 	}
 	folderArgument = promptArgument{
 		Name: "folder", Description: "folder of the notes to sort; default: " + defaultInbox,
-		check: valueCheck("files", "folder", nil), // folders may be hidden, so none is suggested
+		check: valueCheck("files", "folder", nil), // folders may be hidden, so none are suggested
 	}
 	topicArgument = promptArgument{
 		Name: "topic", Description: "words that the notes are searched for; default: a briefing on the day",
@@ -290,11 +291,11 @@ var (
 	}
 )
 
-// defaultInbox is the folder that is sorted where no other is given.
+// defaultInbox is the folder to sort if none is given.
 const defaultInbox = "Inbox"
 
-// numberArgument returns an argument for an integer from least to most. The first of the
-// suggested values is the default.
+// numberArgument returns an argument for an integer from least to most. The first suggested value is
+// the default.
 func numberArgument(name, description string, least, most int, suggested ...int) promptArgument {
 	return promptArgument{
 		Name: name, Description: fmt.Sprintf("%s, %d to %d; default: %d", description, least, most, suggested[0]),
@@ -316,7 +317,7 @@ func numberArgument(name, description string, least, most int, suggested ...int)
 	}
 }
 
-// parseDay parses a day. The empty text is today, and a week its first day.
+// parseDay parses a day. The empty text means today, and a week means its first day.
 func parseDay(text string, today time.Time) (time.Time, error) {
 	if text == "" {
 		return today, nil
@@ -325,8 +326,8 @@ func parseDay(text string, today time.Time) (time.Time, error) {
 	return noon(span.First), err
 }
 
-// valueCheck returns the check of an argument that becomes a parameter of a command: it
-// accepts what the parameter accepts. others are the other parameters that are required.
+// valueCheck returns a check for an argument that becomes a command parameter: it accepts the values
+// that the parameter accepts. others are the other required parameters of the command.
 func valueCheck(command, param string, others allowlist.Params) func(text string) string {
 	return func(text string) string {
 		params := allowlist.Params{param: allowlist.Text(text)}

@@ -113,8 +113,8 @@ func weeklyRollup(d *draft) string {
 	)
 }
 
-// keeping says what to do with a text: show it, and then add it to today's note if the
-// policy permits that.
+// keeping returns instructions for a text that the model wrote: to show it, and then to add it to
+// today's note if the policy permits that.
 func (d *draft) keeping(what string) string {
 	params := callParams{"content": "THE " + what}
 	if heading := d.arguments["heading"]; heading != "" {
@@ -146,8 +146,8 @@ func surpriseMe(d *draft) string {
 	)
 }
 
-// Placeholders in calls. They name no note of the user: a call with the path of a hidden
-// note would be left out of the text, which would say that there is one.
+// Placeholders in calls. They must not be names of the user's notes: a call with the path of a hidden
+// note would be omitted from the text, which would reveal that the note exists.
 const (
 	somePath   = "NOTE.md"
 	someFolder = "FOLDER/"

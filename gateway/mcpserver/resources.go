@@ -32,22 +32,22 @@ const (
 	mimeText = "text/plain"
 )
 
-// What clients are told of two resources.
+// Descriptions of two resources, for clients.
 const (
 	commandsSummary = "every command: tier, effect, signature, whether it is permitted, and if not, why and who can change that"
 	helpSummary     = "one command: parameters, tier, effect, whether it is permitted and how the user can change that"
 )
 
-// resource is a resource with one URI.
+// resource is a resource with a fixed URI.
 type resource struct {
 	mcp.Resource
-	unlisted bool // clients find it otherwise
+	unlisted bool // not in the list: clients learn the URI in another way
 	read     func() (text string, err error)
 	meta     map[string]any
 }
 
-// resources returns the resources with one URI, sorted by name. There are no notifications about changes: a
-// client reads again.
+// resources returns the resources with fixed URIs, sorted by name. There are no notifications of
+// changes: a client has to read them again.
 func (h handler) resources() []resource {
 	began := time.Now()
 	document := func(name, title, description string, content func() any) resource {
@@ -58,7 +58,7 @@ func (h handler) resources() []resource {
 			Description: description,
 			MIMEType:    mimeJSON,
 		}
-		read := func() (string, error) { return excerpt.JSON(content()) } // a model reads it
+		read := func() (string, error) { return excerpt.JSON(content()) }
 		return resource{Resource: described, read: read}
 	}
 	all := []resource{
@@ -83,7 +83,7 @@ func (h handler) resources() []resource {
 			}{h.Version, h.Gateway.Status(), int64(time.Since(began).Seconds())}
 		}),
 	}
-	if h.App.Page != nil { // clients find the document of the app by the tools
+	if h.App.Page != nil { // the definitions of tools refer to the document of the app
 		all = append(all, resource{
 			Resource: mcp.Resource{URI: appURI, Name: "difference", MIMEType: appMIME}, unlisted: true,
 			read: func() (string, error) { return h.App.Page(), nil },
@@ -93,7 +93,7 @@ func (h handler) resources() []resource {
 	return all
 }
 
-// described returns the descriptions of the resources that are listed.
+// described returns the descriptions of all resources that are listed.
 func described(all []resource) (listed []mcp.Resource) {
 	for i := range all {
 		if !all[i].unlisted {
@@ -103,7 +103,7 @@ func described(all []resource) (listed []mcp.Resource) {
 	return listed
 }
 
-// templates are the URIs with a part that varies.
+// templates returns the templates of resources whose URIs have a variable part.
 func templates() []mcp.ResourceTemplate {
 	return []mcp.ResourceTemplate{
 		mcp.NewResourceTemplate(helpURI, "help", mcp.WithTemplateTitle("Help"), mcp.WithTemplateMIMEType(mimeText),
@@ -118,8 +118,7 @@ func templates() []mcp.ResourceTemplate {
 	}
 }
 
-// maxURI is the maximum length of a URI that is looked up, in bytes. Valid ones are shorter
-// than a tenth of it.
+// maxURI is the maximum length of a URI in bytes. Valid ones are less than a tenth as long.
 const maxURI = 512
 
 // readResource reads a resource by its URI.
@@ -151,7 +150,7 @@ func (h handler) readResource(
 	return nil, missing(otherURI(described(all), uri))
 }
 
-// otherURI returns which URI to use in place of one that does not exist.
+// otherURI returns advice about the URI to use instead of one that does not exist.
 func otherURI(listed []mcp.Resource, uri string) string {
 	var names []string
 	for i := range listed {
@@ -171,7 +170,7 @@ func otherURI(listed []mcp.Resource, uri string) string {
 	)
 }
 
-// readHelp returns the help of a command, whose name is given plain or percent-encoded.
+// readHelp returns the help of the command in a URI. The name may be percent-encoded.
 func (h handler) readHelp(uri string, missing func(hint string) error) ([]mcp.ResourceContents, error) {
 	name, ok := segment(uri, helpPrefix)
 	if !ok || !allowlist.Exists(name) {
@@ -191,8 +190,8 @@ func (h handler) readHelp(uri string, missing func(hint string) error) ([]mcp.Re
 	return []mcp.ResourceContents{contents}, nil
 }
 
-// segment returns the path segment after the prefix of a URI, decoded once. ok is false if
-// it is empty, more than one segment, or badly encoded.
+// segment returns the path segment after the prefix of a URI, percent-decoded once. ok is false
+// unless there is exactly one valid, non-empty segment.
 func segment(uri, prefix string) (text string, ok bool) {
 	rest, found := strings.CutPrefix(uri, prefix)
 	text, err := url.PathUnescape(rest)
@@ -200,18 +199,18 @@ func segment(uri, prefix string) (text string, ok bool) {
 	return text, found && isOne && err == nil
 }
 
-// maxResource is the maximum size of one resource text, in bytes. A client reads a resource
-// for itself, so it is larger than a result for a model.
+// maxResource is the maximum size of one resource text, in bytes. It is larger than that of a result,
+// because clients read resources for themselves and not for a model.
 const maxResource = 1 << 20
 
-// The keys in the _meta of an output.
+// Keys in the _meta of an output.
 const (
 	metaNext    = "vaultwicket/next"    // URI of the next page
 	metaNotices = "vaultwicket/notices" // notices of the result
 )
 
-// readOutput returns the next page of a truncated result by its cursor, as the tool would return it, with a larger
-// limit.
+// readOutput returns the next page of a truncated result by its cursor. It is the page that the tool would return, but
+// with a larger size limit.
 func (h handler) readOutput(
 	ctx context.Context, from *transport.Peer, uri string, missing func(hint string) error,
 ) ([]mcp.ResourceContents, error) {
@@ -247,11 +246,11 @@ func (h handler) readOutput(
 	return []mcp.ResourceContents{contents}, nil
 }
 
-// maxCompletions is the maximum of the protocol for one result.
+// maxCompletions is the protocol's maximum number of completions in one result.
 const maxCompletions = 100
 
-// completeArgument completes the command of vaultwicket://help/{command} and the arguments of prompts. It
-// never completes the name of a note or a folder or text of a note, because it may be hidden.
+// completeArgument completes the command in vaultwicket://help/{command} and the arguments of
+// prompts. It never suggests names of notes or folders, or note text, because these may be hidden.
 func (h handler) completeArgument(_ context.Context, req mcp.CompleteRequest) (mcp.Completion, error) {
 	argument := req.Params.Argument
 	switch ref := req.Params.Ref.(type) {
@@ -273,8 +272,8 @@ func (h handler) completeArgument(_ context.Context, req mcp.CompleteRequest) (m
 	return mcp.Completion{}, nil
 }
 
-// complete returns the words that begin with the typed text, then those that contain it
-// elsewhere, each in the given order.
+// complete returns the words that begin with the typed text, followed by those that contain it
+// elsewhere. Each group keeps the order of words.
 func complete(typed string, words []string) mcp.Completion {
 	typed = strings.ToLower(typed)
 	var prefixed, containing []string

@@ -17,8 +17,8 @@ import (
 // tool returns the definition of obsidianCli under the current policy: the enabled commands with their parameters,
 // and hints for the worst of them.
 func tool(view toolView) mcp.Tool {
-	// Use only what every client supports: no $ref, no union at the root, every object of the input with an explicit
-	// additionalProperties.
+	// Use only features that every client supports: no $ref, no union at the root, and additionalProperties in every
+	// object of the input.
 	names := make([]string, len(view.enabled))
 	for i, c := range view.enabled {
 		names[i] = c.Name
@@ -55,8 +55,8 @@ func tool(view toolView) mcp.Tool {
 	return t
 }
 
-// annotations are the title of a tool and the hints about the worst of its calls. Clients use the hints to decide
-// whether to ask the user, so all four are set explicitly: mcp-go marks tools as destructive by default.
+// annotations returns the title of a tool and the hints for the worst of its calls. Clients decide by the hints whether
+// to ask the user, so all four are set explicitly: mcp-go marks tools as destructive by default.
 func annotations(title string, worst tiers.Effect, sends bool) mcp.ToolAnnotation {
 	return mcp.ToolAnnotation{
 		Title:           title,
@@ -67,14 +67,15 @@ func annotations(title string, worst tiers.Effect, sends bool) mcp.ToolAnnotatio
 	}
 }
 
-// toolView is the part of the policy in force that tool descriptions depend on. It is
-// computed once for all tools, because it looks at every command.
+// toolView is the part of the current policy that tool descriptions depend on. It is computed once
+// for all tools, because that requires checking every command.
 type toolView struct {
 	vaults  []string
 	enabled []gateway.CommandListing // the commands that are permitted without optional parameters and supported here
 	worst   tiers.Effect             // the worst effect of a permitted call
 	sends   bool                     // a permitted call can send data off the machine
-	// disabled is how many commands the user can enable, and settings with what.
+	// disabled counts the commands that the user could enable; settings are the settings that would
+	// enable them.
 	disabled int
 	settings []string
 }
@@ -107,7 +108,7 @@ func toolViewOf(gw *gateway.Gateway) toolView {
 	return v
 }
 
-// enabling are the settings that enable commands, the one that enables most first.
+// enabling lists the settings that enable commands, in the order of how many they enable.
 var enabling = [...]string{
 	"tier",
 	"allow-mutations",
@@ -118,8 +119,8 @@ var enabling = [...]string{
 	"min-cli-version",
 }
 
-// describe writes the tool description. A model reads it in every conversation, so it says
-// only what cannot be guessed.
+// describe returns the tool description. A model reads it in every conversation, so it contains only
+// what cannot be guessed.
 func describe(view toolView) string {
 	vaults := view.vaults
 	listing := view.enabled
@@ -195,14 +196,14 @@ func describe(view toolView) string {
 	return b.String()
 }
 
-// abbreviations shorten parts that many signatures have in common.
+// abbreviations replace parts that many signatures have in common. says is the legend.
 var abbreviations = [...]struct{ long, short, says string }{
 	{"file= path=", "@", " @ is file= or path=."},
 	{"format=json|tsv|csv", "format=", " format= is json, tsv or csv."},
 	{"heading= block= lines=", "#", " # is heading=, block= or lines=."},
 }
 
-// mark is how a description marks a command that writes or is destructive.
+// mark returns the mark in a description of a command that writes or is destructive, "" for others.
 func mark(e tiers.Effect) string {
 	switch {
 	case e.WorseThan(tiers.Writes):
@@ -217,8 +218,8 @@ func mark(e tiers.Effect) string {
 // go by the hints need not ask before each read.
 const readName = "obsidianRead"
 
-// readTool describes obsidianRead. The description of obsidianCli lists the commands and
-// their parameters.
+// readTool returns the definition of obsidianRead. The description of obsidianCli lists the commands
+// and their parameters.
 func readTool() mcp.Tool {
 	t := mcp.NewToolWithRawSchema(readName, readDescription, json.RawMessage(readSchema))
 	t.RawOutputSchema = json.RawMessage(shortOutputSchema)
@@ -228,8 +229,8 @@ func readTool() mcp.Tool {
 
 const readDescription = `obsidianCli for reading only. Prefer it to read.`
 
-// readSchema allows the other arguments of obsidianCli without describing them again, to
-// save tokens. The decoder is that of obsidianCli and accepts no others.
+// readSchema allows further arguments instead of describing those of obsidianCli again, to save
+// tokens. The decoder, that of obsidianCli, rejects all others.
 const readSchema = `{"type":"object","properties":{"command":{"type":"string"},"params":{"type":"object","additionalProperties":true}},` +
 	`"required":["command"],"additionalProperties":true}`
 

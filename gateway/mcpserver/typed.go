@@ -17,45 +17,45 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// typedTool is a tool for one job, with arguments of its own. It can do nothing that obsidianCli
-// cannot: each call of it is one call of one command, and goes the same way. Its schema and its
-// decoder are made from the same row of [typedTools].
+// typedTool is a tool for one purpose, with its own arguments. It cannot do more than obsidianCli:
+// each call is a call of one command, and takes the same path. Its schema and its decoder are derived
+// from the same row of [typedTools].
 type typedTool struct {
 	Name, Title string
 	Toolset     string // the toolset that lists it
 
 	args       []property
 	operations []operation
-	// paging names the arguments of [paging] that it has.
+	// paging names the arguments in the list [paging] that the tool has.
 	paging []string
-	// writes says that some of its calls can change something.
+	// writes reports whether some of its calls can change something.
 	writes bool
-	// rows says that JSON output is returned as rows, see [typedTool.content].
+	// rows reports whether JSON output is returned as rows, see [typedTool.content].
 	rows bool
 }
 
-// operation is a command that a tool runs.
+// operation is a command that a typed tool can run.
 type operation struct {
 	command     string
 	description string // a sentence of the description, listed if the command is enabled
-	// when names the arguments of which one must be given to select this operation, with
-	// the value is if that is not empty. The operation without it is the default.
+	// when lists arguments: if one of them is given, with the value is unless that is empty, this
+	// operation is selected. The operation with an empty list is the default.
 	when []string
 	is   string
-	// params names the arguments that are parameters of the command.
+	// params lists the arguments that are passed on as command parameters.
 	params []string
-	// flagArgument names the argument whose value is the name of a flag of the command.
+	// flagArgument is the argument whose value is the name of a command flag.
 	flagArgument string
-	// always names the flags that the command always gets.
+	// always lists the flags that are always set.
 	always []string
-	// implied names the flag that the command gets with an argument.
+	// implied maps an argument to the flag that is set if the argument is given.
 	implied map[string]string
-	// objectWith names the flags with which the output is one object. It is not split into
-	// pages by rows, so limit is then a parameter of the command.
+	// objectWith lists the flags with which the output is one object. That cannot be split into pages
+	// by rows, so limit is then passed on as a command parameter.
 	objectWith []string
 }
 
-// typedToolNamed returns the typed tool of that name, or nil.
+// typedToolNamed returns the typed tool with the given name, or nil.
 func typedToolNamed(name string) *typedTool {
 	if i := slices.IndexFunc(typedTools, func(t typedTool) bool { return t.Name == name }); i >= 0 {
 		return &typedTools[i]
@@ -63,7 +63,7 @@ func typedToolNamed(name string) *typedTool {
 	return nil
 }
 
-// pick returns the operation that the arguments select, nil if there is none.
+// pick returns the operation that the given arguments select, nil if there is none.
 func (t *typedTool) pick(given map[string]allowlist.Value) *operation {
 	var fallback *operation
 	for i := range t.operations {
@@ -80,13 +80,12 @@ func (t *typedTool) pick(given map[string]allowlist.Value) *operation {
 	return fallback
 }
 
-// uses reports whether an argument has a meaning for the operation.
+// uses reports whether the operation uses an argument.
 func (o *operation) uses(name string) bool {
 	return name == o.flagArgument || slices.Contains(o.when, name) || slices.Contains(o.params, name)
 }
 
-// commandParams are the parameters of the command of an operation, made from the
-// arguments of a call.
+// commandParams converts the arguments of a call to the parameters of the operation's command.
 func (t *typedTool) commandParams(o *operation, given map[string]allowlist.Value) allowlist.Params {
 	params := allowlist.Params{}
 	for _, name := range o.params {
@@ -110,7 +109,7 @@ func (t *typedTool) commandParams(o *operation, given map[string]allowlist.Value
 	return params
 }
 
-// values returns the values of an argument that selects something in the tool.
+// values returns the valid values of an argument that the tool itself interprets, nil for others.
 func (t *typedTool) values(name string) []string {
 	if i := slices.IndexFunc(t.args, func(a property) bool { return a.Name == name }); i >= 0 {
 		return t.args[i].Values
@@ -118,10 +117,10 @@ func (t *typedTool) values(name string) []string {
 	return nil
 }
 
-// decode decodes the arguments of a call as strictly as those of obsidianCli, and as
-// tolerantly: null, false for a flag and a missing argument are the same, numbers and
-// booleans may be text. Arguments that the policy disables are decoded too, so that the
-// answer can say which setting disables them.
+// decode decodes the arguments of a call with the same rules as those of obsidianCli: null, false for
+// a flag, and a missing argument are equivalent, and numbers and booleans may be strings. Arguments
+// that the policy disables are decoded too, so that the answer can name the setting that disables
+// them.
 func (t *typedTool) decode(raw json.RawMessage) (c toolCall, err *argumentError) {
 	fields, err := decodeObject("", raw, t.names())
 	if err != nil {
@@ -132,7 +131,7 @@ func (t *typedTool) decode(raw json.RawMessage) (c toolCall, err *argumentError)
 		return c, err
 	}
 	o := t.pick(given)
-	for _, name := range slices.Sorted(maps.Keys(given)) { // to ignore one would run another call than the one that was meant
+	for _, name := range slices.Sorted(maps.Keys(given)) { // ignoring one would run a different call than was meant
 		if o.uses(name) {
 			continue
 		}
@@ -183,12 +182,12 @@ func (t *typedTool) decode(raw json.RawMessage) (c toolCall, err *argumentError)
 	}
 	if c.Cursor != "" && len(given) == 0 {
 		c.Command = ""
-		c.Params = nil // the cursor knows which command it was
+		c.Params = nil // the cursor identifies the command
 	}
 	return c, nil
 }
 
-// names are all arguments of the tool, whatever the policy.
+// names returns the names of all arguments of the tool, regardless of the policy.
 func (t *typedTool) names() []string {
 	var names []string
 	for i := range t.args {
@@ -203,8 +202,8 @@ func (t *typedTool) names() []string {
 	return names
 }
 
-// take moves the arguments that are the tool's own out of fields. It leaves out null,
-// and false for a flag. The allowlist checks the values further.
+// take removes the tool's own arguments from fields and decodes them. It omits null, and false for a
+// flag. The allowlist checks the values further.
 func (t *typedTool) take(fields transport.Fields) (map[string]allowlist.Value, *argumentError) {
 	given := map[string]allowlist.Value{}
 	total := 0
@@ -260,7 +259,7 @@ func (t *typedTool) take(fields transport.Fields) (map[string]allowlist.Value, *
 
 func sendOneOf(values []string) string { return "send one of " + strings.Join(values, ", ") }
 
-// rowsResult is a result with rows in place of the text of the output.
+// rowsResult is a result with rows in place of the output text.
 type rowsResult struct {
 	gateway.Result
 	Stdout    *string         `json:"stdout,omitempty"` // hides the one of Result
@@ -271,8 +270,8 @@ type rowsResult struct {
 	Explain   json.RawMessage `json:"explain,omitempty"`
 }
 
-// content returns what a client sees of the result of a call. A tool with rows returns
-// them as JSON instead of as text; if the output is not JSON, such as a part of a row that
+// content returns the result of a call in the form in which the client sees it. A tool with rows
+// returns them as JSON instead of as text. If the output is not JSON, for example a part of a row that
 // is larger than a page, it stays in stdout.
 func (t *typedTool) content(r gateway.Result) any {
 	if !t.rows || !r.Rows() || !json.Valid([]byte(r.Stdout)) {
@@ -301,15 +300,16 @@ const outputRows = `{"type":"object","properties":{` +
 	`"required":["code","message"],"additionalProperties":true}},` +
 	`"required":["ok","command"],"additionalProperties":true}`
 
-// enabledOperation is an operation whose command the policy enables, with the enabled
-// parameters of the command.
+// enabledOperation is an operation whose command the policy enables. command has only the enabled
+// parameters.
 type enabledOperation struct {
 	*operation
 	command allowlist.Command
 }
 
-// describe describes the tool for the policy in force. What cannot lead to a permitted call is
-// left out; ok is false if nothing is left. The hints are those of the worst call that is left.
+// describe returns the definition of the tool under the current policy. It omits everything that
+// cannot lead to a permitted call; ok is false if nothing remains. The hints are those of the worst
+// remaining call.
 func (t *typedTool) describe(gw *gateway.Gateway) (described mcp.Tool, ok bool) {
 	var operations []enabledOperation
 	for i := range t.operations {
@@ -362,13 +362,13 @@ func (o *enabledOperation) param(name string) *allowlist.Param {
 	return nil
 }
 
-// schema uses only what every client supports: no $ref, no union, every object with an
-// explicit additionalProperties.
+// schema returns the JSON Schema of the arguments. It uses only features that every client supports:
+// no $ref, no union, and additionalProperties in every object.
 func (t *typedTool) schema(operations []enabledOperation, worst tiers.Effect, vaults []string) map[string]any {
 	properties := map[string]any{}
 	required := []string{}
 	for _, a := range t.args {
-		// Leave out an argument that cannot lead to a permitted call, and values that cannot.
+		// Omit arguments and values that cannot lead to a permitted call.
 		used := false
 		var values []string
 		for _, o := range operations {
@@ -394,7 +394,7 @@ func (t *typedTool) schema(operations []enabledOperation, worst tiers.Effect, va
 		}
 		a.Values = values
 		properties[a.Name] = a.schema()
-		if a.Required || !slices.ContainsFunc(operations, func(o enabledOperation) bool { // that can do without it
+		if a.Required || !slices.ContainsFunc(operations, func(o enabledOperation) bool { // one of them does not require it
 			p := o.param(a.Name)
 			return p == nil || !p.Required || !slices.Contains(o.params, a.Name)
 		}) {

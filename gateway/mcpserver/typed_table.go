@@ -1,7 +1,7 @@
 package mcpserver
 
-// typedTools is the table of the typed tools, by toolset. The valid values of an argument are
-// those of the parameter of the same name in the allowlist.
+// typedTools is the table of the typed tools, by toolset. The valid values of an argument are those
+// of the parameter with the same name in the allowlist.
 var typedTools = []typedTool{
 	{
 		Name: "daily_note", Title: "Daily note", Toolset: "daily", writes: true, paging: onlyCursor,

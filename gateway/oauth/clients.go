@@ -20,15 +20,14 @@ import (
 )
 
 const (
-	maxName          = 80 // bytes of the name of a client
+	maxName          = 80 // bytes of a client name
 	maxRedirects     = 10
 	maxURI           = 512
-	maxDocument      = 16 << 10 // of a client metadata document, or a registration
+	maxDocument      = 16 << 10 // bytes of a client metadata document or a registration
 	clientFetchLimit = 5 * time.Second
 )
 
-// metadata is how a client describes itself (RFC 7591), in a registration or in a document at its
-// id.
+// metadata is the description of a client (RFC 7591) in a registration, or in a document at the URL that is its id.
 type metadata struct {
 	ID        string   `json:"client_id,omitempty"`
 	Name      string   `json:"client_name,omitempty"`
@@ -38,7 +37,7 @@ type metadata struct {
 	Responses []string `json:"response_types,omitempty"`
 }
 
-// client returns the client that m describes. The error says what is wrong with m.
+// client validates m and returns the client that it describes.
 func (m metadata) client(id string, now time.Time) (Client, error) {
 	switch {
 	case len(m.Redirects) == 0 || len(m.Redirects) > maxRedirects:
@@ -63,7 +62,7 @@ func (m metadata) client(id string, now time.Time) (Client, error) {
 	return Client{ID: id, Name: strings.TrimSpace(name), Redirects: m.Redirects, Added: now}, nil
 }
 
-// refusedSchemes run or show things in a browser.
+// refusedSchemes are schemes that run or show something in a browser, or that other programs handle.
 var refusedSchemes = []string{
 	"javascript",
 	"data",
@@ -82,8 +81,8 @@ var refusedSchemes = []string{
 	"intent",
 }
 
-// checkRedirect says what is wrong with an address to which codes are sent: want https, http on the
-// machine of the user, or a scheme of an app.
+// checkRedirect returns an error unless uri is a valid address to send codes to: https, http on the user's machine, or
+// the scheme of an app.
 func checkRedirect(uri string) error {
 	u, err := url.Parse(uri)
 	switch {
@@ -102,8 +101,8 @@ func checkRedirect(uri string) error {
 	return nil
 }
 
-// redirects reports whether a client has an address: exactly, but for the port of one on the
-// machine of the user, which programs cannot choose (RFC 8252, 7.3).
+// redirects reports whether uri is a redirect address of the client. The match is exact, except for the port of an
+// address on the user's machine, which programs cannot choose (RFC 8252, section 7.3).
 func (c Client) redirects(uri string) bool {
 	asked, err := url.Parse(uri)
 	if err != nil || checkRedirect(uri) != nil {
@@ -122,7 +121,7 @@ func (c Client) redirects(uri string) bool {
 	})
 }
 
-// register adds a client (RFC 7591). A client without a grant makes room for it.
+// register registers a client (RFC 7591). At the limit it removes a client that has no grant.
 func (s *AuthorizationServer) register(r *http.Request) (status int, answer any) {
 	invalid := func(err error) (int, any) {
 		return http.StatusBadRequest, map[string]string{
@@ -165,8 +164,7 @@ func (s *AuthorizationServer) register(r *http.Request) (status int, answer any)
 	}
 }
 
-// clientOf returns the client with an id: one that is registered, or one whose id is the address of
-// its metadata document.
+// clientOf returns the client with an id: a registered one, or one whose id is the URL of its metadata document.
 func (s *AuthorizationServer) clientOf(ctx context.Context, id string) (Client, error) {
 	c, err := s.store.read()
 	if err != nil {
@@ -199,8 +197,8 @@ func (s *AuthorizationServer) clientOf(ctx context.Context, id string) (Client, 
 	return m.client(id, s.Now())
 }
 
-// publicOnly is for a dialer: it refuses addresses of this machine and its networks, which the party
-// that names a client must not reach through this server (SSRF).
+// publicOnly is the Control function of a dialer. It refuses addresses of this machine and its networks, because
+// whoever chooses a client id must not reach them through this server (SSRF).
 func publicOnly(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -215,14 +213,15 @@ func publicOnly(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// notPublic are networks of carriers, and those that lead to addresses of version 4.
+// notPublic lists networks that are globally unicast but not public, such as those of carriers, and IPv6 networks that
+// map to IPv4 addresses.
 var notPublic = []netip.Prefix{
 	netip.MustParsePrefix(
 		"100.64.0.0/10",
 	), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("0.0.0.0/8"),
 }
 
-// decode reads one JSON value of up to limit bytes.
+// decode decodes a JSON document of up to limit bytes.
 func decode(from io.Reader, limit int64, to any) error {
 	text, err := io.ReadAll(io.LimitReader(from, limit+1))
 	if err == nil && int64(len(text)) > limit {
@@ -234,7 +233,7 @@ func decode(from io.Reader, limit int64, to any) error {
 	return err
 }
 
-// isMetadataAddress reports whether the id of a client is the address of its metadata (OAuth Client ID Metadata Document).
+// isMetadataAddress reports whether a client id is the URL of a metadata document (OAuth Client ID Metadata Document).
 func isMetadataAddress(id string) bool {
 	u, err := url.Parse(id)
 	if err != nil || len(id) > maxURI || strings.ContainsAny(id, "#?\\") {

@@ -17,39 +17,39 @@ import (
 )
 
 const (
-	// The keys of an issuer are read again after freshFor, so that one that is withdrawn does not
-	// count, and when a token names a key that is not known, but not more often than every
-	// retryAfter. An issuer that does not answer keeps its keys for keptFor.
+	// The keys of an issuer are fetched again after freshFor, so that withdrawn keys stop being valid,
+	// and when a token names an unknown key, but at most once per retryAfter. If the issuer does not
+	// answer, its keys remain valid for keptFor.
 	freshFor   = 10 * time.Minute
 	retryAfter = 10 * time.Second
 	keptFor    = 24 * time.Hour
 
-	fetchLimit = 5 * time.Second // for a document of the issuer
-	maxFetched = 1 << 20         // bytes of one
-	maxTried   = 20              // keys for a token that names none
+	fetchLimit = 5 * time.Second // for fetching the documents of the issuer
+	maxFetched = 1 << 20         // bytes of a document
+	maxTried   = 20              // keys to try for a token
 )
 
-// keys are the public keys of an issuer, or where it can be asked about tokens (introspects).
+// keys caches the public keys of an issuer or, with introspects, the URL at which it can be asked about tokens.
 type keys struct {
 	issuer      string
 	now         func() time.Time
 	client      *http.Client
 	introspects bool
 
-	mu    sync.Mutex // held while they are read: the tokens of a moment wait for one request
+	mu    sync.Mutex // held while the keys are fetched, so that concurrent tokens wait for one request
 	set   jose.JSONWebKeySet
-	place string    // to ask at
-	read  time.Time // zero before
-	tried time.Time
-	err   error // of the last try
+	place string    // URL for introspection
+	read  time.Time // when fetching last succeeded, zero before
+	tried time.Time // when fetching was last tried
+	err   error     // error of the last try
 }
 
-// refresh reads what the issuer says of itself again where that is due, or where enough reports that
-// something is missing. The error is an [*Unavailable]. It is called under the lock.
+// refresh fetches the keys or the URL of the issuer if that is due, or if enough reports that something is missing. The
+// error is an [*Unavailable]. The caller holds mu.
 func (k *keys) refresh(ctx context.Context, enough func() bool) error {
 	now := k.now()
 	if (!enough() || now.Sub(k.read) >= freshFor) && now.Sub(k.tried) >= retryAfter {
-		// The request of one client must not fail those of others when it is cancelled.
+		// Others may wait for this fetch, so it must not be cancelled with the request of one client.
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchLimit)
 		defer cancel()
 		set, place, err := k.fetch(limited)
@@ -68,7 +68,8 @@ func (k *keys) refresh(ctx context.Context, enough func() bool) error {
 	return nil
 }
 
-// fetch reads where the keys are, and then the keys, or where tokens are asked about.
+// fetch fetches the metadata of the issuer, and then its keys. With introspects it returns the URL for introspection
+// instead of the keys.
 func (k *keys) fetch(ctx context.Context) (set jose.JSONWebKeySet, place string, err error) {
 	var about struct {
 		Issuer string `json:"issuer"`
@@ -89,7 +90,7 @@ func (k *keys) fetch(ctx context.Context) (set jose.JSONWebKeySet, place string,
 	switch {
 	case err != nil:
 		return set, "", err
-	case about.Issuer != k.issuer: // or it would be the metadata of another one (RFC 8414, 3.3)
+	case about.Issuer != k.issuer: // required by RFC 8414, section 3.3
 		return set, "", fmt.Errorf("its metadata is of the issuer %q", about.Issuer)
 	}
 	if err := httpguard.CheckURL(place); err != nil {
@@ -104,14 +105,15 @@ func (k *keys) fetch(ctx context.Context) (set jose.JSONWebKeySet, place string,
 	}
 	for _, one := range raw.Keys {
 		var key jose.JSONWebKey
-		if key.UnmarshalJSON(one) == nil { // others are of kinds that no token here has
+		if key.UnmarshalJSON(one) == nil { // skip unsupported kinds of keys
 			set.Keys = append(set.Keys, key)
 		}
 	}
 	return set, place, nil
 }
 
-// MetadataURLs returns the places of the metadata of an issuer: RFC 8414, and those of openid-configuration.
+// MetadataURLs returns the URLs at which the metadata of an issuer may be: that of RFC 8414, and those of OpenID
+// Connect Discovery.
 func MetadataURLs(issuer string) []string {
 	u, err := url.Parse(issuer)
 	if err != nil {
@@ -144,7 +146,7 @@ func (k *keys) get(ctx context.Context, place string, to any) error {
 	return nil
 }
 
-// do returns the body of the answer to a request.
+// do sends a request and returns the body of the response. A status other than 200 is an error.
 func (k *keys) do(r *http.Request) ([]byte, error) {
 	r.Header.Set("Accept", "application/json")
 	answer, err := k.client.Do(r)

@@ -12,7 +12,7 @@ import (
 	"github.com/go-webauthn/webauthn/webauthn"
 )
 
-// owner is the owner for go-webauthn.
+// owner is the owner of the vault as a user for go-webauthn.
 type owner struct{ content }
 
 func (o owner) WebAuthnID() []byte          { return o.User }
@@ -27,7 +27,8 @@ func (o owner) WebAuthnCredentials() (all []webauthn.Credential) {
 
 var errSetup = errors.New(`this link is not valid any more; "vaultwicket passkey add" prints a new one`)
 
-// beginSetup answers the page that was opened with a code of [SignInStore.NewSetup].
+// beginSetup answers the page for adding a passkey, which sends a code of [SignInStore.NewSetup], with
+// the challenge for the new passkey.
 func (s *AuthorizationServer) beginSetup(r *http.Request) (any, error) {
 	var a asked
 	if err := decode(r.Body, maxBody, &a); err != nil {
@@ -86,7 +87,8 @@ func (s *AuthorizationServer) finishSetup(r *http.Request) (any, error) {
 	return map[string]any{}, nil
 }
 
-// begin gives a page a challenge. It names no passkey, so it says nothing about the owner.
+// begin answers a sign-in page with a challenge. The challenge names no passkeys, so that it reveals
+// nothing about the owner.
 func (s *AuthorizationServer) begin(r *http.Request) (any, error) {
 	options, session, err := s.passkey.BeginDiscoverableLogin(
 		webauthn.WithUserVerification(protocol.VerificationRequired),
@@ -99,8 +101,8 @@ func (s *AuthorizationServer) begin(r *http.Request) (any, error) {
 
 var errPasskey = errors.New("this passkey is not the owner's")
 
-// finish signs the owner in, and answers with what a client asks for, or with a question. Only then
-// is the client looked up: no one else can have this server read an address.
+// finish signs the owner in, and answers with the request of a client or with a question. The client is
+// looked up only after that, so that nobody else can make this server fetch a URL.
 func (s *AuthorizationServer) finish(r *http.Request) (any, error) {
 	t, a, err := s.take(r)
 	if err != nil || t.session.Challenge == "" || t.setup != "" {

@@ -1,15 +1,15 @@
 package oauth
 
-// The authorization server is a small one for the one owner of a vault: the owner signs in with a passkey and grants
-// a client the rights of an agent, within scopes. It issues access tokens for the server that it is part of, and for
-// no other.
+// The authorization server is a small server for the single owner of a vault. The owner signs in with a passkey and
+// grants a client the rights of an agent, limited by scopes. The server issues access tokens only for the MCP server
+// that it is part of.
 //
-// The protocol of OAuth is that of go-oauth2, the one of passkeys that of go-webauthn. What is added here is what
-// OAuth 2.1 and MCP require of them: PKCE with S256 only, exact addresses to return to, codes and refresh tokens
-// that count once, and clients that register themselves or are described at their id.
+// It uses go-oauth2 for OAuth and go-webauthn for passkeys, and adds what OAuth 2.1 and MCP require: only PKCE with
+// S256, exact redirect addresses, single-use codes and refresh tokens, and clients that register themselves or publish
+// their metadata at their id.
 //
-// There is no cookie, so there is nothing that a page of another origin could use: the pages carry what they were
-// given from one request to the next, and each such ticket counts once.
+// It uses no cookies, which pages of other origins could exploit. Instead, the pages pass a ticket from one request to
+// the next, and each ticket is valid once.
 
 import (
 	"cmp"
@@ -43,20 +43,20 @@ import (
 const (
 	codeFor   = time.Minute
 	accessFor = time.Hour
-	ticketFor = 5 * time.Minute // for what a page was given
+	ticketFor = 5 * time.Minute // how long a ticket is valid
 
 	maxBody       = 64 << 10
 	maxTickets    = 200
-	registrations = 60 // a minute, of which one address has a half
+	registrations = 60 // per minute; one address may use half of them
 )
 
 // Paths of the server.
 const (
 	base         = "/oauth/"
 	metadataPath = "/.well-known/oauth-authorization-server"
-	// SetupPath is the page on which a passkey is added, with the code as fragment.
+	// SetupPath is the path of the page for adding a passkey. The code is the fragment of the URL.
 	SetupPath = base + "passkey"
-	// SignInPages is the path before the links to questions.
+	// SignInPages is the path prefix of links to questions.
 	SignInPages  = "/oauth"
 	questionPath = base + "question/"
 )
@@ -64,7 +64,7 @@ const (
 //go:embed pages
 var pages embed.FS
 
-// Agent is an agent whose rights can be granted, as the owner sees it.
+// Agent describes, for the owner, an agent whose rights can be granted.
 type Agent struct {
 	Name   string   `json:"name"`
 	Vaults []string `json:"vaults"`
@@ -73,29 +73,30 @@ type Agent struct {
 
 // ServerConfig configures an [AuthorizationServer]. All fields are required.
 type ServerConfig struct {
-	Resource string         // address of the endpoint of MCP, which tokens are for
-	Scopes   []string       // each includes the ones before it
-	Agents   func() []Agent // that can be granted now
-	// Grantable reports whether an agent is one of them.
+	Resource string         // URL of the MCP endpoint, the audience of the tokens
+	Scopes   []string       // in ascending order: each includes the ones before it
+	Agents   func() []Agent // returns the agents whose rights can currently be granted
+	// Grantable reports whether an agent is among them.
 	Grantable func(agent string) bool
-	// Generation names the credentials of an agent that count: what was granted of another one is void.
-	// counts is false for an agent of which none do.
+	// Generation identifies the valid credentials of an agent: grants of other generations are void.
+	// counts is false if the agent has no valid credentials.
 	Generation func(agent string) (generation string, counts bool)
-	// Question returns the question that waits for the owner under a name, as HTML, and what answers
-	// it; "" if none does.
+	// Question returns the pending question with a reference, as HTML, and a function that answers it;
+	// "" if there is none.
 	Question func(ref string) (html string, answer func(approve bool) error)
 	Style    []byte // style sheet of the pages
-	Reads    []byte // script with which a question is approved after it was read
+	Reads    []byte // script that enables approving a question after it was read
 	Store    *SignInStore
 	Log      *slog.Logger
 	Now      func() time.Time
 }
 
-// AuthorizationServer answers the requests of browsers and clients who sign in. It is safe for concurrent use.
+// AuthorizationServer answers the requests of browsers and clients that sign in. It is safe for
+// concurrent use.
 type AuthorizationServer struct {
 	ServerConfig
 	store   *SignInStore
-	origin  string // of the pages, and the issuer
+	origin  string // origin of the pages, and the issuer
 	passkey *webauthn.WebAuthn
 	oauth   *server.Server
 	tokens  *tokens
@@ -103,28 +104,28 @@ type AuthorizationServer struct {
 
 	mu         sync.Mutex
 	tickets    map[string]ticket
-	minute     time.Time    // of the count
-	registered *shares.Pool // of that minute
+	minute     time.Time    // beginning of the current minute
+	registered *shares.Pool // registrations in that minute
 }
 
-// ticket is what a page was given: a challenge of a passkey, or a request or question that waits
-// for the decision of the owner.
+// ticket is the state of a page between two requests: a challenge for a passkey, or a request or a
+// question that waits for the owner's decision.
 type ticket struct {
 	until   time.Time
 	session webauthn.SessionData
-	setup   string                   // the code of a passkey that is added
-	answer  func(approve bool) error // a question
+	setup   string                   // hash of the code, if a passkey is added
+	answer  func(approve bool) error // answers the question, if there is one
 	request *server.AuthorizeRequest
 	client  Client
-	scopes  []string // that can be granted
+	scopes  []string // the scopes that can be granted
 	payer   shares.Payer
 }
 
-// isChallenge reports whether a ticket is one that anybody can have.
+// isChallenge reports whether the ticket is a challenge, which anybody can request.
 func (t ticket) isChallenge() bool { return t.request == nil && t.answer == nil }
 
-// payerOf returns who pays for what a request without credentials takes: its address. Behind a proxy that is named it is
-// the one for which the proxy sends it, otherwise that of the proxy.
+// payerOf returns the network address to which the resources for a request without credentials are
+// charged. For a trusted proxy RemoteAddr is the address of the client.
 func payerOf(r *http.Request) shares.Payer {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -133,7 +134,7 @@ func payerOf(r *http.Request) shares.Payer {
 	return shares.Network(host)
 }
 
-// NewServer returns a server. The error says what is wrong with the config.
+// NewServer returns an authorization server. It returns an error if the config is invalid.
 func NewServer(c ServerConfig) (*AuthorizationServer, error) {
 	u, err := url.Parse(c.Resource)
 	if err == nil {
@@ -174,7 +175,7 @@ func NewServer(c ServerConfig) (*AuthorizationServer, error) {
 	)
 	manager.SetValidateURIHandler(
 		func(string, string) error { return nil },
-	) // it was compared with those of the client, and the code has it
+	) // checked in wanted, against the addresses of the client
 	manager.MapAuthorizeGenerate(s.tokens)
 	manager.MapAccessGenerate(accessTokens{})
 	manager.MapTokenStorage(s.tokens)
@@ -192,21 +193,21 @@ func NewServer(c ServerConfig) (*AuthorizationServer, error) {
 // Issuer returns the URL of the authorization server.
 func (s *AuthorizationServer) Issuer() string { return s.origin }
 
-// Owns reports whether a path is one of the server.
+// Owns reports whether the authorization server serves a path.
 func (s *AuthorizationServer) Owns(path string) bool {
 	return strings.HasPrefix(path, base) || path == metadataPath
 }
 
-// Holder is whose an access token is.
+// Holder describes the holder of an access token.
 type Holder struct {
 	Agent  string
 	Scopes []string
-	// Identity is the same for all tokens of an agent, until its credentials are renewed. The client
-	// does not matter: some register anew when they ask for more scopes, and go on with their session.
+	// Identity is the same for all tokens of an agent until its credentials are renewed, regardless of
+	// the client: some clients register again when they ask for more scopes, and continue their session.
 	Identity [sha256.Size]byte
 }
 
-// Holder returns whose an access token is, the zero Holder for no one's.
+// Holder returns the holder of an access token, the zero Holder if the token is invalid.
 func (s *AuthorizationServer) Holder(token string) (h Holder) {
 	if !strings.HasPrefix(token, accessPrefix) {
 		return h
@@ -229,8 +230,8 @@ func (s *AuthorizationServer) Holder(token string) (h Holder) {
 	return h
 }
 
-// counts reports whether what was granted of the rights of an agent, in a generation of its
-// credentials, still counts.
+// counts reports whether a grant of an agent's rights, made in a generation of its credentials, is
+// still valid.
 func (s *AuthorizationServer) counts(agent, granted string) bool {
 	generation, counts := s.Generation(agent)
 	return counts && generation == granted
@@ -290,7 +291,7 @@ func (s *AuthorizationServer) ServeHTTP(w http.ResponseWriter, r *http.Request) 
 	}
 }
 
-// page returns the page or the part of one that a request reads.
+// page returns the page, script or style sheet that a request reads. found is false for others.
 func (s *AuthorizationServer) page(r *http.Request) (kind string, text []byte, found bool) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return "", nil, false
@@ -337,7 +338,8 @@ func (s *AuthorizationServer) metadata() map[string]any {
 	}
 }
 
-// mayRegister counts a registration of a client, and reports whether its sender has a share left in this minute.
+// mayRegister counts the registration of a client, and reports whether it is within the limits for
+// this minute.
 func (s *AuthorizationServer) mayRegister(r *http.Request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -360,7 +362,7 @@ func reply(w http.ResponseWriter, status int, answer any) {
 	_, _ = w.Write(text) // the client may have gone
 }
 
-// asked is what the pages send.
+// asked is the body of the requests that the pages send.
 type asked struct {
 	Ticket     string          `json:"ticket"`
 	Code       string          `json:"code"`
@@ -372,13 +374,13 @@ type asked struct {
 	Allow      bool            `json:"allow"`
 }
 
-// give keeps a ticket, and returns its name.
+// give stores a ticket and returns its name. At the limit it evicts a challenge.
 func (s *AuthorizationServer) give(t ticket) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.Now()
 	t.until = now.Add(ticketFor)
-	challenges := map[shares.Payer]int{t.payer: 1} // of each address, with the new one
+	challenges := map[shares.Payer]int{t.payer: 1} // number per address, including the new one
 	for name, old := range s.tickets {
 		if !now.Before(old.until) {
 			delete(s.tickets, name)
@@ -394,7 +396,8 @@ func (s *AuthorizationServer) give(t ticket) string {
 	return name
 }
 
-// evictChallenge drops the oldest challenge of the address that has the most. Tickets of the owner stay.
+// evictChallenge drops the oldest challenge of the address that has the most. It never drops tickets of
+// the owner.
 func (s *AuthorizationServer) evictChallenge(challenges map[shares.Payer]int) {
 	out := ""
 	for name, old := range s.tickets {
@@ -410,7 +413,7 @@ func (s *AuthorizationServer) evictChallenge(challenges map[shares.Payer]int) {
 
 var errTicket = errors.New("this page has expired; open it again from the client")
 
-// take returns what a page was given, once.
+// take decodes a request of a page, and returns the ticket that it names. A ticket can be taken once.
 func (s *AuthorizationServer) take(r *http.Request) (t ticket, a asked, err error) {
 	if err := decode(r.Body, maxBody, &a); err != nil {
 		return t, a, errors.New("not a request of a page")
@@ -425,7 +428,8 @@ func (s *AuthorizationServer) take(r *http.Request) (t ticket, a asked, err erro
 	return t, a, nil
 }
 
-// wanted answers with what a client asks for in the query of the address of the page.
+// wanted validates the authorization request of a client, which is the query of the page's URL. It
+// answers with the choices for the owner, or with a redirect that reports an error to the client.
 func (s *AuthorizationServer) wanted(ctx context.Context, query string) (any, error) {
 	values, err := url.ParseQuery(strings.TrimPrefix(query, "?"))
 	if err != nil {
@@ -476,7 +480,7 @@ func (s *AuthorizationServer) wanted(ctx context.Context, query string) (any, er
 	if len(agents) == 0 {
 		return nil, errors.New("no agent is defined: add a table [agents.NAME] to the settings file")
 	}
-	u, _ := url.Parse(back.RedirectURI) // it was compared
+	u, _ := url.Parse(back.RedirectURI) // valid: checked by redirects
 	return map[string]any{
 		"ticket": s.give(
 			ticket{request: request, client: client, scopes: scopes},
@@ -485,7 +489,7 @@ func (s *AuthorizationServer) wanted(ctx context.Context, query string) (any, er
 	}, nil
 }
 
-// returning answers with the address at which the client continues.
+// returning answers with the redirect address that passes data to the client.
 func (s *AuthorizationServer) returning(request *server.AuthorizeRequest, data map[string]any) (any, error) {
 	data["iss"] = s.origin
 	location, err := s.oauth.GetRedirectURI(request, data)
@@ -519,7 +523,7 @@ func (s *AuthorizationServer) decide(r *http.Request) (any, error) {
 	return s.returning(t.request, s.oauth.GetAuthorizeData(oauth2.Code, info))
 }
 
-// token answers clients: a code or a refresh token for an access token.
+// token answers clients that exchange a code or a refresh token for an access token.
 func (s *AuthorizationServer) token(w http.ResponseWriter, r *http.Request) {
 	refuse := func(code string) {
 		reply(w, http.StatusBadRequest, map[string]string{"error": code})
@@ -539,8 +543,8 @@ func (s *AuthorizationServer) token(w http.ResponseWriter, r *http.Request) {
 		refuse("invalid_target")
 		return
 	}
-	// The client that a code or a refresh token was issued to, and the agent with the generation of its
-	// credentials; of the latter also the scope of the grant. It uses neither up.
+	// Look up the client that the code or refresh token was issued to, the agent and the generation of
+	// its credentials and, for a refresh token, the scope. This does not invalidate either.
 	var client Client
 	agent := ""
 	generation := ""
@@ -580,7 +584,7 @@ func (s *AuthorizationServer) token(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	r.Form.Del("scope") // the answer says what there is
+	r.Form.Del("scope") // the response reports the granted scope
 	if err := s.oauth.HandleTokenRequest(w, r.WithContext(context.WithValue(r.Context(), clientKey{}, client))); err != nil {
 		s.Log.Info("sign-in: " + err.Error())
 	}

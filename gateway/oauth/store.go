@@ -30,18 +30,18 @@ const (
 	lockName = "signin.lock"
 	maxFile  = 4 << 20
 
-	setupFor    = 15 * time.Minute    // how long the link for a passkey is valid
-	refreshFor  = 30 * 24 * time.Hour // without a use
+	setupFor    = 15 * time.Minute    // validity of the link for adding a passkey
+	refreshFor  = 30 * 24 * time.Hour // validity of a grant since its last use
 	maxPasskeys = 20
 	maxClients  = 200
 	maxGrants   = 200
 )
 
-// SignInStore is the file of passkeys, registered clients and grants in a state folder. Of tokens and codes
-// it keeps hashes. It is safe for concurrent use, also by several processes.
+// SignInStore stores passkeys, registered clients and grants in a file in a state folder. It stores
+// tokens and codes only as hashes. It is safe for concurrent use, also by several processes.
 type SignInStore struct{ state string }
 
-// OpenSignInStore returns the store in a state folder, which is created with the first change.
+// OpenSignInStore returns the store in a state folder. The file is created on the first change.
 func OpenSignInStore(state string) *SignInStore { return &SignInStore{state} }
 
 // Passkey is a passkey of the owner.
@@ -51,22 +51,22 @@ type Passkey struct {
 	Credential webauthn.Credential `json:"credential"`
 }
 
-// Grant is what the owner has granted a client. A refresh replaces its token; a token of the grant
-// that was replaced before ends it, because two parties have had it.
+// Grant records the rights that the owner granted to a client. Each refresh replaces the refresh
+// token. If a replaced token is used again, the grant is revoked, because two parties have had it.
 type Grant struct {
 	ID     string `json:"id"`
 	Client Client `json:"client"`
 	Agent  string `json:"agent"`
-	// Generation names the credentials of the agent that counted when the owner decided, see
+	// Generation identifies the credentials of the agent that were valid when the owner decided, see
 	// [ServerConfig.Generation].
 	Generation string    `json:"generation,omitempty"`
 	Scope      string    `json:"scope"`
 	Made       time.Time `json:"made"`
 	Used       time.Time `json:"used"`
-	Refresh    string    `json:"refresh,omitempty"` // the hash of the valid token
+	Refresh    string    `json:"refresh,omitempty"` // hash of the valid refresh token
 }
 
-// Client is a client of OAuth. It is public: it has no secret.
+// Client is a public OAuth client, which has no secret.
 type Client struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name"`
@@ -74,9 +74,9 @@ type Client struct {
 	Added     time.Time `json:"added"`
 }
 
-// content is the file.
+// content is the content of the file.
 type content struct {
-	User     []byte    `json:"user"` // the handle of the owner in passkeys
+	User     []byte    `json:"user"` // the user handle of the owner in passkeys
 	Setup    string    `json:"setup,omitempty"`
 	SetupEnd time.Time `json:"setupEnd,omitzero"`
 	Passkeys []Passkey `json:"passkeys"`
@@ -89,7 +89,7 @@ func hashed(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// read returns the file, the zero content if there is none.
+// read returns the content of the file, the zero content if there is none.
 func (s *SignInStore) read() (c content, err error) {
 	text, err := ownerfiles.Read(filepath.Join(s.state, fileName), maxFile)
 	switch {
@@ -103,7 +103,8 @@ func (s *SignInStore) read() (c content, err error) {
 	return c, nil
 }
 
-// change replaces the file by what edit makes of it, unless edit returns an error.
+// change applies edit to the content and replaces the file. If edit returns an error, the file is left
+// unchanged.
 func (s *SignInStore) change(edit func(*content) error) error {
 	return ownerfiles.UpdateJSON(s.state, fileName, lockName, func() (any, error) {
 		c, err := s.read()
@@ -119,8 +120,8 @@ func (s *SignInStore) change(edit func(*content) error) error {
 	})
 }
 
-// NewSetup returns a code with which one passkey can be added for 15 minutes. It replaces an earlier
-// one.
+// NewSetup returns a code with which one passkey can be added within 15 minutes. It invalidates any
+// earlier code.
 func (s *SignInStore) NewSetup(now time.Time) (code string, err error) {
 	code = rand.Text()
 	return code, s.change(func(c *content) error {
@@ -135,7 +136,7 @@ func (s *SignInStore) List() ([]Passkey, []Grant, error) {
 	return c.Passkeys, c.Grants, err
 }
 
-// Remove removes the passkey or the grant with an id, and reports whether there was one.
+// Remove removes the passkey or the grant with an id. had reports whether there was one.
 func (s *SignInStore) Remove(id string) (had bool, err error) {
 	err = s.change(func(c *content) error {
 		before := len(c.Passkeys) + len(c.Grants)
@@ -147,7 +148,7 @@ func (s *SignInStore) Remove(id string) (had bool, err error) {
 	return had, err
 }
 
-// RemoveAgent removes what was granted of the rights of an agent, and reports whether anything was.
+// RemoveAgent removes all grants of the rights of an agent. had reports whether there were any.
 func (s *SignInStore) RemoveAgent(agent string) (had bool, err error) {
 	isOf := func(g Grant) bool { return g.Agent == agent }
 	c, err := s.read()
@@ -170,14 +171,14 @@ func live(grants []Grant, now time.Time) []Grant {
 
 const (
 	accessPrefix  = "vwt_"
-	refreshPrefix = "vwr_" // before the id of the grant, a dot and the secret
+	refreshPrefix = "vwr_" // followed by the id of the grant, a dot and the secret
 
 	maxCodes  = 100
 	maxAccess = 1000
 )
 
-// tokens keeps codes and access tokens in memory and grants in the file: after a restart a client
-// refreshes its token. It is what go-oauth2 stores with, and generates codes.
+// tokens stores codes and access tokens in memory, and grants in the file: after a restart clients
+// refresh their tokens. It is the token store, the client store and the code generator of go-oauth2.
 type tokens struct {
 	store *SignInStore
 	now   func() time.Time
@@ -185,12 +186,12 @@ type tokens struct {
 	mu     sync.Mutex
 	codes  map[string]*code
 	access map[[sha256.Size]byte]access
-	seen   fs.FileInfo // of the file when it was read
-	file   content
+	seen   fs.FileInfo // of the file when it was last read
+	file   content     // its content then
 }
 
-// code is an authorization code by its hash. One that comes a second time ends the grant that it was
-// exchanged for.
+// code is an authorization code, stored under its hash. If it is used twice, the grant for which it was
+// exchanged is revoked.
 type code struct {
 	info   oauth2.TokenInfo
 	client Client
@@ -207,13 +208,13 @@ type access struct {
 	until time.Time
 }
 
-// codeField is what the tokens of a code have of it.
+// codeField is the extension field in which a token info has the hash of its code.
 const codeField = "code"
 
-// generationKey is where the context of a decision has the generation of the agent's credentials.
+// generationKey is the context key of the generation of the agent's credentials in a decision.
 type generationKey struct{}
 
-// clientKey is where the context of a request has its client, for the store.
+// clientKey is the context key of the client of a request.
 type clientKey struct{}
 
 // GetByID returns the client of the request.
@@ -229,7 +230,7 @@ func (t *tokens) Token(context.Context, *oauth2.GenerateBasic) (string, error) {
 	return rand.Text(), nil
 }
 
-// accessTokens makes access and refresh tokens. A refresh token has the id of its grant.
+// accessTokens generates access and refresh tokens. A refresh token contains the id of its grant.
 type accessTokens struct{}
 
 // Token returns a new access and a new refresh token.
@@ -241,7 +242,7 @@ func (accessTokens) Token(_ context.Context, data *oauth2.GenerateBasic, _ bool)
 	return accessPrefix + rand.Text() + rand.Text(), refreshPrefix + grant + "." + rand.Text(), nil
 }
 
-// grantOf returns the id of the grant of a refresh token, "" for another text.
+// grantOf returns the grant id in a refresh token, "" for any other text.
 func grantOf(refresh string) string {
 	rest, ours := strings.CutPrefix(refresh, refreshPrefix)
 	id, _, whole := strings.Cut(rest, ".")
@@ -251,7 +252,8 @@ func grantOf(refresh string) string {
 	return id
 }
 
-// current returns the file as it is now, nothing if it cannot be used.
+// current returns the current content of the file, without expired grants. It is empty if the file
+// cannot be read.
 func (t *tokens) current() content {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -270,7 +272,7 @@ func (t *tokens) current() content {
 	return t.file
 }
 
-// Create keeps a code, or the tokens of a grant.
+// Create stores a code, or the tokens of a grant.
 func (t *tokens) Create(ctx context.Context, info oauth2.TokenInfo) error {
 	now := t.now()
 	client, _ := ctx.Value(clientKey{}).(Client)
@@ -325,7 +327,7 @@ func (t *tokens) Create(ctx context.Context, info oauth2.TokenInfo) error {
 	if err != nil {
 		return err
 	}
-	t.mu.Lock() // not before: every call asks whose its token is
+	t.mu.Lock() // not during the change above: every call takes this lock to look up its token
 	defer t.mu.Unlock()
 	if hasCode {
 		if known := t.codes[from.GetExtension().Get(codeField)]; known != nil {
@@ -341,7 +343,8 @@ func (t *tokens) Create(ctx context.Context, info oauth2.TokenInfo) error {
 	return nil
 }
 
-// GetByCode uses a code up, whether the rest of the request is right or not.
+// GetByCode returns the info of a code and marks it as used, whether or not the rest of the request is
+// valid.
 func (t *tokens) GetByCode(_ context.Context, text string) (oauth2.TokenInfo, error) {
 	t.mu.Lock()
 	known := t.codes[hashed(text)]
@@ -363,7 +366,8 @@ func (t *tokens) GetByCode(_ context.Context, text string) (oauth2.TokenInfo, er
 	return known.info, nil
 }
 
-// GetByRefresh uses a refresh token up. One that was used before ends its grant.
+// GetByRefresh returns the info of a refresh token and invalidates it. A token that was used before
+// revokes its grant.
 func (t *tokens) GetByRefresh(_ context.Context, text string) (info oauth2.TokenInfo, err error) {
 	id := grantOf(text)
 	err = t.store.change(func(c *content) error {
@@ -390,7 +394,8 @@ func (t *tokens) GetByRefresh(_ context.Context, text string) (info oauth2.Token
 	return info, err
 }
 
-// What go-oauth2 removes was used up, or is replaced with what follows it.
+// The Remove methods do nothing: a code or token that go-oauth2 removes was already invalidated, or will be
+// replaced.
 
 // RemoveByCode does nothing.
 func (t *tokens) RemoveByCode(context.Context, string) error { return nil }
@@ -401,5 +406,5 @@ func (t *tokens) RemoveByAccess(context.Context, string) error { return nil }
 // RemoveByRefresh does nothing.
 func (t *tokens) RemoveByRefresh(context.Context, string) error { return nil }
 
-// GetByAccess returns nothing: see [AuthorizationServer.Holder].
+// GetByAccess returns nothing. Use [AuthorizationServer.Holder].
 func (t *tokens) GetByAccess(context.Context, string) (oauth2.TokenInfo, error) { return nil, nil }

@@ -1,11 +1,12 @@
-// Package oauth checks access tokens of an authorization server that other people run: vaultwicket
-// is then a resource server of OAuth 2.1. An access token is a JWT (RFC 9068) with the signature of
-// a key of the issuer, or one that the issuer says is active (introspection, RFC 7662). It counts
-// only if it was issued for this server (the audience, RFC 8707), and its times fit.
+// Package oauth verifies access tokens of an external authorization server, for which vaultwicket is an
+// OAuth 2.1 resource server. An access token is a JWT (RFC 9068) signed with a key of the issuer, or a
+// token that the issuer reports as active (introspection, RFC 7662). It is valid only if it was issued
+// for this server (audience, RFC 8707) and has not expired.
 //
-// A [Verifier] knows no agent and no command: a [Token] says what the issuer says of its holder.
+// A [Verifier] has no notion of agents and commands: a [Token] contains what the issuer asserts about
+// its holder.
 //
-// Where nobody else runs an authorization server, [AuthorizationServer] is one for the owner of the vault.
+// If there is no external authorization server, [AuthorizationServer] is one for the owner of the vault.
 package oauth
 
 import (
@@ -23,7 +24,7 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
-	strict "github.com/go-jose/go-jose/v4/json" // a key twice, or in another case, is not one
+	strict "github.com/go-jose/go-jose/v4/json" // rejects duplicate keys, and does not ignore case
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"github.com/vaultwicket/vaultwicket/internal/httpguard"
@@ -31,52 +32,52 @@ import (
 )
 
 const (
-	leeway = 30 * time.Second // between the clocks of the issuer and of this machine
+	leeway = 30 * time.Second // tolerated difference between the clocks of the issuer and this machine
 
-	// A token that was verified is known for up to verifiedFor, so that a key that the issuer
-	// withdraws ends its tokens. maxVerified bounds how many are known.
+	// A verified token is cached for up to verifiedFor. The limit makes tokens invalid soon after the
+	// issuer withdraws their key. maxVerified bounds the number of cached tokens.
 	verifiedFor   = 5 * time.Minute
-	introspectFor = time.Minute // the same for one that the issuer was asked about
+	introspectFor = time.Minute // the limit for tokens verified by introspection
 	maxVerified   = 1000
 
-	maxSubject = 256 // bytes of a value of a claim, which messages repeat
+	maxSubject = 256 // bytes of a claim value, because messages repeat it
 )
 
-// algorithms are those of signatures with a key pair. A secret that both sides know is not among
-// them: a party that can check such a token can make one.
+// algorithms lists the accepted signature algorithms. They all use key pairs: with a shared secret,
+// whoever can verify a token could also forge one.
 var algorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }
 
 // Config configures a [Verifier]. Issuer, Resource and Claim are required.
 type Config struct {
-	Issuer   string           // URL of the authorization server, as its tokens have it
+	Issuer   string           // URL of the authorization server, as in its tokens
 	Resource string           // URL of this server, the audience of its tokens
-	Claim    string           // the claim that says whose a token is, such as "sub"
-	Now      func() time.Time // nil is the system clock
-	// ClientID and Secret are those of this server at the issuer, which is then asked about each
-	// token. Without an id tokens are signed JWTs.
+	Claim    string           // the claim that identifies the holder, such as "sub"
+	Now      func() time.Time // nil means the system clock
+	// ClientID and Secret are the credentials of this server for introspection at the issuer. Without
+	// a ClientID, tokens must be signed JWTs.
 	ClientID, Secret string
 }
 
-// Token is what an access token says that was verified.
+// Token contains the claims of a verified access token.
 type Token struct {
-	Subjects []string // the values of the claim, none if the token does not have it
+	Subjects []string // the values of Config.Claim, empty if the token does not have it
 	Scopes   []string
-	// Holder is the same for all tokens of a user of the issuer. The client does not matter: some
-	// register anew when they ask for more scopes, and go on with their session.
+	// Holder is the same for all tokens of a user of the issuer, regardless of the client: some clients
+	// register again when they ask for more scopes, and continue their session.
 	Holder [sha256.Size]byte
-	// Issued is when the issuer issued it, zero where it does not say.
+	// Issued is when the token was issued, zero if it does not say.
 	Issued  time.Time
 	expires time.Time
 }
 
-// Invalid is why an access token does not count.
+// Invalid is the error of an invalid access token.
 type Invalid struct{ Reason string }
 
 func (e *Invalid) Error() string { return "invalid access token: " + e.Reason }
 
-// Unavailable says that a token cannot be checked now, because the issuer does not answer.
+// Unavailable means that a token cannot be verified at present, because the issuer does not answer.
 type Unavailable struct{ cause error }
 
 func (e *Unavailable) Error() string {
@@ -90,22 +91,23 @@ func (e *Unavailable) Unwrap() error { return e.cause }
 type Verifier struct {
 	Config
 	keys keys
-	// asks are the tokens that the issuer is asked about: anyone can send some, by their address. Those that counted before
-	// are asked about again beside them, by their holders: what strangers send does not delay them.
+	// asks queues introspection requests for unknown tokens, which anyone can send, by network address.
+	// asksAgain queues those for tokens that were valid before, by holder, so that strangers cannot
+	// delay them.
 	asks, asksAgain *shares.Line
 
 	mu       sync.Mutex
 	verified map[[sha256.Size]byte]known
 }
 
-// known is a token that was verified, and until when that counts.
+// known is a cached token, and when it must be verified again.
 type known struct {
 	token Token
 	until time.Time
 }
 
-// New returns a verifier. It only allocates: the issuer is asked for its keys when the first token
-// comes. The error says what is wrong with the config.
+// New returns a verifier. It does not contact the issuer: that happens for the first token. It returns
+// an error if the config is invalid.
 func New(c Config) (*Verifier, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -133,8 +135,8 @@ func New(c Config) (*Verifier, error) {
 	}, nil
 }
 
-// Looks reports whether a bearer token may be one of the issuer. Tokens of agents have a prefix: no
-// one else is sent them.
+// Looks reports whether a bearer token may come from the issuer, by its format. Tokens of agents have
+// a prefix, and must not be sent to the issuer.
 func (v *Verifier) Looks(token string) bool {
 	if !v.keys.introspects {
 		return strings.Count(token, ".") == 2
@@ -142,7 +144,7 @@ func (v *Verifier) Looks(token string) bool {
 	return !strings.HasPrefix(token, "vwa_") && len(token) <= maxOpaque
 }
 
-// Verify returns what a token says. The error is an [*Invalid] or an [*Unavailable].
+// Verify verifies a token and returns its content. The error is an [*Invalid] or an [*Unavailable].
 func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
 	sum := sha256.Sum256([]byte(text))
 	now := v.Now()
@@ -180,10 +182,10 @@ func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
 	}
 	token := Token{}
 	if err == nil {
-		for _, claim := range slices.Concat(texts(all["scope"]), texts(all["scp"])) { // each a text with words, or a list
+		for _, claim := range slices.Concat(texts(all["scope"]), texts(all["scp"])) { // each is a text of words, or a list
 			token.Scopes = append(token.Scopes, strings.Fields(claim)...)
 		}
-		identity, _ := json.Marshal([]string{standard.Issuer, standard.Subject}) // only text
+		identity, _ := json.Marshal([]string{standard.Issuer, standard.Subject}) // cannot fail for strings
 		token.Subjects, token.expires = texts(all[v.Claim]), standard.Expiry.Time()
 		token.Issued = standard.IssuedAt.Time()
 		token.Holder = sha256.Sum256(append([]byte("oauth\x00"), identity...))
@@ -198,7 +200,7 @@ func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
 		if len(v.verified) < maxVerified {
 			break
 		}
-		delete(v.verified, other) // the order of a map is random, and it is only verified again
+		delete(v.verified, other) // any of them: the only cost is to verify it again
 	}
 	until := now.Add(keeps)
 	if token.expires.Before(until) {
@@ -208,11 +210,11 @@ func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
 	return token, nil
 }
 
-// signed decodes the claims of a JWT that a key of the issuer has signed. The error is an [*Invalid]
-// or an [*Unavailable].
+// signed verifies the signature of a JWT with the keys of the issuer, and decodes its claims into
+// standard and all. The error is an [*Invalid] or an [*Unavailable].
 func (v *Verifier) signed(ctx context.Context, text string, standard *jwt.Claims, all *map[string]any) error {
 	signed, err := jwt.ParseSigned(text, algorithms)
-	if err != nil || len(signed.Headers) != 1 || strings.ContainsAny(text, "\r\n") { // base64 skips line ends
+	if err != nil || len(signed.Headers) != 1 || strings.ContainsAny(text, "\r\n") { // the base64 decoder ignores line ends
 		return &Invalid{"it is not a signed JWT"}
 	}
 	head := signed.Headers[0]
@@ -233,7 +235,7 @@ func (v *Verifier) signed(ctx context.Context, text string, standard *jwt.Claims
 		})
 	}
 	v.keys.mu.Lock()
-	err = v.keys.refresh(ctx, func() bool { return len(fitting()) > 0 }) // a key that is not known may be new
+	err = v.keys.refresh(ctx, func() bool { return len(fitting()) > 0 }) // an unknown key may be new
 	found := fitting()
 	v.keys.mu.Unlock()
 	if err != nil {
@@ -249,7 +251,7 @@ func (v *Verifier) signed(ctx context.Context, text string, standard *jwt.Claims
 	return nil
 }
 
-// texts returns a value of a claim as texts: one, or several in a list.
+// texts returns the texts in a claim, which may be a string or a list. It omits empty and too long ones.
 func texts(value any) (list []string) {
 	switch v := value.(type) {
 	case string:
@@ -265,19 +267,19 @@ func texts(value any) (list []string) {
 }
 
 const (
-	asksAtOnce = 8
-	maxOpaque  = 4 << 10 // bytes of a token
+	asksAtOnce = 8       // concurrent introspection requests
+	maxOpaque  = 4 << 10 // bytes of a token for introspection
 )
 
-// turn is who waits in which line before the issuer is asked.
+// turn selects the queue in which to wait for introspection, and as whom.
 type turn struct {
 	line *shares.Line
 	who  string
 }
 
-// introspected returns what the issuer says of a token that it calls active (RFC 7662). The error is
-// an [*Invalid] or an [*Unavailable]. What the issuer leaves out of the issuer and the expiry it has
-// checked itself; the audience has to be there.
+// introspected asks the issuer about a token (RFC 7662), and decodes the claims into standard and all.
+// The error is an [*Invalid] or an [*Unavailable]. Claims for the issuer and the expiry may be missing,
+// because the issuer has checked them itself; the audience is required.
 func (v *Verifier) introspected(ctx context.Context, as turn, text string, standard *jwt.Claims, all *map[string]any) error {
 	v.keys.mu.Lock()
 	err := v.keys.refresh(ctx, func() bool { return v.keys.place != "" })
@@ -302,7 +304,7 @@ func (v *Verifier) introspected(ctx context.Context, as turn, text string, stand
 		return &Unavailable{err}
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.SetBasicAuth(url.QueryEscape(v.ClientID), url.QueryEscape(v.Secret)) // RFC 6749, 2.3.1
+	r.SetBasicAuth(url.QueryEscape(v.ClientID), url.QueryEscape(v.Secret)) // RFC 6749, section 2.3.1
 	answer, err := v.keys.do(r)
 	if err == nil {
 		err = strict.Unmarshal(answer, all)

@@ -24,13 +24,13 @@ import (
 
 const (
 	maxTries    = 4
-	firstPause  = 500 * time.Millisecond // doubled each time, and up to half as long again
-	maxAnswer   = 64 << 10               // an answer is a number and a sentence
+	firstPause  = 500 * time.Millisecond // doubled for each retry, plus a random part of up to a half
+	maxAnswer   = 64 << 10               // an answer contains only a number and a sentence
 	dialTimeout = 5 * time.Second
 )
 
-// exporter sends spans to a collector. The SDK calls it from one goroutine. It logs failures
-// itself and returns no errors: the SDK would print each.
+// exporter sends spans to a collector. The SDK calls it from one goroutine. It logs failures itself and
+// returns no errors, because the SDK would print each of them.
 type exporter struct {
 	to      collector
 	version string
@@ -38,7 +38,7 @@ type exporter struct {
 	warn    *warner
 	pause   func(ctx context.Context, d time.Duration) error
 	life    context.Context
-	giveUp  context.CancelFunc // cancels what is being sent
+	giveUp  context.CancelFunc // cancels life, and with it requests in progress
 }
 
 func newExporter(to collector, version string, warn *warner) *exporter {
@@ -54,7 +54,7 @@ func newExporter(to collector, version string, warn *warner) *exporter {
 	return e
 }
 
-// pause waits for d, but no longer than ctx lasts.
+// pause waits for d, or until ctx is done.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -66,12 +66,12 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// ExportSpans sends spans, with retries, within the timeout of the collector for all tries.
+// ExportSpans sends spans. The timeout of the collector covers all retries.
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	if len(spans) == 0 {
 		return nil
 	}
-	if err := e.life.Err(); err != nil { // the SDK goes on after it has been told to end
+	if err := e.life.Err(); err != nil { // the SDK may call this even after Shutdown
 		e.warn.lost(len(spans), err)
 		return nil
 	}
@@ -114,7 +114,7 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 		}
 		all = append(all, m)
 	}
-	from := spans[0] // they are of one provider and one scope
+	from := spans[0] // all have the same provider and scope
 	body, err := json.Marshal(message{"resourceSpans": []message{{
 		"resource": message{"attributes": attributesOf(from.Resource().Attributes())},
 		"scopeSpans": []message{
@@ -137,11 +137,11 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	return nil
 }
 
-// Shutdown does nothing: the SDK exports before it calls it.
+// Shutdown does nothing: the SDK exports the remaining spans before it calls it.
 func (e *exporter) Shutdown(context.Context) error { return nil }
 
-// deliver posts the body until the collector accepts it or rejects it for good, or the time
-// is over.
+// deliver posts the body, with up to maxTries tries, until the collector accepts it or permanently
+// rejects it, or ctx is done.
 func (e *exporter) deliver(ctx context.Context, body []byte) error {
 	wait := firstPause
 	for try := 1; ; try++ {
@@ -160,23 +160,23 @@ func (e *exporter) deliver(ctx context.Context, body []byte) error {
 	}
 }
 
-// retryable is a failure after which another try makes sense.
+// retryable is an error after which another try may succeed.
 type retryable struct {
 	reason string
-	after  time.Duration // that the collector asks for
+	after  time.Duration // minimum delay that the collector asks for
 }
 
 func (n *retryable) Error() string { return n.reason }
 
-// refusedStatus is the status of a collector that does not take a request.
+// refusedStatus is the error of a collector that rejects a request with an HTTP status.
 type refusedStatus struct{ code int }
 
 func (e *refusedStatus) Error() string {
 	return fmt.Sprintf("the collector answers with status %d", e.code)
 }
 
-// post sends the body once, and reads the answer: how many of what was sent the collector refuses
-// for good, and why.
+// post sends the body once. refused is the number of items that the collector permanently rejected, and
+// reason is its explanation.
 func (e *exporter) post(ctx context.Context, body []byte) (refused int, reason string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.to.url, bytes.NewReader(body))
 	if err != nil {
@@ -188,7 +188,7 @@ func (e *exporter) post(ctx context.Context, body []byte) (refused int, reason s
 	answer, err := e.client.Do(req)
 	if err != nil {
 		if at := (*url.Error)(nil); errors.As(err, &at) {
-			err = at.Err // without the address of the collector, which can contain a secret
+			err = at.Err // omits the address of the collector, which can contain a secret
 		}
 		return 0, "", &retryable{reason: err.Error()}
 	}
@@ -199,7 +199,7 @@ func (e *exporter) post(ctx context.Context, body []byte) (refused int, reason s
 	}
 	switch code := answer.StatusCode; code {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		seconds, _ := strconv.ParseUint(answer.Header.Get("Retry-After"), 10, 16) // a date is not looked at
+		seconds, _ := strconv.ParseUint(answer.Header.Get("Retry-After"), 10, 16) // dates are ignored
 		return 0, "", &retryable{
 			fmt.Sprintf("the collector answers with status %d", code),
 			time.Duration(seconds) * time.Second,
@@ -213,17 +213,17 @@ func (e *exporter) post(ctx context.Context, body []byte) (refused int, reason s
 	return refused, reason, nil
 }
 
-// refusedPart returns how many of what was sent the collector did not take, by its answer, and why.
+// refusedPart returns the number of rejected items and the reason in the answer of a collector.
 func refusedPart(answer []byte) (refused int, reason string) {
 	var taken struct {
 		PartialSuccess struct {
-			RejectedSpans      json.RawMessage `json:"rejectedSpans"` // a number or its text
+			RejectedSpans      json.RawMessage `json:"rejectedSpans"` // a number, also as a string
 			RejectedLogRecords json.RawMessage `json:"rejectedLogRecords"`
 			ErrorMessage       string          `json:"errorMessage"`
 		} `json:"partialSuccess"`
 	}
 	if json.Unmarshal(answer, &taken) != nil {
-		return 0, "" // it was accepted, whatever the text says
+		return 0, "" // the status was that of success
 	}
 	refused, _ = strconv.Atoi(
 		string(bytes.Trim(append(taken.PartialSuccess.RejectedSpans, taken.PartialSuccess.RejectedLogRecords...), `"`)),
@@ -234,7 +234,7 @@ func refusedPart(answer []byte) (refused int, reason string) {
 	return max(0, refused), reason
 }
 
-// message is a message of OTLP in JSON: identifiers are hexadecimal and numbers of 64 bits are text.
+// message is an OTLP message in JSON. Identifiers are hexadecimal, and 64-bit numbers are strings.
 type message = map[string]any
 
 const (
@@ -245,7 +245,7 @@ const (
 
 func nanoseconds(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 
-// attributesOf converts the kinds of values that our spans and resources have. Others become text.
+// attributesOf converts attributes to OTLP. Values other than integers and booleans become strings.
 func attributesOf(attributes []attribute.KeyValue) []message {
 	all := []message{}
 	for _, a := range attributes {
@@ -263,11 +263,11 @@ func attributesOf(attributes []attribute.KeyValue) []message {
 
 func textOf(text string) message { return message{"stringValue": text} }
 
-// warnEvery is the least time between two warnings: a collector that is down for a day must
-// not fill a log.
+// warnEvery is the minimum time between two warnings, so that a collector that is down for a day does
+// not fill the log.
 const warnEvery = time.Minute
 
-// warner logs that spans are lost, at most once a minute.
+// warner logs that spans are lost, at most once per warnEvery.
 type warner struct {
 	log *slog.Logger
 	now func() time.Time
@@ -277,7 +277,7 @@ type warner struct {
 	spans int // lost since the last warning
 }
 
-// lost counts spans that were not accepted, and logs a warning if it is time.
+// lost counts lost spans, and logs a warning if one is due.
 func (w *warner) lost(spans int, err error) {
 	w.mu.Lock()
 	w.spans += spans
@@ -293,42 +293,41 @@ func (w *warner) lost(spans int, err error) {
 	w.log.Warn("traces cannot be sent", "reason", err.Error(), "lostSpans", lost)
 }
 
-// sdkErrors is the log of the SDK.
+// sdkErrors is a slog.Handler for the log of the SDK.
 type sdkErrors struct{ *warner }
 
-// Enabled takes errors.
+// Enabled reports whether the level is that of errors.
 func (sdkErrors) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelError }
 
-// Handle uses the message without its attributes.
+// Handle logs the message without its attributes, which can contain secrets.
 func (s sdkErrors) Handle(_ context.Context, r slog.Record) error {
 	s.lost(0, errors.New("OpenTelemetry: "+r.Message))
 	return nil
 }
 
-// WithAttrs ignores them.
+// WithAttrs ignores the attributes.
 func (s sdkErrors) WithAttrs([]slog.Attr) slog.Handler { return s }
 
-// WithGroup ignores it.
+// WithGroup ignores the group.
 func (s sdkErrors) WithGroup(string) slog.Handler { return s }
 
-// Logs sends log records to a collector as OTLP over HTTP in JSON. It is used by one goroutine at a
-// time.
+// Logs sends log records to a collector, as OTLP over HTTP in JSON. It is not safe for concurrent use.
 type Logs struct {
 	exporter *exporter
 	version  string
 }
 
-// LogRecord is a log record. Attributes are names and values; those with the value "" are left out.
+// LogRecord is a log record. Attributes are pairs of a name and a value; empty values are omitted.
 type LogRecord struct {
 	Time       time.Time
-	Warn       bool // more than informational
+	Warn       bool // severity is warning instead of informational
 	Text       string
 	Attributes [][2]string
 }
 
-// OpenLogs returns what sends to the address of a collector, such as http://localhost:4318/v1/logs,
-// with the headers that the variables of OpenTelemetry name. The error is for a wrong address or a
-// [*failure.RequestError].
+// OpenLogs returns Logs for the address of a collector, such as http://localhost:4318/v1/logs. It uses
+// the headers in the variables of OpenTelemetry. The error is a [*failure.RequestError] for an invalid
+// variable, and otherwise about the address.
 func OpenLogs(address string, getenv func(string) string, version string) (*Logs, error) {
 	u, err := url.Parse(address)
 	hasPath := err == nil && u.Path != "" && u.Path != "/"
@@ -351,8 +350,8 @@ const (
 	severityWarn = 13 // SEVERITY_NUMBER_WARN
 )
 
-// Send sends records once. refused are those that the collector does not take and never will, with
-// its reason; after an error none was taken, and another try makes sense.
+// Send sends records once. refused is how many of them the collector permanently rejected, and reason is
+// its explanation. After an error none was accepted, and another try may succeed.
 func (l *Logs) Send(ctx context.Context, records []LogRecord) (refused int, reason string, err error) {
 	var all []message
 	for _, r := range records {
@@ -387,11 +386,11 @@ func (l *Logs) Send(ctx context.Context, records []LogRecord) (refused int, reas
 	return refused, reason, err
 }
 
-// Close closes what is open.
+// Close cancels requests in progress and closes idle connections.
 func (l *Logs) Close() {
 	l.exporter.giveUp()
 	l.exporter.client.CloseIdleConnections()
 }
 
-// isWeb reports whether an address is that of a host in the web.
+// isWeb reports whether a URL is an http or https URL with a host.
 func isWeb(u *url.URL) bool { return u.Host != "" && (u.Scheme == "http" || u.Scheme == "https") }

@@ -1,12 +1,12 @@
 package telemetry
 
-// The observers of a gateway for other programs: [Metrics] counts calls for Prometheus, [Tracing] sends them to a
-// collector of OpenTelemetry.
+// The observers for other programs: [Metrics] counts calls for Prometheus, [Tracing] sends them to an OpenTelemetry
+// collector.
 //
-// Both see what kind of call it is and what came of it, never what is in it. Labels and attributes are commands of
-// the table, codes, rules, backends and effects, each of which has few values; nothing that a caller or a note can
-// choose is among them. Metrics open nothing: the server shows the figures. Traces are off unless the environment
-// names a collector.
+// Both see the kind of a call and its outcome, never its content. Labels and attributes are names of commands, codes,
+// rules, backends and effects, each with few possible values; callers and notes cannot choose any of them, except for
+// the names of agents, which the owner chooses. Metrics opens no port: the MCP server publishes the figures. Tracing is
+// off unless the environment names a collector.
 //
 //	vaultwicket_calls_total{command,surface,outcome}           calls that ended, operations of batches too; outcome is ok or a code
 //	vaultwicket_agent_calls_total{agent,outcome}               the same calls by agent, where agents are defined; "other" beyond the first 100
@@ -42,44 +42,44 @@ import (
 	vm "github.com/VictoriaMetrics/metrics"
 )
 
-// MetricsContentType is that of what WritePrometheus writes.
+// MetricsContentType is the content type of the output of [Metrics.WritePrometheus].
 const MetricsContentType = "text/plain; version=0.0.4; charset=utf-8"
 
-// Metrics are the figures of one process, an [telemetry.Observer]. They are safe for concurrent use.
+// Metrics has the figures of one process. It is an [Observer] and safe for concurrent use.
 type Metrics struct {
 	set     *vm.Set
 	version string
 	sources atomic.Pointer[MetricSources]
 
 	mu     sync.Mutex
-	agents map[string]bool // that have a label of their own: the first ones that called
+	agents map[string]bool // agents with a label of their own: the first ones that made calls
 }
 
-// MetricSources are asked for the current load when the figures are written. Sessions, Dropped and Missed may be
-// nil; their figures are then left out.
+// MetricSources provides figures when they are written. Sessions, Dropped and Missed may be nil; their
+// figures are then omitted.
 type MetricSources struct {
 	Load     func() Load
 	Children func() Children
-	Sessions func() int // of clients
-	Dropped  func() uint64
-	Missed   func() uint64 // lines of the audit log
+	Sessions func() int    // open client sessions
+	Dropped  func() uint64 // lines of the audit log that export targets have lost
+	Missed   func() uint64 // lines of the audit log that could not be written
 }
 
-// Children are counts of running processes, as exec.Children.
+// Children counts running processes, like exec.Children.
 type Children struct {
 	Processes    int   // started for one call each
-	Workers      int   // resident programs, including those that begin or end
-	WorkerMemory int64 // resident memory of all workers in bytes; 0 where it is unknown
+	Workers      int   // resident programs, including those that are starting or stopping
+	WorkerMemory int64 // resident memory of all workers in bytes; 0 if unknown
 	Waiting      int   // calls in the queue of the app
 }
 
-// NewMetrics returns figures that are all zero, of a program of this version.
+// NewMetrics returns Metrics with all figures zero. version is that of the program.
 func NewMetrics(version string) *Metrics {
 	vm.ExposeMetadata(true)
 	return &Metrics{set: vm.NewSet(), version: version, agents: map[string]bool{}}
 }
 
-// count counts one more of a series, which is made when it first occurs.
+// count increments a counter. labels are alternating names and values.
 func (m *Metrics) count(metric string, labels ...string) {
 	m.set.GetOrCreateCounter(named(metric, labels...)).Inc()
 }
@@ -87,7 +87,8 @@ func (m *Metrics) count(metric string, labels ...string) {
 // maxAgents bounds the agents that have a label of their own.
 const maxAgents = 100
 
-// named returns the name of a series. The values are words of this program, which need no escapes.
+// named returns the name of a series. labels are alternating names and values; the values need no
+// escapes.
 func named(metric string, labels ...string) string {
 	var b strings.Builder
 	b.WriteString(metric)
@@ -102,11 +103,11 @@ func named(metric string, labels ...string) string {
 	return b.String()
 }
 
-// Follow sets what is asked for the current load. The gateway is made after the metrics that
-// observe it.
+// Follow sets the sources of the current load. It is separate from NewMetrics because the gateway is
+// created after the metrics that observe it.
 func (m *Metrics) Follow(s MetricSources) { m.sources.Store(&s) }
 
-// Begin makes Metrics an [telemetry.Observer].
+// Begin implements [Observer].
 func (m *Metrics) Begin(ctx context.Context, call CallStart) (context.Context, CallObserver) {
 	return ctx, &countedCall{m, call}
 }
@@ -121,7 +122,7 @@ func (c *countedCall) Decided(d Decision) {
 	c.count("vaultwicket_decisions_total", "decision", d.Decision, "rule", cmp.Or(d.Rule, "none"))
 }
 
-// End counts the call, and what was found.
+// End counts the call and the findings of content rules.
 func (c *countedCall) End(end CallEnd) {
 	for _, f := range end.Found {
 		if rule, kind, _ := strings.Cut(f, " "); kind != "not-searched" {
@@ -136,7 +137,7 @@ func (c *countedCall) End(end CallEnd) {
 			)
 		}
 	}
-	surface := "other" // the label has few values, whatever a caller says
+	surface := "other" // bounds the values of the label, whatever the caller sends
 	if slices.Contains([]string{"mcp", "http", "terminal"}, c.call.Surface) {
 		surface = c.call.Surface
 	}
@@ -168,7 +169,8 @@ func (c *countedCall) End(end CallEnd) {
 	}
 }
 
-// WriteFor writes what the agent with a name may know: how many calls it has made. For "", the owner, it writes all.
+// WriteFor writes the figures that an agent may see: the number of its own calls. For "", the owner, it
+// writes all figures.
 func (m *Metrics) WriteFor(w io.Writer, agent string) {
 	if agent == "" {
 		m.WritePrometheus(w)
@@ -185,8 +187,8 @@ func (m *Metrics) WriteFor(w io.Writer, agent string) {
 	}
 }
 
-// WritePrometheus writes all figures in the text format, with those of the Go runtime and of
-// the process.
+// WritePrometheus writes all figures, including those of the Go runtime and the process, in the text
+// format of Prometheus.
 func (m *Metrics) WritePrometheus(w io.Writer) {
 	vm.WriteGaugeUint64(w, named("vaultwicket_build_info", "version", m.version, "go", runtime.Version()), 1)
 	m.set.WritePrometheus(w)
@@ -233,7 +235,7 @@ func (m *Metrics) WritePrometheus(w io.Writer) {
 	}
 }
 
-// bounds are the upper ends of the buckets in seconds: a resident worker answers within the first
-// ones, the app within tens of milliseconds, and a call is limited to 55 seconds, without the time
+// bounds are the upper bounds of the buckets in seconds. A resident worker answers within the first
+// ones, and the app within tens of milliseconds. A call is limited to 55 seconds, not counting the time
 // for an approval.
 var bounds = []float64{0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60}

@@ -1,5 +1,5 @@
-// Package telemetry passes calls on to logs, metrics and traces: the kind of a call and its
-// outcome, never its content.
+// Package telemetry reports calls to logs, metrics and traces: the kind of a call and its outcome, never
+// its content.
 package telemetry
 
 import (
@@ -20,78 +20,76 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 )
 
-// Observer is notified of every call of a gateway, for logs, metrics and traces. It gets the
-// kind of the call and its outcome, and never its content: no parameter, no name of a note, no
-// path, no text.
+// Observer is notified of every call of a gateway, for logs, metrics and traces. It learns the kind of
+// the call and its outcome, but never its content: no parameters, names of notes, paths or text.
 //
-// It is called during calls, by several goroutines at once: it must return quickly, and its
-// panic is one of the call.
+// It is called during calls, concurrently: it must return quickly, and a panic in it is a panic of the
+// call.
 type Observer interface {
-	// Begin is called before anything is decided about a call. The context
-	// that it returns, ctx or one derived from it, goes with the call, so that an observer
-	// can find its call when a program runs for it. The CallObserver, which may be nil, is
-	// called by one goroutine at a time.
+	// Begin is called before anything is decided about a call. It returns ctx or a context derived from
+	// it, which is used for the call, so that an observer can find its call when a program runs for it.
+	// The CallObserver may be nil; it is never called concurrently.
 	Begin(ctx context.Context, call CallStart) (context.Context, CallObserver)
 }
 
-// CallObserver is notified of the rest of one call.
+// CallObserver is notified of the decisions about one call and of its end.
 type CallObserver interface {
-	// Decided is called for each decision in the audit log. A call that returns its first
-	// answer again has none.
+	// Decided is called for each decision in the audit log. A call that only repeats a stored answer has
+	// none.
 	Decided(decision Decision)
 	// End is called once, after everything else.
 	End(end CallEnd)
 }
 
-// CallKind says whether a call is part of a batch.
+// CallKind tells single calls, batches, their operations and dry runs apart.
 type CallKind uint8
 
 const (
-	// Single is a call by itself, the zero value.
+	// Single is a call outside a batch. It is the zero value.
 	Single CallKind = iota
-	// InBatch is an operation of a batch, or the undoing of one.
+	// InBatch is an operation of a batch, or its reversal.
 	InBatch
-	// WholeBatch is a batch. Its operations are calls of their own, while it lasts.
+	// WholeBatch is a batch as a whole. Its operations are calls of their own within it.
 	WholeBatch
 	// OnlyPlanned is a dry run.
 	OnlyPlanned
 )
 
-// CallStart is a call at its beginning.
+// CallStart describes a call at its beginning.
 type CallStart struct {
-	// Command is a name from the table, "batch", or "unknown" for all others: it
-	// has few values, whatever callers send.
+	// Command is the name of a command, "batch", or "unknown" for any other name, so that it has few
+	// values, whatever callers send.
 	Command string
 	// Surface is where the call came from, such as "mcp" or "terminal".
 	Surface string
-	// Agent is the agent that called, "" where no agent is defined.
+	// Agent is the agent that made the call, "" if no agents are defined.
 	Agent string
 	Kind  CallKind
 }
 
-// Decision is the decision about a call.
+// Decision is a decision about a call.
 type Decision struct {
 	Decision string // allow, ask, reply (the user approved), plan or deny
-	Rule     string // of the policy, "" where it was none
-	Code     string // the error code of ask and deny
+	Rule     string // the rule of the policy, "" if none decided
+	Code     string // error code, for ask and deny
 }
 
 // CallEnd is the outcome of a call.
 type CallEnd struct {
-	Code     string // an error code of the table, "ok" for success
-	Decision string // the last one, "" where there was none
-	Rule     string // of the last decision
-	Backend  string // "obsidian", "embedded", "" where none answered
-	Effect   string // of the call as it was parsed, "" where it could not be
-	Bytes    int    // of the command's output
-	// Found are what the rules about texts found, each as the name of a rule and a kind, and Shadow the rules
-	// that would have had an effect and had none.
+	Code     string // error code, "ok" for success
+	Decision string // the last decision, "" if there was none
+	Rule     string // the rule of the last decision
+	Backend  string // "obsidian" or "embedded", "" if none answered
+	Effect   string // effect of the parsed call, "" if it could not be parsed
+	Bytes    int    // size of the command's output
+	// Found lists the findings of content rules, each as the name of a rule and a kind. Shadow lists the
+	// rules in test mode, which would have had an effect.
 	Found, Shadow []string
 	Duration      time.Duration
 }
 
-// All returns an observer that calls each of list, in this order, without those that are nil.
-// It is nil if there are none.
+// All returns an observer that calls each observer in list, in this order, ignoring nil. It returns nil
+// if there are none.
 func All(list ...Observer) Observer {
 	var all observers
 	for _, o := range list {
@@ -138,13 +136,13 @@ func (all callObservers) End(end CallEnd) {
 // Load is the number of calls in a gateway.
 type Load struct {
 	Running int
-	Waiting int // for calls to end, or for earlier changes
+	Waiting int // calls that wait for others to end, or for earlier changes
 }
 
-// BatchCommand is the command that a batch as a whole goes by.
+// BatchCommand is the command name of a batch as a whole.
 const BatchCommand = "batch"
 
-// The code of a success, and the command for every name that is not in the table.
+// The code of success, and the command name for every unknown name.
 const (
 	codeOK         = "ok"
 	unknownCommand = "unknown"
@@ -158,18 +156,18 @@ func KnownCommand(name string) string {
 	return name
 }
 
-// Call is an observed call. The methods of a nil Call, which has no observer, do nothing.
+// Call is an observed call. The methods of a nil Call do nothing.
 type Call struct {
 	by    CallObserver
 	begun time.Time
 	end   CallEnd
 }
 
-// callKey is where the context of a call has its [Call].
+// callKey is the context key of a [Call].
 type callKey struct{}
 
-// Begin begins to observe a call; with a nil observer it costs nothing. The context that it
-// returns goes with the call.
+// Begin starts observing a call. The returned context must be used for the call. If observer is nil, the
+// Call is nil.
 func Begin(
 	ctx context.Context,
 	observer Observer,
@@ -196,7 +194,7 @@ func CallOf(ctx context.Context) *Call {
 	return c
 }
 
-// Decided passes on what was decided about the call.
+// Decided reports a decision about the call.
 func (c *Call) Decided(d Decision) {
 	if c == nil {
 		return
@@ -206,7 +204,7 @@ func (c *Call) Decided(d Decision) {
 	c.by.Decided(d)
 }
 
-// Found notes what the rules about texts found, and which of them had no effect, see [CallEnd].
+// Found records the findings of content rules and the rules in test mode, see [CallEnd].
 func (c *Call) Found(found, shadow []string) {
 	if c != nil {
 		c.end.Found = found
@@ -214,26 +212,26 @@ func (c *Call) Found(found, shadow []string) {
 	}
 }
 
-// Planned notes what would be decided about a call that is only planned.
+// Planned records the decision that would be made about a call that is only planned.
 func (c *Call) Planned(decision string) {
 	if c != nil {
 		c.end.Decision = decision
 	}
 }
 
-// Described notes what the call is.
+// Described records the effect of the parsed call.
 func (c *Call) Described(call allowlist.Call) {
 	if c != nil && call.Valid() {
 		c.end.Effect = call.Effect().String()
 	}
 }
 
-// CallOutcome is what became of a call. A failure without an error is an internal one.
+// CallOutcome is the outcome of a call. If OK is false and Error is nil, it is an internal error.
 type CallOutcome struct {
 	OK      bool
 	Error   *failure.Error
 	Backend string
-	Bytes   int // of the answer
+	Bytes   int // size of the answer
 }
 
 // Ended reports the end of the call.
@@ -244,7 +242,7 @@ func (c *Call) Ended(o CallOutcome) {
 	code := codeOK
 	switch {
 	case o.OK:
-	case o.Error == nil || failure.ClassOf(o.Error.Code) == failure.Bug: // a kept answer is read from a file, and may have any code
+	case o.Error == nil || failure.ClassOf(o.Error.Code) == failure.Bug: // stored answers are read from files, and may have any code
 		code = failure.CodeInternal
 	default:
 		code = o.Error.Code
@@ -256,17 +254,17 @@ func (c *Call) Ended(o CallOutcome) {
 	c.by.End(c.end)
 }
 
-// LevelBug is the level of internal errors.
+// LevelBug is the log level of internal errors.
 const LevelBug = slog.LevelError + 4
 
-// callLog is the observer that writes one line a call.
+// callLog is an observer that logs one line per call.
 type callLog struct {
 	log     *slog.Logger
 	session string
 }
 
-// NewCallLog returns an observer that logs the end of every call at the level
-// info, nil if log is not enabled for it.
+// NewCallLog returns an observer that logs the end of every call at level info, nil if log is not
+// enabled for that level.
 func NewCallLog(log *slog.Logger, session string) Observer {
 	if !log.Enabled(context.Background(), slog.LevelInfo) {
 		return nil
@@ -318,7 +316,7 @@ func (l *loggedCall) End(end CallEnd) {
 
 var kindNames = [...]string{Single: "single", InBatch: "in batch", WholeBatch: "batch", OnlyPlanned: "dry run"}
 
-// String returns the kind as logs and metrics name it.
+// String returns the name of the kind in logs and traces.
 func (k CallKind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -326,16 +324,16 @@ func (k CallKind) String() string {
 	return ""
 }
 
-// LogPanic logs a recovered panic with its stack and the command or tool, which must not be text
-// of a caller. See [FaultAttrs] for the value.
+// LogPanic logs a recovered panic with its stack. where is the command or tool; it must not be text from
+// a caller. The value is logged as by [FaultAttrs].
 func LogPanic(log *slog.Logger, where string, value any, stack []byte) {
 	attrs := append(FaultAttrs(value), slog.String("in", where), slog.String("stack", string(stack)))
 	log.LogAttrs(context.Background(), LevelBug, "panic", attrs...)
 }
 
-// FaultAttrs describes an internal error for the log. The text of most errors and panics can
-// contain a path, a parameter or a piece of a note, so it has the types of the errors, and the
-// text of the innermost one only if its type has fixed texts.
+// FaultAttrs describes an internal error for the log. The text of most errors and panics can contain a
+// path, a parameter or note text. So the attributes contain the types of the errors, and the text of the
+// innermost one only if it is fixed.
 func FaultAttrs(fault any) []slog.Attr {
 	err, ok := fault.(error)
 	if !ok {
@@ -375,15 +373,15 @@ type Trace struct {
 }
 
 const (
-	traceParentLength = 55  // of version 00, the only one whose rest is known
-	maxTraceState     = 512 // that every vendor should propagate, by the recommendation
+	traceParentLength = 55  // length in version 00, the only version whose format is defined
+	maxTraceState     = 512 // bytes that, by the recommendation, every vendor should propagate
 )
 
 type traceKey struct{}
 
-// WithTrace returns a context whose calls belong to a trace. An invalid parent, by W3C trace
-// context, version 00, is dropped together with the state, and so is a state of more than 512
-// bytes or with other than printable ASCII: both are text from outside.
+// WithTrace returns a context whose calls belong to a trace. Both fields come from outside: if Parent is
+// not valid by W3C trace context version 00, the trace is ignored, and a State of more than 512 bytes or
+// with characters other than printable ASCII is dropped.
 func WithTrace(ctx context.Context, t Trace) context.Context {
 	if len(t.Parent) != traceParentLength {
 		return ctx

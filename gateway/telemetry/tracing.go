@@ -24,36 +24,36 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-// flushFor is how long a server that ends waits for the collector.
+// flushFor is how long a stopping server waits for the collector.
 const flushFor = 2 * time.Second
 
 // TracingConfig is the configuration of a [Tracing].
 type TracingConfig struct {
-	// Getenv returns variables that name the collector; nil for no collector. The SDK reads
-	// its own variables from the environment of the process.
+	// Getenv returns the environment variables that configure the collector; nil for no collector. The
+	// SDK itself reads its variables from the environment of the process.
 	Getenv func(string) string
-	// Version is that of the program.
+	// Version is the version of the program.
 	Version string
-	// Log takes warnings about the collector; nil discards them.
+	// Log receives warnings about the collector; nil discards them.
 	Log *slog.Logger
 }
 
-// Tracing sends a span for each call, and one below it for each program that ran for the call, to
-// a collector. It is an [telemetry.Observer] and an exec.Watcher, and safe for concurrent use.
+// Tracing sends spans to a collector: one for each call, with a child for each program that ran for the
+// call. It is an [Observer] and an exec.Watcher, and safe for concurrent use.
 //
-// The SDK samples and buffers spans, as the variables OTEL_TRACES_SAMPLER and OTEL_BSP_* say.
-// They are sent as OTLP over HTTP in JSON by this package: the exporter of the SDK brings
-// protobuf and gRPC along, which cost each start of the program 2 ms. A call never waits for
-// the collector; spans that cannot be sent are dropped, with at most one warning a minute.
+// The SDK samples and buffers spans according to the variables OTEL_TRACES_SAMPLER and OTEL_BSP_*. This
+// package sends them itself, as OTLP over HTTP in JSON, because the exporter of the SDK depends on
+// protobuf and gRPC, which add 2 ms to each start of the program. Calls never wait for the collector;
+// spans that cannot be sent are dropped, with at most one warning per minute.
 type Tracing struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
 	exporter *exporter
 }
 
-// OpenTracing returns nil where the environment names no collector: do not put that nil into
-// an interface. It connects when there are spans. The error is a [*failure.RequestError]. The caller
-// must call Close.
+// OpenTracing returns a Tracing that connects to the collector when there are spans. The caller must
+// call Close. It returns nil if the environment names no collector; do not store that nil in an
+// interface. The error is a [*failure.RequestError].
 func OpenTracing(c TracingConfig) (*Tracing, error) {
 	if c.Getenv == nil {
 		return nil, nil
@@ -77,8 +77,8 @@ func OpenTracing(c TracingConfig) (*Tracing, error) {
 		)
 	}
 	warn := &warner{log: c.Log, now: time.Now}
-	// The SDK would print its errors to standard error. Of its log only errors are used: other messages print
-	// the configuration, with the headers for the collector.
+	// By default the SDK prints its errors to standard error. Only errors in its log are used: other messages
+	// contain the configuration, including the headers for the collector.
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { warn.lost(0, err) }))
 	otel.SetLogger(logr.FromSlogHandler(sdkErrors{warn}))
 	e := newExporter(*to, c.Version, warn)
@@ -90,15 +90,15 @@ func OpenTracing(c TracingConfig) (*Tracing, error) {
 	}, nil
 }
 
-// Close sends what is buffered, for at most two seconds. Calls that have not ended are not
-// sent. It may be called more than once, and on nil.
+// Close sends the buffered spans, for at most flushFor. Calls that have not ended are not sent. Close
+// may be called more than once, and on nil.
 func (t *Tracing) Close() {
 	if t == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), flushFor)
 	defer cancel()
-	_ = t.provider.Shutdown(ctx) // what it could not send is dropped
+	_ = t.provider.Shutdown(ctx) // spans that it cannot send are dropped
 	t.exporter.giveUp()
 	t.exporter.client.CloseIdleConnections()
 }
@@ -118,8 +118,8 @@ const (
 	exitCodeKey = attribute.Key("process.exit.code")
 )
 
-// Begin starts the span of a call. Its parent is the span of its batch, or the one that the
-// caller named.
+// Begin starts the span of a call. Its parent is the span of its batch, or else the span that the
+// client named in its request.
 func (t *Tracing) Begin(ctx context.Context, call CallStart) (context.Context, CallObserver) {
 	if named := TraceOf(ctx); named != (Trace{}) && !trace.SpanContextFromContext(ctx).IsValid() {
 		ctx = propagation.TraceContext{}.Extract(
@@ -166,7 +166,7 @@ func (t traced) End(end CallEnd) {
 	t.span.End()
 }
 
-// said returns the attributes that are not empty.
+// said returns the attributes without those whose text is empty.
 func said(texts ...attribute.KeyValue) []attribute.KeyValue {
 	return slices.DeleteFunc(texts, func(a attribute.KeyValue) bool { return a.Value.AsString() == "" })
 }
@@ -174,8 +174,8 @@ func said(texts ...attribute.KeyValue) []attribute.KeyValue {
 // okCode is the outcome of a call that succeeded.
 const okCode = "ok"
 
-// mark sets the status of a span to error for failures of the installation: not for a call
-// that is denied, or a note that does not exist.
+// mark sets the status of a span to error if the code is a failure of the installation, such as a bug
+// or a timeout. Denied calls and missing notes are not errors in this sense.
 func mark(span trace.Span, code string) {
 	if code == "" || code == okCode {
 		return
@@ -186,7 +186,8 @@ func mark(span trace.Span, code string) {
 	}
 }
 
-// BeginRun starts the span of a program that runs for a call.
+// BeginRun starts the span of a program that runs for a call. It returns the function that ends the
+// span, nil if the call is not traced.
 func (t *Tracing) BeginRun(ctx context.Context, backend string) (end func(exitCode int, code string)) {
 	if !trace.SpanFromContext(ctx).IsRecording() {
 		return nil
@@ -207,7 +208,7 @@ func (t *Tracing) BeginRun(ctx context.Context, backend string) (end func(exitCo
 	}
 }
 
-// Variables of OpenTelemetry. One with TRACES in its name takes precedence over the one without.
+// Variables of OpenTelemetry. Those with TRACES in their names take precedence.
 const (
 	endpointVariable       = "OTEL_EXPORTER_OTLP_ENDPOINT"
 	tracesEndpointVariable = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
@@ -222,26 +223,26 @@ const (
 )
 
 const (
-	tracesPath     = "v1/traces"      // below the endpoint of all signals
-	defaultTimeout = 10 * time.Second // of the specification
-	maxTimeout     = time.Minute      // longer, and the queue is full before a batch is given up
+	tracesPath     = "v1/traces"      // relative to the endpoint of all signals
+	defaultTimeout = 10 * time.Second // the default in the specification
+	maxTimeout     = time.Minute      // with a longer one the queue would fill up before a batch is dropped
 )
 
-// collector is where traces are sent.
+// collector is the configuration of the collector.
 type collector struct {
 	url     string
 	headers http.Header
-	timeout time.Duration // for one batch of spans, all tries together
-	ignored string        // the variable that requests protobuf, "" if none does
+	timeout time.Duration // for one batch of spans, including retries
+	ignored string        // the variable that requests protobuf, which is not supported; "" if none does
 }
 
-// wrongVariable is the error of a variable of OpenTelemetry with an invalid value. It does not repeat values
-// that can be secret.
+// wrongVariable returns the error for an environment variable with an invalid value. reason must not contain values
+// that may be secret.
 func wrongVariable(name, reason, hint string) error {
 	return failure.New(failure.CodeBadRequest, hint, "environment %q: %s", name, reason)
 }
 
-// environment returns variables. One that is empty counts as not set.
+// environment returns the values of environment variables. An empty one counts as not set.
 type environment func(string) string
 
 // first returns the first of the variables that is set, and its name.
@@ -254,8 +255,8 @@ func (get environment) first(names ...string) (value, name string) {
 	return "", ""
 }
 
-// collectorIn returns the collector that the environment names, nil if it names none or
-// traces are disabled.
+// collectorIn returns the collector that the environment configures, nil if there is none or tracing is
+// disabled.
 func collectorIn(getenv func(string) string) (*collector, error) {
 	get := environment(getenv)
 	endpoint, name := get.first(tracesEndpointVariable, endpointVariable)
@@ -263,8 +264,8 @@ func collectorIn(getenv func(string) string) (*collector, error) {
 		return nil, nil
 	}
 	c := &collector{timeout: defaultTimeout}
-	// OpenTelemetry prescribes to ignore another encoding over HTTP than the one that is sent, with a warning;
-	// most collectors take both. gRPC has an address of its own.
+	// The specification requires ignoring an unsupported HTTP encoding with a warning; most collectors accept
+	// both. gRPC is an error, because it uses a different address.
 	switch asked, name := get.first(tracesProtocolVariable, protocolVariable); asked {
 	case "", jsonProtocol:
 	case binaryProtocol:
@@ -280,7 +281,7 @@ func collectorIn(getenv func(string) string) (*collector, error) {
 	if err != nil || !isWeb(u) {
 		return nil, wrongVariable(name, "is not an http or https URL", "such as http://localhost:4318")
 	}
-	if name == endpointVariable { // the address of all signals is the folder of that for traces
+	if name == endpointVariable { // the address for all signals is the parent of the one for traces
 		u = u.JoinPath(tracesPath)
 	}
 	c.url = u.String()
@@ -302,14 +303,14 @@ func collectorIn(getenv func(string) string) (*collector, error) {
 }
 
 const (
-	jsonProtocol   = "http/json" // the one that is sent
+	jsonProtocol   = "http/json" // the only supported one
 	binaryProtocol = "http/protobuf"
 )
 
-// inToken has the characters of the name of a header.
+// inToken contains the characters that are valid in the name of a header.
 const inToken = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// headers reads a list such as "key=value,key2=value%202".
+// headers parses the first of the variables that is set, a list such as "key=value,key2=value%202".
 func (get environment) headers(variables ...string) (http.Header, error) {
 	list, name := get.first(variables...)
 	headers := http.Header{}
@@ -334,15 +335,15 @@ func (get environment) headers(variables ...string) (http.Header, error) {
 	return headers, nil
 }
 
-// resourceOf describes the service, also by the variables of the process for it. The
-// detectors of the SDK for processes are not used: arguments contain the folder of the vault.
+// resourceOf describes the service, including the attributes in environment variables. The process
+// detectors of the SDK are not used, because the arguments of the process contain the vault's folder.
 func resourceOf(version string) *resource.Resource {
 	own := resource.WithAttributes(
 		attribute.String("service.name", "vaultwicket"),
 		attribute.String("service.version", version),
 	)
 	found, err := resource.New(context.Background(), resource.WithTelemetrySDK(), own, resource.WithFromEnv())
-	if err != nil { // an invalid list of attributes, which the SDK reports
+	if err != nil { // the variable has an invalid list of attributes; the SDK logs that
 		found, _ = resource.New(context.Background(), resource.WithTelemetrySDK(), own)
 	}
 	return found

@@ -1,4 +1,5 @@
-// Package appvaults reads the list that the Obsidian app keeps of its vaults.
+// Package appvaults reads the list of vaults that the Obsidian app maintains, and converts its paths
+// for systems on which the app does not run itself.
 package appvaults
 
 import (
@@ -14,58 +15,59 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
-// Vault is one of the list.
+// Vault is an entry of the app's list.
 type Vault struct {
 	ID     string
 	Folder string  // absolute
-	Opened float64 // when it was opened last, in milliseconds; 0 if unknown
+	Opened float64 // when it was last opened, in milliseconds since 1970; 0 if unknown
 }
 
-// Name is what the app calls a vault: the last part of its folder.
+// Name returns the name that the app shows for the vault: the last element of its folder.
 func (v Vault) Name() string { return filepath.Base(v.Folder) }
 
-// maxList bounds the file of the list in bytes. A vault takes some hundred.
+// maxList is the maximum number of bytes to read of a list. A vault takes about a hundred.
 const maxList = 1 << 20
 
-// Read returns the vaults of the list in the environment env, the one that was opened last first,
-// and of two with one id only that one. A list that is missing or broken has none.
+// Read returns the vaults in the app's list, the last opened first. env returns environment
+// variables, which determine where the list is. If two entries have the same id, only the one that
+// was opened last is returned. A missing or invalid list counts as empty.
 func Read(env func(string) string) []Vault {
-	// Where the app has its settings for all vaults: that of the plain installation first (help page "How
-	// Obsidian stores data"), then those of Flatpak and Snap, as seen in use.
-	var places []string
+	// The folders of the app's global settings: that of a plain installation first (see the help page
+	// "How Obsidian stores data"), then those of Flatpak and Snap, as observed on installations.
+	var folders []string
 	switch runtime.GOOS {
 	case "windows":
-		places = below(ownerfiles.RoamingData(env), "obsidian")
+		folders = joinAll(ownerfiles.RoamingData(env), "obsidian")
 	case "darwin":
-		places = below(env("HOME"), "Library/Application Support/obsidian")
+		folders = joinAll(env("HOME"), "Library/Application Support/obsidian")
 	default:
-		if places = below(env("XDG_CONFIG_HOME"), "obsidian"); places == nil {
-			places = below(env("HOME"), ".config/obsidian")
+		if folders = joinAll(env("XDG_CONFIG_HOME"), "obsidian"); folders == nil {
+			folders = joinAll(env("HOME"), ".config/obsidian")
 		}
-		places = append(
-			places,
-			below(
+		folders = append(
+			folders,
+			joinAll(
 				env("HOME"),
 				".var/app/md.obsidian.Obsidian/config/obsidian",
 				"snap/obsidian/current/.config/obsidian",
 			)...)
 	}
-	var all []Vault
-	for _, folder := range places {
-		all = append(all, readFile(filepath.Join(folder, "obsidian.json"))...)
+	var vaults []Vault
+	for _, folder := range folders {
+		vaults = append(vaults, readFile(filepath.Join(folder, "obsidian.json"))...)
 	}
-	slices.SortFunc(all, func(a, b Vault) int {
+	slices.SortFunc(vaults, func(a, b Vault) int {
 		return cmp.Or(cmp.Compare(b.Opened, a.Opened), cmp.Compare(a.Folder, b.Folder), cmp.Compare(a.ID, b.ID))
 	})
 	seen := map[string]bool{}
-	return slices.DeleteFunc(all, func(v Vault) bool {
-		known := seen[v.ID]
+	return slices.DeleteFunc(vaults, func(v Vault) bool {
+		isDuplicate := seen[v.ID]
 		seen[v.ID] = true
-		return known
+		return isDuplicate
 	})
 }
 
-// readFile returns the vaults in a file, or the target of a link.
+// readFile returns the vaults in a list. It follows a symbolic link.
 func readFile(name string) []Vault {
 	f, err := ownerfiles.OpenRegular(name)
 	if err != nil {
@@ -90,7 +92,7 @@ func readFile(name string) []Vault {
 	return list
 }
 
-func below(base string, names ...string) []string {
+func joinAll(base string, names ...string) []string {
 	if base == "" {
 		return nil
 	}
@@ -101,13 +103,13 @@ func below(base string, names ...string) []string {
 	return list
 }
 
-// IsID reports whether a text has the form of the id of a vault.
+// IsID reports whether text has the form of a vault id: 16 hexadecimal digits.
 func IsID(text string) bool {
 	return len(text) == 16 && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// SameFolder reports whether two paths are those of one folder. Folders that do not exist are
-// compared by name.
+// SameFolder reports whether two paths lead to the same folder. Paths that do not exist are compared
+// as text.
 func SameFolder(a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {
 		return true
@@ -117,30 +119,30 @@ func SameFolder(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
-// Wanted is a vault as the settings name it, by one or more of the three. The zero Wanted
-// is the one that the app chooses.
+// Wanted identifies a vault in the settings, by one or more of its fields. The zero Wanted stands for
+// the vault that the app chooses.
 type Wanted struct {
 	Name   string // as the app knows it
 	ID     string // the app's id, see [IsID]
 	Folder string // absolute
 }
 
-// Place is a vault as the two programs want it named.
+// Place identifies a vault for the app and for the embedded CLI.
 type Place struct {
-	App    string // the value of vault= for the app, "" for the app's choice
-	Folder string // "" when not known
-	// Unlisted says that the app does not know a vault in the folder, so that it cannot be asked.
+	App    string // the value of vault= for the app, "" to let the app choose
+	Folder string // "" if unknown
+	// Unlisted reports that the folder is not in the app's list, so that the app cannot be used for it.
 	Unlisted bool
 }
 
-// Locate completes what is known of a vault from the app's list: a name or an id gets its folder,
-// a folder the name by which the app knows it, or its id if two vaults have that name. An id takes
-// precedence over a folder, and a folder that the app knows over a name. Without a list the app is
-// asked by the wanted name.
+// Locate completes w from the app's list: it looks up the folder for a name or an id, and for a
+// folder the name that the app uses, or the id if two vaults have that name. An id takes precedence
+// over a folder, and a folder in the list takes precedence over a name. If the list is empty, the
+// wanted name is used for the app.
 func Locate(list []Vault, w Wanted) Place {
 	at := slices.IndexFunc(list, func(v Vault) bool { return w.Folder != "" && SameFolder(v.Folder, w.Folder) })
 	if at >= 0 && w.ID == "" {
-		w.Name = "" // it is what callers say, and the app may call another vault so
+		w.Name = "" // the name that our callers use; the app may use it for another vault
 	}
 	switch {
 	case w.ID != "":
@@ -156,12 +158,12 @@ func Locate(list []Vault, w Wanted) Place {
 		return Place{Folder: w.Folder, Unlisted: true}
 	}
 	if folderOf(list, func(v Vault) bool { return v.Name() == list[at].Name() }) == "" {
-		return Place{App: list[at].ID, Folder: w.Folder} // two vaults of that name
+		return Place{App: list[at].ID, Folder: w.Folder} // two vaults have that name
 	}
 	return Place{App: list[at].Name(), Folder: w.Folder}
 }
 
-// folderOf returns the folder of the one vault that matches, "" if none or several do.
+// folderOf returns the folder of the only vault that matches, "" if none or several do.
 func folderOf(list []Vault, match func(Vault) bool) string {
 	matching := slices.DeleteFunc(slices.Clone(list), func(v Vault) bool { return !match(v) })
 	if len(matching) != 1 {
@@ -170,8 +172,8 @@ func folderOf(list []Vault, match func(Vault) bool) string {
 	return matching[0].Folder
 }
 
-// VaultFolders returns the folders of the vaults of the list in the environment env. An
-// agent may write into any of them.
+// VaultFolders returns the folders of all vaults in the app's list, see [Read]. An agent may be able
+// to write to any of them.
 func VaultFolders(env func(string) string) []string {
 	var list []string
 	for _, v := range Read(env) {

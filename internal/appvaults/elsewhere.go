@@ -11,42 +11,42 @@ import (
 	"sync"
 )
 
-// The app can run on another system than this program, and then names a folder by a path that this
-// system does not have: an app for Windows whose CLI is called from the Windows Subsystem for Linux
-// (WSL), or an app outside of the container in which this program runs. WSL has the drives of Windows
-// below a folder, and Windows has the files of a distribution below \\wsl$\NAME.
+// The app can run on another system than this program, and then reports paths that do not exist
+// here: a Windows app whose CLI is called from the Windows Subsystem for Linux (WSL), or an app
+// outside the container in which this program runs. WSL mounts the drives of Windows below a
+// folder, and Windows shows the files of a distribution below \\wsl$\NAME.
 
-// System is what a folder that the app names is looked for in.
+// System is the system on which to look for a folder that the app reports.
 type System struct {
-	OS      string // as runtime.GOOS
+	OS      string // a value of runtime.GOOS
 	Getenv  func(string) string
-	Read    func(file string) ([]byte, error) // a file of the system, such as /etc/wsl.conf
-	IsVault func(folder string) bool          // whether it exists and the app has opened it as a vault
-	Exists  func(path string) bool            // whether a path leads to something; nil asks the disk
+	Read    func(file string) ([]byte, error) // reads a file of the system, such as /etc/wsl.conf
+	IsVault func(folder string) bool          // reports whether the app has opened the folder as a vault
+	Exists  func(path string) bool            // reports whether a path exists; nil checks the disk
 }
 
-// ThisSystem is the system of this process.
+// ThisSystem returns the system of this process.
 func ThisSystem(getenv func(string) string) System {
 	return System{OS: runtime.GOOS, Getenv: getenv, Read: os.ReadFile, IsVault: isVault}
 }
 
-// isVault reports whether a folder has the folder that the app makes in each vault.
+// isVault reports whether a folder contains the folder that the app creates in each vault.
 func isVault(folder string) bool {
 	info, err := os.Stat(filepath.Join(folder, ".obsidian"))
 	return err == nil && info.IsDir()
 }
 
-// Here returns the path that a folder has on this system by the path that the app names, "" if it is
-// not a folder of this system. Only inside of WSL a path of Windows is one of this system, and only
-// that of a vault.
-func (s System) Here(named string) string {
-	if info, err := os.Stat(named); err == nil && info.IsDir() && filepath.IsAbs(named) {
-		return named
+// Here converts the path of a folder that the app reports to a path on this system. It returns "" if
+// this system has no such folder. Windows paths are converted only inside WSL, and only if the folder
+// is a vault.
+func (s System) Here(folder string) string {
+	if info, err := os.Stat(folder); err == nil && info.IsDir() && filepath.IsAbs(folder) {
+		return folder
 	}
-	if !s.IsWSL() || !isPlain(named) {
+	if !s.IsWSL() || !isPlain(folder) {
 		return ""
 	}
-	for _, candidate := range s.candidates(named) {
+	for _, candidate := range s.candidates(folder) {
 		if s.IsVault(candidate) {
 			return candidate
 		}
@@ -54,7 +54,8 @@ func (s System) Here(named string) string {
 	return ""
 }
 
-// Remedy says how a user has a folder found that the app names by a path of another system.
+// Remedy returns advice for the user if the app reports a path of another system that cannot be
+// converted.
 func (s System) Remedy() string {
 	fix := "set name and folder of the vault in [[vaults]], folder being its path on this machine"
 	switch {
@@ -66,17 +67,17 @@ func (s System) Remedy() string {
 	return fix
 }
 
-// isPlain reports whether a path leads to where it reads.
-func isPlain(named string) bool {
-	for segment := range strings.FieldsFuncSeq(named, func(r rune) bool { return r == '\\' || r == '/' }) {
+// isPlain reports whether a path has no "..", NUL or line breaks, so that it is what it looks like.
+func isPlain(name string) bool {
+	for segment := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '\\' || r == '/' }) {
 		if segment == ".." {
 			return false
 		}
 	}
-	return !strings.ContainsAny(named, "\x00\r\n")
+	return !strings.ContainsAny(name, "\x00\r\n")
 }
 
-// IsWSL reports whether the system is one inside of WSL.
+// IsWSL reports whether the system runs inside WSL.
 func (s System) IsWSL() bool {
 	if s.OS != "linux" {
 		return false
@@ -88,7 +89,7 @@ func (s System) IsWSL() bool {
 	return err == nil && bytes.Contains(bytes.ToLower(version), []byte("microsoft"))
 }
 
-// IsContainer reports whether the system is one inside of a container.
+// IsContainer reports whether the system runs inside a container.
 func (s System) IsContainer() bool {
 	for _, file := range []string{"/.dockerenv", "/run/.containerenv"} {
 		if _, err := s.Read(file); err == nil {
@@ -105,18 +106,18 @@ var (
 	})
 )
 
-// IsOfWindows reports whether a path is one of Windows.
-func IsOfWindows(named string) bool {
-	slashed := strings.ReplaceAll(named, `\`, "/")
-	return drivePath().MatchString(slashed) || strings.HasPrefix(named, `\\`)
+// IsOfWindows reports whether a path is a Windows path: with a drive, or with two backslashes.
+func IsOfWindows(name string) bool {
+	slashed := strings.ReplaceAll(name, `\`, "/")
+	return drivePath().MatchString(slashed) || strings.HasPrefix(name, `\\`)
 }
 
-// candidates returns the paths that a path of Windows may have inside of WSL, the likeliest first.
-func (s System) candidates(named string) []string {
-	slashed := strings.ReplaceAll(named, `\`, "/")
+// candidates returns the paths inside WSL that may correspond to a Windows path, the likeliest first.
+func (s System) candidates(folder string) []string {
+	slashed := strings.ReplaceAll(folder, `\`, "/")
 	if m := sharePath().FindStringSubmatch(slashed); m != nil {
-		if own := s.Getenv("WSL_DISTRO_NAME"); own != "" && !strings.EqualFold(own, m[1]) {
-			return nil // of another distribution
+		if distribution := s.Getenv("WSL_DISTRO_NAME"); distribution != "" && !strings.EqualFold(distribution, m[1]) {
+			return nil // a path of another distribution
 		}
 		return []string{path.Clean("/" + m[2])}
 	}
@@ -131,8 +132,8 @@ func (s System) candidates(named string) []string {
 	return append(list, path.Join(s.automountRoot(), strings.ToLower(m[1]), m[2]))
 }
 
-// mountsOf returns where a drive of Windows is mounted, by the table of the system: the escapes of its
-// fields are those of octal digits.
+// mountsOf returns where a Windows drive is mounted according to /proc/mounts, whose fields use octal
+// escapes.
 func (s System) mountsOf(drive string) (list []string) {
 	table, err := s.Read("/proc/mounts")
 	if err != nil {
@@ -152,9 +153,9 @@ func (s System) mountsOf(drive string) (list []string) {
 }
 
 // automountRoot returns the folder below which WSL mounts the drives: the setting root in the section
-// automount of its file.
+// automount of /etc/wsl.conf. The default is /mnt.
 func (s System) automountRoot() string {
-	text, _ := s.Read("/etc/wsl.conf") // without it the setting has its default
+	text, _ := s.Read("/etc/wsl.conf") // if it is missing, the default applies
 	root := "/mnt"
 	section := ""
 	for line := range strings.Lines(string(text)) {

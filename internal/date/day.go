@@ -1,9 +1,9 @@
-// Package date reads days as people write them ("2026-11-21", "yesterday", "-3d",
-// "last monday", "2026-W47"), and writes times by the formats of the app.
+// Package date parses days as people write them ("2026-11-21", "yesterday", "-3d",
+// "last monday", "2026-W47"), and formats times with the format strings of the app.
 //
-// Every date parameter and flag is read here, by the gateway and by the embedded
-// CLI, so that a word means the same everywhere. What a word refers to depends on
-// the moment that the caller gives, and its time zone.
+// The gateway and the embedded CLI parse all date parameters and flags here, so that a word means the
+// same everywhere. Relative words are resolved against a moment that the caller passes, in its time
+// zone.
 package date
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-// Direction says whether a word that does not tell, the name of a weekday or a length of time
-// without a sign, is in the past or in the future.
+// Direction selects the past or the future for texts that leave it open: the name of a weekday, or a
+// length of time without a sign.
 type Direction int
 
 const (
@@ -28,27 +28,27 @@ const (
 	Ahead           // for plans, such as due dates: "monday" is today or the next Monday
 )
 
-// Words is what [Parse] understood of a text, before it is known which day is
-// today. The zero Words is today.
+// Words is a parsed text that has not been resolved against today's date yet. The zero Words means
+// today.
 type Words struct {
-	anchor  date // a fixed day, if year is not 0
+	anchor  date // a fixed day; zero for today
 	unit    unit
-	offset  int // in units, from the anchor or from today
+	offset  int // in units, from the anchor
 	signed  bool
 	weekday weekday
 }
 
-// Span is one or more whole days in a row. Both ends are the first moment of their
-// day, in the time zone of the moment that the words were resolved with.
+// Span is one or more consecutive whole days. First and Last are the first moments of the first and
+// the last day, in the time zone of the moment against which the words were resolved.
 type Span struct{ First, Last time.Time }
 
 // End returns the first moment after the span.
 func (s Span) End() time.Time { return startOf(dateOf(s.Last).add(1), s.Last.Location()) }
 
-// MaxDays is how far from today words may lead: a century.
+// MaxDays is the maximum distance from today in a text such as "-3d": a century.
 const MaxDays = 36525
 
-// Parse reads a text that names a day, a week, a month or a year:
+// Parse parses a text that names a day, a week, a month or a year:
 //
 //   - 2026-11-21, 2026-11, 2026-W47, 2026-W47-3
 //   - today, yesterday, tomorrow
@@ -56,9 +56,8 @@ const MaxDays = 36525
 //   - this week, last week, next month, this year
 //   - -3d, -2w, -1mo, -1y, +3d, 3 days ago, in 2 weeks; 3d without a sign
 //
-// Case does not matter, and a hyphen or an underscore counts as a space between
-// words. The error says what is wrong, in words for a message: it does not repeat
-// the name of the parameter.
+// Case does not matter, and a hyphen or an underscore counts as a space between words. The error is
+// an [*Invalid]; its text does not contain the name of the parameter.
 func Parse(text string) (Words, error) {
 	if w, ok := fixed(text); ok {
 		return w, nil
@@ -79,7 +78,7 @@ func Read(text string, now time.Time, toward Direction) (Span, error) {
 	return w.Resolve(now, toward), nil
 }
 
-// Resolve returns the days that the words mean at a moment, in its time zone.
+// Resolve returns the days that w means at the moment now, in the time zone of now.
 func (w Words) Resolve(now time.Time, toward Direction) Span {
 	at := dateOf(now)
 	if w.anchor != (date{}) {
@@ -89,7 +88,7 @@ func (w Words) Resolve(now time.Time, toward Direction) Span {
 	if !w.signed && toward == Past {
 		offset = -offset
 	}
-	var first, last date // the zero last is first
+	var first, last date // last stays zero for a single day
 	switch {
 	case w.weekday != noWeekday:
 		first = w.weekday.near(at, toward, w.offset)
@@ -114,14 +113,14 @@ func (w Words) Resolve(now time.Time, toward Direction) Span {
 	return Span{startOf(first, now.Location()), startOf(cmp.Or(last, first), now.Location())}
 }
 
-// Ago returns how many days before today a span began, at the moment that it was
-// resolved with: 0 for today, less for the future.
+// Ago returns how many days before today the span begins: 0 for today, negative for the future. now
+// is the moment against which the span was resolved.
 func (s Span) Ago(now time.Time) int {
 	return int(dateOf(now).noon().Sub(dateOf(s.First).noon()) / (24 * time.Hour))
 }
 
-// Invalid says that a text names no day. Its sentence is made for the end of
-// another one.
+// Invalid is the error of a text that does not name a day. Its message is meant to follow a prefix
+// that names the parameter.
 type Invalid struct{ Text string }
 
 func (e *Invalid) Error() string {
@@ -132,19 +131,19 @@ func (e *Invalid) Error() string {
 	return wants
 }
 
-// layouts are ways to write a date that are understood well enough to say what would
-// be right, and of which none can be taken for another day.
+// layouts are date formats that Parse does not accept, but for which suggest can name the right one.
+// None of them is ambiguous.
 var layouts = []string{
 	time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-1-2",
 	"2006/1/2", "2006.1.2", "20060102", "2.1.2006", "January 2, 2006", "January 2 2006", "2 January 2006", "Jan 2, 2006", "Jan 2 2006", "2 Jan 2006",
 }
 
-// isoSpan is a time of whole days, weeks or years as ISO 8601 writes it.
+// isoSpan matches an ISO 8601 duration in whole days, weeks or years.
 var isoSpan = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?i)-?P([0-9]{1,5})([DWY])$`) })
 
 var bareWeek = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?i)([0-9]{4})-?w([0-9])$`) })
 
-// suggest returns what a text was most likely meant to be, "" if that is not clear.
+// suggest returns the valid text that was most likely meant, "" if that is unclear.
 func suggest(text string) string {
 	text = strings.TrimSpace(text)
 	for _, ending := range []string{".md", "'s note", "’s note", " note", "'s", "’s"} {
@@ -173,7 +172,7 @@ func suggest(text string) string {
 	return excerpt.Nearest(word, dayWords)
 }
 
-// otherWords are what people also say for a day.
+// otherWords maps further common expressions for days to valid texts.
 var otherWords = map[string]string{
 	"the day before yesterday": "-2d", "day before yesterday": "-2d", "ereyesterday": "-2d", "the day after tomorrow": "+2d", "day after tomorrow": "+2d",
 	"a week ago": "-1w", "one week ago": "-1w", "a month ago": "-1m", "past week": "last week", "week": "this week", "month": "this month", "year": "this year",
@@ -181,17 +180,16 @@ var otherWords = map[string]string{
 	"-1": "yesterday", "0": "today", "1": "tomorrow", "+1": "tomorrow",
 }
 
-// dayWords are the words that a mistyped one is compared with.
+// dayWords are the words to suggest for a misspelled one.
 var dayWords = append([]string{"today", "yesterday", "tomorrow"}, weekdayNames...)
 
-// NowVariable names the environment variable that sets the clock, for tests and scripts: a
-// moment in RFC 3339, whose offset is the time zone.
+// NowVariable is the environment variable that sets the clock, for tests and scripts, to a moment in
+// RFC 3339 format. Its offset is the time zone.
 const NowVariable = "VAULTWICKET_NOW"
 
-// Clock returns the clock that tells which day is today, for a value of [NowVariable]: the
-// clock of the machine if the value is empty, else one that is stopped at that moment. Both
-// programs of the binary ask it, so that they agree on the day. The error names the variable
-// and quotes the value.
+// Clock returns the clock for a value of [NowVariable]: the system clock if the value is empty,
+// otherwise a clock that always returns that moment. The gateway and the embedded CLI use it, so that
+// they agree on the day. The error names the variable and quotes the value.
 func Clock(now string) (func() time.Time, error) {
 	if now == "" {
 		return time.Now, nil

@@ -1,11 +1,10 @@
 package date
 
-// [Format] writes a time by a moment.js format string, as the notes app does for daily notes and templates: version
-// 2.30 of that library, locale en.
+// [Format] formats a time with a moment.js format string, as the Obsidian app does for daily notes and templates. It
+// implements version 2.30 of that library with the locale en.
 //
-// It only formats; it parses no dates, knows no other locale, and never fails: other text is literal. Week numbers
-// come in two kinds: the tokens with W, G and E are ISO 8601, those with w, g and e are the locale's (weeks start on
-// Sunday, week 1 contains 1 January).
+// It never fails: text that is not a token is literal. There are two kinds of week numbers: the tokens with W, G and E
+// are ISO 8601; those with w, g and e follow the locale (weeks start on Sunday, week 1 contains 1 January).
 
 import (
 	"strconv"
@@ -15,11 +14,11 @@ import (
 	"unicode/utf8"
 )
 
-// iso is what the library uses when no format is given.
+// iso is the format that the library uses by default.
 const iso = "YYYY-MM-DDTHH:mm:ssZ"
 
-// Format returns t, in its own zone, written by format. An empty format means
-// ISO 8601 with the offset.
+// Format returns t, in its own time zone, in the given format. An empty format means ISO 8601 with the
+// offset.
 func Format(t time.Time, format string) string {
 	if format == "" {
 		format = iso
@@ -33,15 +32,14 @@ func Format(t time.Time, format string) string {
 	return out.String()
 }
 
-// next returns the text for the first token of a non-empty s, and how many
-// bytes of s that token takes.
+// next returns the text for the first token of a non-empty s, and the length of that token in bytes.
 func next(t time.Time, s string) (text string, size int) {
 	if size := bracketed(s); size > 0 {
 		return s[1 : size-1], size
 	}
 	if s[0] == '\\' {
-		// The library strips every backslash of the token after it, so a backslash before a backslash,
-		// a line end or nothing leaves nothing.
+		// The library removes backslashes from the token after a backslash, so nothing remains of a
+		// backslash before another one, before a line end or at the end.
 		rest := s[1:]
 		if rest == "" || isLineEnd(rest[:tokenSize(rest)]) {
 			return "", 1
@@ -52,11 +50,11 @@ func next(t time.Time, s string) (text string, size int) {
 	size = tokenSize(s)
 	token := s[:size]
 	if token[0] == 'S' {
-		millis := pad(t.Nanosecond()/int(time.Millisecond), 3) // the library knows no smaller unit
+		millis := pad(t.Nanosecond()/int(time.Millisecond), 3) // the library has no smaller unit
 		return (millis + "000000")[:size], size
 	}
-	if of := tokens()[token]; of != nil {
-		return of(t), size
+	if format := tokens()[token]; format != nil {
+		return format(t), size
 	}
 	if isLineEnd(token) {
 		return "", size
@@ -64,9 +62,8 @@ func next(t time.Time, s string) (text string, size int) {
 	return token, size
 }
 
-// bracketed returns the size of a literal in square brackets at the start of
-// s, or 0. It reaches to the last closing bracket before the next opening one,
-// which is why "[x] YYYY]" is one literal.
+// bracketed returns the length of a literal in square brackets at the start of s, or 0. The literal
+// ends at the last closing bracket before the next opening one, so "[x] YYYY]" is one literal.
 func bracketed(s string) int {
 	if s[0] != '[' {
 		return 0
@@ -82,23 +79,23 @@ func bracketed(s string) int {
 	return len("[") + last + len("]")
 }
 
-// isLineEnd reports whether token is a character that the library's pattern
-// does not match at all, and therefore drops outside brackets.
+// isLineEnd reports whether token is a line end. The library's pattern does not match line ends, so
+// outside brackets they disappear.
 func isLineEnd(token string) bool {
 	r, _ := utf8.DecodeRuneInString(token)
 	return strings.ContainsRune("\n\r\u2028\u2029", r)
 }
 
-// lengthsOfYears and lengthsOfISOYears are how many letters of a run a token of years takes.
+// lengthsOfYears and lengthsOfISOYears map the length of a run of letters to the length of the first
+// year token in it.
 var (
 	lengthsOfYears    = [...]int{0, 1, 2, 2, 4, 5, 6}
 	lengthsOfISOYears = [...]int{0, 1, 2, 2, 4, 5}
 )
 
-// tokenSize returns how many bytes the token at the start of a non-empty s
-// takes. A character that begins no token counts as a token of its own. The
-// rules are the library's, with its oddities: YYY is YY and Y, ggg is gg and
-// g, and a bar after w or W belongs to that letter.
+// tokenSize returns the length in bytes of the token at the start of a non-empty s. A character that
+// does not begin a token counts as a token of its own. The rules include the library's oddities: YYY
+// is YY and Y, ggg is gg and g, and a bar after w or W belongs to that letter.
 func tokenSize(s string) int {
 	c := s[0]
 	rest := s[1:]
@@ -139,7 +136,7 @@ func tokenSize(s string) int {
 	return size
 }
 
-// run counts how often the first byte of s is repeated, up to limit.
+// run returns the length of the run of equal bytes at the start of s, at most limit.
 func run(s string, limit int) int {
 	n := 1
 	for n < limit && n < len(s) && s[n] == s[0] {
@@ -148,20 +145,19 @@ func run(s string, limit int) int {
 	return n
 }
 
-// expandLong replaces the locale's long formats (L, LT, ll …) by what they
-// stand for. Brackets and a backslash protect them. One pass is enough: no
-// expansion contains another one.
+// expandLong replaces the locale's long formats (L, LT, ll …) by their definitions, except in
+// brackets or after a backslash. One pass is enough: no definition contains another long format.
 func expandLong(format string) string {
 	if !strings.ContainsAny(format, "Ll") {
 		return format
 	}
 	var out strings.Builder
 	for rest := format; rest != ""; {
-		// A literal, a long token with or without its backslash, or a byte.
+		// The next piece is a literal, a long format with or without a backslash, or a single byte.
 		size := bracketed(rest)
-		switch escapes := strings.HasPrefix(rest, `\L`) || strings.HasPrefix(rest, `\l`); {
+		switch isEscaped := strings.HasPrefix(rest, `\L`) || strings.HasPrefix(rest, `\l`); {
 		case size > 0:
-		case escapes:
+		case isEscaped:
 			size = 1 + longSize(rest[1:])
 		default:
 			size = longSize(rest)
@@ -176,7 +172,7 @@ func expandLong(format string) string {
 	return out.String()
 }
 
-// longSize measures a long token at the start of s; 1 if there is none.
+// longSize returns the length of a long format at the start of s; 1 if there is none.
 func longSize(s string) int {
 	switch {
 	case strings.HasPrefix(s, "LTS"):
@@ -189,16 +185,16 @@ func longSize(s string) int {
 	return 1
 }
 
-// longFormats are the English formats of long tokens.
+// longFormats maps long formats to their definitions in the locale en.
 var longFormats = map[string]string{
 	"LT": "h:mm A", "LTS": "h:mm:ss A",
 	"L": "MM/DD/YYYY", "LL": "MMMM D, YYYY", "LLL": "MMMM D, YYYY h:mm A", "LLLL": "dddd, MMMM D, YYYY h:mm A",
 	"l": "M/D/YYYY", "ll": "MMM D, YYYY", "lll": "MMM D, YYYY h:mm A", "llll": "ddd, MMM D, YYYY h:mm A",
 }
 
-// tokens are the tokens that are known.
+// tokens returns the formatting functions of all tokens except S.
 var tokens = sync.OnceValue(func() map[string]func(time.Time) string {
-	all := map[string]func(time.Time) string{
+	formats := map[string]func(time.Time) string{
 		"Y": func(t time.Time) string {
 			if t.Year() > 9999 {
 				return "+" + strconv.Itoa(t.Year())
@@ -231,10 +227,10 @@ var tokens = sync.OnceValue(func() map[string]func(time.Time) string {
 	for name, layout := range map[string]string{
 		"MMM": "Jan", "MMMM": "January", "DDDD": "002", "ddd": "Mon", "dddd": "Monday", "A": "PM", "a": "pm", "Z": "-07:00", "ZZ": "-0700", "hmm": "304", "hmmss": "30405",
 	} {
-		all[name] = func(t time.Time) string { return t.Format(layout) }
+		formats[name] = func(t time.Time) string { return t.Format(layout) }
 	}
-	// A number has as many digits at least as its token has letters, or is an ordinal.
-	for names, of := range map[string]func(time.Time) int{
+	// A number is padded to the length of its token, or written as an ordinal if that ends with o.
+	for names, numberOf := range map[string]func(time.Time) int{
 		"YYYY YYYYY": time.Time.Year,
 		"y yy yyy yyyy yo": func(t time.Time) int { // within its era: the year 0 is 1 BC
 			if t.Year() < 1 {
@@ -259,15 +255,15 @@ var tokens = sync.OnceValue(func() map[string]func(time.Time) string {
 		"k kk": func(t time.Time) int { return (t.Hour()+23)%24 + 1 }, // midnight is 24
 	} {
 		for _, name := range strings.Fields(names) {
-			all[name] = func(t time.Time) string {
+			formats[name] = func(t time.Time) string {
 				if strings.HasSuffix(name, "o") {
-					return ordinal(of(t))
+					return ordinal(numberOf(t))
 				}
-				return pad(of(t), len(name))
+				return pad(numberOf(t), len(name))
 			}
 		}
 	}
-	return all
+	return formats
 })
 
 func era(after, before string) func(time.Time) string {
@@ -279,7 +275,7 @@ func era(after, before string) func(time.Time) string {
 	}
 }
 
-// weekEnd is the last day of a week that begins on Sunday.
+// weekEnd returns the last day of the week of t, which begins on Sunday.
 func weekEnd(t time.Time) time.Time { return t.AddDate(0, 0, int(time.Saturday-t.Weekday())) }
 
 func isoYear(t time.Time) int {
@@ -287,7 +283,7 @@ func isoYear(t time.Time) int {
 	return year
 }
 
-// pad writes n with at least width digits; the sign does not count.
+// pad formats n with at least width digits, not counting the sign.
 func pad(n, width int) string {
 	sign := ""
 	if n < 0 {
@@ -298,7 +294,7 @@ func pad(n, width int) string {
 	return sign + strings.Repeat("0", max(0, width-len(digits))) + digits
 }
 
-// ordinal writes n as 1st, 2nd, 3rd, 4th … 11th.
+// ordinal formats n as 1st, 2nd, 3rd, 4th … 11th.
 func ordinal(n int) string {
 	suffix := "th"
 	if n/10%10 != 1 {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// fixed reads what does not depend on today.
+// fixed parses a text that does not depend on today.
 func fixed(text string) (Words, bool) {
 	if t, err := time.Parse(time.DateOnly, text); err == nil {
 		return Words{anchor: dateOf(t)}, true
@@ -39,13 +39,13 @@ var isoWeekForm = sync.OnceValue(
 	func() *regexp.Regexp { return regexp.MustCompile(`^([0-9]{4})-?[wW]([0-9]{2})(?:-?([1-7]))?$`) },
 )
 
-// steps are the words before a day or a period, with how many periods they lead on.
+// steps maps a word before a day or a period to the number of periods to add.
 var steps = map[string]int{"last": -1, "previous": -1, "this": 0, "next": 1}
 
-// periods are the names of whole periods.
+// periods maps the names of whole periods to their units.
 var periods = map[string]unit{"week": wholeWeek, "month": wholeMonth, "year": wholeYear}
 
-// relative reads what counts from today. The text is in lower case, with one space
+// relative parses a text that is relative to today. The text must be in lower case, with single spaces
 // between words.
 func relative(text string) (Words, bool) {
 	switch text {
@@ -60,13 +60,13 @@ func relative(text string) (Words, bool) {
 		return Words{weekday: w}, true
 	}
 	// "last monday" and "next week"
-	which, name, _ := strings.Cut(strings.ReplaceAll(text, "-", " "), " ")
-	if offset, known := steps[which]; known {
+	step, name, _ := strings.Cut(strings.ReplaceAll(text, "-", " "), " ")
+	if offset, known := steps[step]; known {
 		if w := weekdayOf(name); w != noWeekday && offset != 0 {
 			return Words{weekday: w, offset: offset, signed: true}, true
 		}
-		if whole, known := periods[name]; known {
-			return Words{unit: whole, offset: offset, signed: true}, true
+		if period, known := periods[name]; known {
+			return Words{unit: period, offset: offset, signed: true}, true
 		}
 	}
 	return distance(text)
@@ -74,7 +74,8 @@ func relative(text string) (Words, bool) {
 
 var weekdayNames = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 
-// weekdayOf returns the weekday of a name, which may be cut after three letters.
+// weekdayOf returns the weekday with the given name or three-letter abbreviation, noWeekday if there
+// is none.
 func weekdayOf(name string) weekday {
 	i := slices.IndexFunc(weekdayNames, func(full string) bool { return name == full || name == full[:3] })
 	return weekday(i + 1)
@@ -84,11 +85,11 @@ var distanceForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(in )?([+-]?)([0-9]{1,6}) ?(d|days?|w|weeks?|mo|months?|y|years?)( ago)?$`)
 })
 
-// distance reads how far away from today a day is. The letter m alone is no unit: in
-// lengths of time it means minutes.
+// distance parses a distance from today, such as "-3d" or "in 2 weeks". The letter m alone is not
+// accepted as a unit: in durations it means minutes.
 func distance(text string) (Words, bool) {
-	for _, past := range []string{"last ", "past "} { // "last 7 days" begins 7 days ago
-		if rest, ok := strings.CutPrefix(text, past); ok {
+	for _, prefix := range []string{"last ", "past "} { // "last 7 days" begins 7 days ago
+		if rest, ok := strings.CutPrefix(text, prefix); ok {
 			text = rest + " ago"
 		}
 	}
@@ -96,38 +97,38 @@ func distance(text string) (Words, bool) {
 	if parts == nil {
 		return Words{}, false
 	}
-	ahead := parts[1] != ""
+	isIn := parts[1] != ""
 	sign := parts[2]
-	back := parts[5] != ""
-	isBoth := ahead && back
-	isSignedToo := (ahead || back) && sign != ""
+	isAgo := parts[5] != ""
+	isBoth := isIn && isAgo
+	isSignedToo := (isIn || isAgo) && sign != ""
 	if isBoth || isSignedToo {
 		return Words{}, false
 	}
 	number, _ := strconv.Atoi(parts[3])
 	u := days
-	length := 1
+	daysPerUnit := 1
 	switch parts[4][0] {
 	case 'w':
 		u = weeks
-		length = 7
+		daysPerUnit = 7
 	case 'm':
 		u = months
-		length = 30
+		daysPerUnit = 30
 	case 'y':
 		u = years
-		length = 365
+		daysPerUnit = 365
 	}
-	if number*length > MaxDays {
+	if number*daysPerUnit > MaxDays {
 		return Words{}, false
 	}
-	if sign == "-" || back {
+	if sign == "-" || isAgo {
 		number = -number
 	}
-	return Words{unit: u, offset: number, signed: sign != "" || ahead || back}, true
+	return Words{unit: u, offset: number, signed: sign != "" || isIn || isAgo}, true
 }
 
-// date is a day of the calendar, without a time zone. The zero date is none.
+// date is a calendar day without a time zone. The zero date means none.
 type date struct {
 	year  int
 	month time.Month
@@ -139,16 +140,16 @@ func dateOf(t time.Time) date {
 	return date{year, month, day}
 }
 
-// noon is a moment of the day by which it is computed: UTC has no day of 23 hours.
+// noon returns a moment of the day for calculations. It is in UTC, which has no days of 23 or 25 hours.
 func (d date) noon() time.Time { return time.Date(d.year, d.month, d.day, 12, 0, 0, 0, time.UTC) }
 
 func (d date) add(days int) date { return dateOf(d.noon().AddDate(0, 0, days)) }
 
-// monday returns the first day of the week, which is a Monday as in ISO 8601.
+// monday returns the first day of the ISO 8601 week.
 func (d date) monday() date { return d.add(-(int(d.noon().Weekday()) + 6) % 7) }
 
-// startOf returns the first moment of a day in a zone. Where clocks are changed at
-// midnight the day may begin at one o'clock, or have two midnights.
+// startOf returns the first moment of a day in a time zone. Where the clocks change at midnight, the
+// day may begin at one o'clock, or have two midnights.
 func startOf(d date, zone *time.Location) time.Time {
 	start := time.Date(d.year, d.month, d.day, 0, 0, 0, 0, zone)
 	if start.Day() != d.day {
@@ -160,7 +161,7 @@ func startOf(d date, zone *time.Location) time.Time {
 	return start
 }
 
-// unit is what a length of time is counted in.
+// unit is the unit of an offset.
 type unit int
 
 const (
@@ -173,32 +174,30 @@ const (
 	wholeYear
 )
 
-// addMonths keeps the day of the month, or takes the last one of a month that has
-// fewer.
+// addMonths adds n months. It keeps the day of the month, or uses the last day of a shorter month.
 func (d date) addMonths(n int) date {
 	first := time.Date(d.year, d.month+time.Month(n), 1, 12, 0, 0, 0, time.UTC)
 	last := first.AddDate(0, 1, -1).Day()
 	return date{first.Year(), first.Month(), min(d.day, last)}
 }
 
-// weekday is a day of the week, Monday is 1 and Sunday 7.
+// weekday is a day of the week, from 1 for Monday to 7 for Sunday.
 type weekday int
 
 const noWeekday weekday = 0
 
-// near returns the day with this name around another one. which is -1 for the last
-// one before, 1 for the next one after, and 0 for the nearest in a direction, the
-// day itself included.
+// near returns a day with this weekday near the day at. which is -1 for the last one before at, 1 for
+// the next one after it, and 0 for the nearest in the direction toward, at itself included.
 func (w weekday) near(at date, toward Direction, which int) date {
-	back := (int(at.noon().Weekday()) - int(w) + 7) % 7
-	ahead := (7 - back) % 7
+	daysBack := (int(at.noon().Weekday()) - int(w) + 7) % 7
+	daysAhead := (7 - daysBack) % 7
 	switch {
-	case which < 0 && back == 0:
+	case which < 0 && daysBack == 0:
 		return at.add(-7)
 	case which < 0 || which == 0 && toward == Past:
-		return at.add(-back)
-	case which > 0 && ahead == 0:
+		return at.add(-daysBack)
+	case which > 0 && daysAhead == 0:
 		return at.add(7)
 	}
-	return at.add(ahead)
+	return at.add(daysAhead)
 }

@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// fileLimit returns how many files the process may have open. isLimited is false if that is not known.
+// fileLimit returns how many files the process may have open. isLimited is false if the limit is
+// unknown.
 func fileLimit() (files int, isLimited bool) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -10,16 +10,17 @@ import (
 	"strings"
 )
 
-// Hosts is the allowlist of names in Host headers. A web page can have its own name resolve to
-// this machine, and the browser then takes this server for its own (DNS rebinding); the Host
-// header still has that name. The port is not compared: tunnels and containers change it.
+// Hosts is an allowlist of names in Host headers. A web page can make its own name resolve to this
+// machine, so that the browser mistakes this server for the page's own (DNS rebinding); the Host
+// header still contains that name. The port is not compared, because tunnels and containers change
+// it.
 type Hosts struct {
 	names map[string]bool
 	leaf  *x509.Certificate // nil without TLS
 }
 
-// NewHosts returns an allowlist of localhost, loopback addresses, names, as [HostName] returns
-// them, and the names in the certificate leaf, which may be nil.
+// NewHosts returns an allowlist of localhost, loopback addresses, the given names, and the names in
+// the certificate leaf, which may be nil. The names must have the form that [HostName] returns.
 func NewHosts(names []string, leaf *x509.Certificate) Hosts {
 	h := Hosts{map[string]bool{"localhost": true}, leaf}
 	for _, name := range names {
@@ -43,18 +44,18 @@ func (h Hosts) Allow(header string) bool {
 	return h.leaf != nil && h.leaf.VerifyHostname(name) == nil
 }
 
-// HostName returns the host of a Host header in lower case, an address as package netip formats
-// it. ok is false for all but "name", "name:port", "[::1]" and "[::1]:port": browsers and proxies
-// read other forms differently.
+// HostName returns the host in a Host header: a name in lower case, or an IPv6 address as package
+// netip formats it. ok is false unless the header has the form "name", "name:port", "[::1]" or
+// "[::1]:port": browsers and proxies interpret other forms differently.
 func HostName(header string) (string, bool) {
 	name := header
 	port := ""
-	found := false
+	hasPort := false
 	if end := strings.IndexByte(header, ']'); strings.HasPrefix(header, "[") && end > 0 {
 		name = header[1:end]
 		port = strings.TrimPrefix(header[end+1:], ":")
-		found = end+1 < len(header)
-		if found && header[end+1] != ':' {
+		hasPort = end+1 < len(header)
+		if hasPort && header[end+1] != ':' {
 			return "", false
 		}
 		ip, err := netip.ParseAddr(name)
@@ -62,27 +63,27 @@ func HostName(header string) (string, bool) {
 			return "", false
 		}
 		name = ip.String()
-	} else if name, port, found = strings.Cut(header, ":"); name == "" || len(name) > maxName || strings.Trim(name, inNames) != "" {
+	} else if name, port, hasPort = strings.Cut(header, ":"); name == "" || len(name) > maxName || strings.Trim(name, nameChars) != "" {
 		return "", false
 	}
-	if found && !IsPort(port) {
+	if hasPort && !IsPort(port) {
 		return "", false
 	}
 	return strings.ToLower(name), true
 }
 
 const (
-	maxName = 253 // of a name in the DNS
-	inNames = ".-_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	maxName   = 253 // maximum length of a DNS name
+	nameChars = ".-_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 )
 
-// IsPort reports whether text is a port number in its usual form.
+// IsPort reports whether text is a port number from 1 to 65535 without sign or leading zeros.
 func IsPort(text string) bool {
 	number, err := strconv.ParseUint(text, 10, 16)
 	return err == nil && number > 0 && text == strconv.FormatUint(number, 10)
 }
 
-// Bracketed returns entry, in brackets if it is an IPv6 address without.
+// Bracketed returns entry, enclosed in brackets if it is a bare IPv6 address.
 func Bracketed(entry string) string {
 	if ip, err := netip.ParseAddr(entry); err == nil && ip.Is6() {
 		return "[" + entry + "]"
@@ -90,17 +91,18 @@ func Bracketed(entry string) string {
 	return entry
 }
 
-// Unspecified reports whether a host is 0.0.0.0 or ::, all addresses of a machine.
+// Unspecified reports whether a host is 0.0.0.0 or ::, which stand for all addresses of the machine.
 func Unspecified(name string) bool {
 	ip, err := netip.ParseAddr(name)
 	return err == nil && ip.IsUnspecified()
 }
 
-// Origins are the web origins whose pages may send requests, as browsers write
-// them: see [CanonicalOrigin].
+// Origins is the set of web origins whose pages may send requests, in the form of
+// [CanonicalOrigin].
 type Origins map[string]bool
 
-// CanonicalOrigin returns an origin as a browser would send it.
+// CanonicalOrigin returns an origin in the form in which browsers send it. ok is false if entry is
+// not an origin.
 func CanonicalOrigin(entry string) (string, bool) {
 	u, err := url.Parse(entry)
 	if err != nil || u.Scheme == "" {
@@ -124,24 +126,24 @@ func CanonicalOrigin(entry string) (string, bool) {
 	return origin + ":" + port, true
 }
 
-// OriginKind is what the headers say of the page that sent a request.
+// OriginKind classifies the page that sent a request, by its headers.
 type OriginKind uint8
 
 // The kinds of origin.
 const (
-	Foreign  OriginKind = iota // a page of an origin that is not listed
-	NoOrigin                   // no page, or one of this server
+	Foreign  OriginKind = iota // a page of another origin that is not listed
+	NoOrigin                   // not a page, or a page of this server
 	Listed                     // a page of a listed origin
 )
 
-// Judge returns the kind of origin of a request, from Origin and Sec-Fetch-Site. Only browsers
+// Judge returns the kind of origin of a request by the headers Origin and Sec-Fetch-Site. Browsers
 // send these headers, and no page can change them.
 func (o Origins) Judge(h http.Header) OriginKind {
-	origin, sent := h["Origin"]
+	origin, isSent := h["Origin"]
 	switch {
-	case sent && len(origin) == 1 && o[origin[0]]:
+	case isSent && len(origin) == 1 && o[origin[0]]:
 		return Listed
-	case sent:
+	case isSent:
 		return Foreign
 	}
 	for _, site := range h["Sec-Fetch-Site"] {
@@ -152,17 +154,18 @@ func (o Origins) Judge(h http.Header) OriginKind {
 	return NoOrigin
 }
 
-// Client returns a client for a server that the user has named. It follows no redirect: what is sent, and the token with it, is
-// for that server, and another one could have this machine look at addresses that only it reaches.
-func Client(by *http.Transport) *http.Client {
+// Client returns an HTTP client for a server that the user configured. It does not follow redirects:
+// requests and the tokens in them are meant for that server only, and a redirect could make this
+// machine send requests to addresses that only it can reach.
+func Client(transport *http.Transport) *http.Client {
 	return &http.Client{
-		Transport:     by,
+		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-// CheckURL returns what is wrong with the URL of a server, nil for one with https, or with http on
-// this machine, without a query, a fragment and a password.
+// CheckURL returns an error unless text is a valid URL of a server: https, or http on this machine,
+// without user, password, query and fragment.
 func CheckURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
@@ -177,9 +180,9 @@ func CheckURL(text string) error {
 	return errors.New("must have https, because tokens depend on it")
 }
 
-// IsLoopback reports whether a URL is one of http on this machine.
+// IsLoopback reports whether a URL has the scheme http and a host on this machine.
 func IsLoopback(u *url.URL) bool {
 	ip, err := netip.ParseAddr(u.Hostname())
-	isOfMachine := u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
-	return u.Scheme == "http" && isOfMachine
+	isLocalHost := u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
+	return u.Scheme == "http" && isLocalHost
 }

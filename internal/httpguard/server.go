@@ -1,8 +1,8 @@
-// Package httpguard has the checks that the MCP transport and the local page make before all
-// others: the Host header, against DNS rebinding, the origin, against CSRF, and limits of time,
-// connections and streams.
+// Package httpguard has the checks that the MCP transport and the local page make first: the Host
+// header against DNS rebinding, the origin against CSRF, and limits on time, connections and
+// streams.
 //
-// It knows no token and no path. A request that passes is not authenticated.
+// It does not check tokens or paths: a request that passes is not authenticated.
 package httpguard
 
 import (
@@ -20,21 +20,21 @@ import (
 	"time"
 )
 
-// Limits of time for a client.
+// Time limits for a client.
 const (
 	HeadLimit = 10 * time.Second // for the request line and headers
 	IdleLimit = 2 * time.Minute  // between two requests
 
-	headSize = 16 << 10 // of the request line and headers, in bytes; net/http adds 4 KiB
+	headSize = 16 << 10 // maximum bytes of the request line and headers; net/http adds 4 KiB
 
-	// writeLimit is how long a client may take to read one message. A stream may be silent for
-	// hours.
+	// writeLimit is how long a client may take to read one message. A stream as a whole has no
+	// limit: it may be silent for hours.
 	writeLimit = 30 * time.Second
 )
 
-// NewServer returns an HTTP/1.1 server for the connections of a [ConnLimiter]: a connection has
-// one request at a time, so the limit of connections is one of requests too. base is the context
-// of all requests.
+// NewServer returns a server for the connections of a [ConnLimiter]. It speaks only HTTP/1.1, where a
+// connection has one request at a time, so that the limit on connections also limits requests. base
+// is the parent of the contexts of all requests.
 func NewServer(base context.Context, h http.Handler, log *log.Logger) *http.Server {
 	s := &http.Server{
 		Handler:                      h,
@@ -54,43 +54,44 @@ func NewServer(base context.Context, h http.Handler, log *log.Logger) *http.Serv
 	return s
 }
 
-// IsPath reports whether the target of a request is a path, and not a URL as for a proxy.
+// IsPath reports whether the target of a request is a path, and not a URL as in requests to a proxy.
 func IsPath(r *http.Request) bool { return r.URL.Host == "" && strings.HasPrefix(r.RequestURI, "/") }
 
-// LimitRead sets how long the client may take to send the rest of the request. The limit is one
-// of the connection, so it replaces that of an earlier request. It does nothing for the writer of
-// a test.
+// LimitRead sets how long the client may take to send the rest of the request. The limit applies to
+// the connection, so it replaces that of an earlier request. It has no effect on writers without a
+// connection, as in tests.
 func LimitRead(w http.ResponseWriter, limit time.Duration) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(limit))
 }
 
-// EndReadLimit ends the limit of [LimitRead] for a request that is complete. Otherwise net/http,
-// which reads on to notice a client that disconnects, cancels the request at the limit.
+// EndReadLimit removes the limit of [LimitRead] after the whole request was read. Otherwise net/http,
+// which keeps reading in order to notice that the client disconnects, would cancel the request at
+// the limit.
 func EndReadLimit(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 }
 
-// LimitWrite sets how long the client may take to read what is written next.
+// LimitWrite sets how long the client may take to read the next message.
 func LimitWrite(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeLimit))
 }
 
-// Streams limits the responses that end only with the client or the server, so that connections
-// are left for other requests.
+// Streams limits the number of responses that last until the client or the server ends them, so
+// that connections remain for other requests.
 type Streams struct {
 	max int
 
 	mu     sync.Mutex
-	open   map[int]func() // how to end each
+	open   map[int]func() // functions that end the open streams
 	next   int
 	closed bool
 }
 
-// NewStreams returns Streams that allows max at once.
+// NewStreams returns Streams that allows max concurrent streams.
 func NewStreams(max int) *Streams { return &Streams{max: max, open: map[int]func(){}} }
 
-// Add adds a stream that cancel ends; done must be called at its end. ok is false if there are too
-// many, or after [Streams.Close].
+// Add adds a stream. Streams calls cancel to end it, possibly more than once; the caller must call
+// done when it has ended. ok is false if there are too many streams, or after [Streams.Close].
 func (s *Streams) Add(cancel func()) (done func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,19 +115,19 @@ func (s *Streams) Count() int {
 	return len(s.open)
 }
 
-// Close ends all streams, and refuses further ones.
+// Close ends all streams, and makes Add refuse further ones.
 func (s *Streams) Close() {
 	s.mu.Lock()
 	s.closed = true
-	all := slices.Collect(maps.Values(s.open))
+	cancels := slices.Collect(maps.Values(s.open))
 	s.mu.Unlock()
-	for _, cancel := range all {
+	for _, cancel := range cancels {
 		cancel()
 	}
 }
 
-// ConnLimit returns how many connections a server may have open that wants so many: at most a quarter of the files that
-// the process may have open, so that connections leave enough of them for the calls.
+// ConnLimit returns the number of connections that a server may have open: wanted, but at most a
+// quarter of the files that the process may have open, so that enough remain for the calls.
 func ConnLimit(wanted int) int {
 	files, isLimited := fileLimit()
 	if !isLimited {
@@ -135,16 +136,17 @@ func ConnLimit(wanted int) int {
 	return max(1, min(wanted, files/4))
 }
 
-// ConnLimiter is a listener that limits the open connections. At the limit, or where the process can open no more
-// files, it closes one for the next: the oldest without an authenticated request, so that a client without the token cannot
-// keep others out, or else the one that has been idle between two requests for longest.
+// ConnLimiter is a listener that limits the open connections. At the limit, or if the process can
+// open no more files, it closes one to make room for the next: the oldest one without an
+// authenticated request, so that clients without a token cannot keep others out; if there is none,
+// the one that has been idle for longest.
 type ConnLimiter struct {
 	net.Listener
 	max int
 
-	mu    sync.Mutex
-	open  []*conn // oldest first
-	rests uint64  // how often a connection became idle
+	mu        sync.Mutex
+	open      []*conn // oldest first
+	idleCount uint64  // counts how often a connection became idle; orders conn.rested
 }
 
 // conn is a connection of a [ConnLimiter].
@@ -152,13 +154,14 @@ type conn struct {
 	net.Conn
 	limiter       *ConnLimiter
 	authenticated bool   // it had an authenticated request
-	rested        uint64 // when it became idle, in the count of the limiter; 0 while it is not
+	idleSince     uint64 // value of limiter.rests when the connection became idle; 0 while it is in use
 }
 
-// NewConnLimiter returns a listener with up to max open connections.
+// NewConnLimiter returns a listener on l with at most max open connections.
 func NewConnLimiter(l net.Listener, max int) *ConnLimiter { return &ConnLimiter{Listener: l, max: max} }
 
-// Accept returns the next connection. One for which none can be closed is closed itself.
+// Accept returns the next connection. If there is no room and no other connection can be closed, it
+// closes the new one and waits for the next.
 func (g *ConnLimiter) Accept() (net.Conn, error) {
 	for {
 		raw, err := g.Listener.Accept()
@@ -180,7 +183,8 @@ func (g *ConnLimiter) Accept() (net.Conn, error) {
 	}
 }
 
-// admit counts c, and returns the connection to close for it, if any.
+// admit registers c. If another connection must be closed to make room, admit returns it. ok is false
+// if there is no room.
 func (g *ConnLimiter) admit(c *conn) (evicted *conn, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -194,22 +198,23 @@ func (g *ConnLimiter) admit(c *conn) (evicted *conn, ok bool) {
 	return evicted, true
 }
 
-// leastNeeded returns the connection to close for another one, nil if there is none. It is called with mu held.
+// leastNeeded returns the connection to close to make room, nil if all are in use. The caller holds
+// mu.
 func (g *ConnLimiter) leastNeeded() (least *conn) {
 	for _, old := range g.open {
-		isIdle := old.authenticated && old.rested > 0
+		isIdle := old.authenticated && old.idleSince > 0
 		switch {
 		case !old.authenticated && (least == nil || least.authenticated):
 			least = old
 		case isIdle && least == nil,
-			isIdle && least.authenticated && old.rested < least.rested:
+			isIdle && least.authenticated && old.idleSince < least.idleSince:
 			least = old
 		}
 	}
 	return least
 }
 
-// evict closes the connection that is needed least, and reports whether there is one.
+// evict closes the least needed connection, and reports whether there was one.
 func (g *ConnLimiter) evict() bool {
 	g.mu.Lock()
 	least := g.leastNeeded()
@@ -232,17 +237,17 @@ func (c *conn) Close() error {
 // CloseUnauthenticated closes all connections without an authenticated request.
 func (g *ConnLimiter) CloseUnauthenticated() {
 	g.mu.Lock()
-	all := slices.DeleteFunc(slices.Clone(g.open), func(c *conn) bool { return c.authenticated })
+	unauthenticated := slices.DeleteFunc(slices.Clone(g.open), func(c *conn) bool { return c.authenticated })
 	g.mu.Unlock()
-	for _, c := range all {
+	for _, c := range unauthenticated {
 		c.Close()
 	}
 }
 
-// connKey is where the context of a request has its connection.
+// connKey is the context key of the connection of a request.
 type connKey struct{}
 
-// connOf returns the connection below one of net/http, nil if it is not of a [ConnLimiter].
+// connOf returns the connection that c wraps, nil if it is not one of a [ConnLimiter].
 func connOf(c net.Conn) *conn {
 	if wrapped, ok := c.(*tls.Conn); ok {
 		c = wrapped.NetConn()
@@ -251,7 +256,7 @@ func connOf(c net.Conn) *conn {
 	return ours
 }
 
-// MarkAuthenticated records that the connection of ctx had an authenticated request.
+// MarkAuthenticated records that the connection of ctx has had an authenticated request.
 func MarkAuthenticated(ctx context.Context) {
 	if c, _ := ctx.Value(connKey{}).(*conn); c != nil {
 		c.limiter.mu.Lock()
@@ -260,8 +265,7 @@ func MarkAuthenticated(ctx context.Context) {
 	}
 }
 
-// trackState records when a connection is idle between two requests: the ConnState of an
-// http.Server.
+// trackState records when a connection becomes idle. It is the ConnState hook of an http.Server.
 func trackState(raw net.Conn, state http.ConnState) {
 	c := connOf(raw)
 	if c == nil {
@@ -269,8 +273,8 @@ func trackState(raw net.Conn, state http.ConnState) {
 	}
 	c.limiter.mu.Lock()
 	defer c.limiter.mu.Unlock()
-	if c.rested = 0; state == http.StateIdle {
-		c.limiter.rests++
-		c.rested = c.limiter.rests
+	if c.idleSince = 0; state == http.StateIdle {
+		c.limiter.idleCount++
+		c.idleSince = c.limiter.idleCount
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// The codes with which the embedded program fails. Programs rely on them.
+// Codes of the errors of the embedded program. Other programs rely on them, so they never change.
 const (
 	CodeNotFound         = "not_found"
 	CodeAlreadyExists    = "already_exists"
@@ -30,21 +30,23 @@ const (
 	CodeContentTooLong   = "content_too_long"
 )
 
-// HintAppDoesLess is the hint for a change of which the app would make only a part. The gateway
-// recognizes it, and has the embedded CLI make the change if it may.
+// HintAppDoesLess is the hint for a change that the app would make only in part. The gateway
+// recognizes this hint, and lets the embedded CLI make the change if the settings permit it.
 const HintAppDoesLess = "the embedded CLI can make the whole change: the user can set backend to auto"
 
-// HintNotFound is the hint for a note that does not exist, and for a hidden one.
+// HintNotFound is the hint for a note that does not exist or is hidden. It is the same for both, so
+// that it does not reveal hidden notes.
 const HintNotFound = "names are case-sensitive; list them with files, or use search"
 
-// HintPrivacy is the hint for a place that macOS closes to a program. Consent belongs to the program that started this
-// one, see https://support.apple.com/guide/mac-help/control-access-to-files-and-folders-on-mac-mchld5a35146/mac.
+// HintPrivacy is the hint for a folder to which macOS denies the program access. The user's consent applies to the
+// program that started this one, see
+// https://support.apple.com/guide/mac-help/control-access-to-files-and-folders-on-mac-mchld5a35146/mac.
 const HintPrivacy = "the user can allow it in System Settings, Privacy & Security, Files and Folders (or Full Disk Access) " +
 	"for the program that started this one, the client or the terminal, and start that program again"
 
-// IsClosedByMacOS reports whether an error on the system goos, a value of [runtime.GOOS], is that of a place that macOS
-// closes to a program (EPERM), such as Documents, Desktop and iCloud Drive. The rights of a file or a folder have
-// another one there (EACCES); package fs joins both.
+// IsClosedByMacOS reports whether err means that macOS denies the program access to a protected folder, such as
+// Documents, Desktop or iCloud Drive (EPERM). goos is a value of [runtime.GOOS]. Missing file permissions have a
+// different error (EACCES); package fs maps both to the same one.
 func IsClosedByMacOS(goos string, err error) bool {
 	return goos == "darwin" && errors.Is(err, syscall.EPERM)
 }

@@ -124,8 +124,8 @@ func FuzzNext(f *testing.F) {
 				require.That(t, err != io.EOF || bytes.Equal(again, sent), "what was read is not what was sent")
 				return
 			}
-			require.That(t, int(got.Kind) < len(bounds), "kind %d with %d bytes", got.Kind, len(got.Payload))
-			require.That(t, len(got.Payload) <= bounds[got.Kind], "kind %d with %d bytes", got.Kind, len(got.Payload))
+			require.That(t, int(got.Kind) < len(maxPayloads), "kind %d with %d bytes", got.Kind, len(got.Payload))
+			require.That(t, len(got.Payload) <= maxPayloads[got.Kind], "kind %d with %d bytes", got.Kind, len(got.Payload))
 			again = Append(again, got)
 			_, _ = ParseHello(got)
 		}

@@ -1,12 +1,13 @@
-// Package protocol is the private protocol of the embedded program: what the gateway asks it on its standard
-// input, and what it answers on its standard output. A process for one call is spoken to as the resident
-// worker is: it takes one [Request] and ends. Both sides are the same binary, so the protocol may
-// change with every release; the handshake refuses a binary that was replaced meanwhile.
+// Package protocol is the private protocol between the gateway and the embedded program: requests on
+// its standard input, answers on its standard output. A process for a single call speaks the same
+// protocol as the resident worker: it reads one [Request] and exits. Both sides are the same binary,
+// so the protocol may change with every release; the handshake rejects a binary that was replaced
+// in the meantime.
 //
-// A [Request] says what is asked, a [Reply] how it ended. They, and nothing else, join the two programs:
-// a command line that a person types is read into the same Request. Between them the bytes of an answer
-// pass without escapes, in frames. Every frame has a bounded length, which is checked before
-// anything is read or allocated for it.
+// A [Request] describes a call, a [Reply] its outcome. Nothing else connects the two programs: a
+// command line that a person types is parsed into the same Request. Before the reply, the output is
+// sent in frames, as raw bytes. Every frame has a maximum length, which is checked before anything
+// is read or allocated for it.
 package protocol
 
 import (
@@ -17,85 +18,89 @@ import (
 	"unicode/utf8"
 )
 
-// Version is the version of the protocol. The form of a [Hello] never changes.
+// Version is the version of the protocol. The encoding of a [Hello] never changes.
 const Version = 13
 
-// Request is what is asked of the embedded program.
+// Request asks the embedded program to carry out a command, or to answer a question about notes.
 type Request struct {
 	Ask     Ask
-	Vault   *string  // the name or id by which the caller knows the vault, nil if he gave none
+	Vault   *string  // the name or id of the vault that the caller gave, nil if none
 	Command string   // the name of a command
-	Args    []string // its parameters as they are typed; or the paths or the tags of a question about notes
-	// Input is the parameter whose value follows in frames of its own and is taken literally, "" for none.
+	Args    []string // its parameters as they are typed; or the paths or tags of a question about notes
+	// Input is the parameter whose value follows in frames of its own and is used literally, "" for
+	// none.
 	Input string
 	Write Write
 	Want  Want
-	Batch Batch // that the call is an operation of, if that is planned before it is made; the zero Batch for none
+	// Batch is the batch of which the call is an operation, if the batch is planned before it is
+	// applied; zero for none.
+	Batch Batch
 }
 
-// Batch is an atomic batch whose operations are worked out one after the other, each on the vault as those before it will
-// leave it, and are then made together.
+// Batch identifies an atomic batch. Its operations are planned one after the other, each on the vault
+// as the earlier ones will leave it, and are then applied together.
 type Batch struct {
 	ID      string
-	Planned int // operations so far that change something
+	Planned int // operations planned so far that change something
 }
 
-// Ask says what is asked.
+// Ask is the kind of a request.
 type Ask uint8
 
-// What can be asked.
+// Kinds of requests.
 const (
-	AskCommand  Ask = iota // to carry out a command
-	AskNarrowed            // which of the notes at some paths, or of all, narrow access to themselves, and to which level
-	AskMarked              // which notes have one of some tags, or for "private" narrow access to themselves
+	AskCommand  Ask = iota // carry out a command
+	AskNarrowed            // which notes at the given paths, or of all, restrict access to themselves, and to which level
+	AskMarked              // which notes have one of the given tags, or for "private" restrict access to themselves
 
 	lastAsk = AskMarked
 )
 
-// Write says how a command that writes is carried out.
+// Write controls how a command that writes is carried out.
 type Write struct {
-	Allowed   bool // something may be changed; without it a command that writes is refused, unless it is only planned
+	Allowed   bool // permits changes; without it a command that writes is refused, unless it is only planned
 	Task      Task
 	Entry     string    // id of the entry in the journal, "" for a new one
 	Expect    string    // the hash that the note must have, "" for any
-	Approved  string    // the digest of the change that a user was shown, from its plan, "" for any
+	Approved  string    // digest, from the plan, of the change that the user was shown; "" for any
 	Caller    string    // who makes the change, for the journal and the right to undo; "" if unknown
 	Client    string    // the name that the client gave, "" for none
-	Batch     string    // shared by all calls of a batch, "" for a single one
-	Grant     string    // the grant of the owner that allows it, for the journal; "" for none
-	Proposal  string    // the proposal of an agent that the owner has taken it from, for the journal; "" for none
-	Alone     bool      // the caller has the lock of the journal
-	Sparing   bool      // refuses a change that removes so much that it requires approval
-	Addresses Addresses // what is done about text of another note in an address that is added
-	// Restores says in words which version of a history of the app a call restores, "" for one of the journal. The
-	// text of the version is then the input, in place of the value of a parameter.
+	Batch     string    // id that all calls of a batch share, "" for a single call
+	Grant     string    // id of the owner's grant that allows the change, for the journal; "" for none
+	Proposal  string    // id of the agent's proposal that the owner accepted, for the journal; "" for none
+	Alone     bool      // the caller holds the lock of the journal
+	Sparing   bool      // refuse a change that removes so much that it requires approval
+	Addresses Addresses // what to do if an added URL contains text of another note
+	// Restores describes the version in the app's file history that the call restores; "" for a version
+	// in the journal. The text of that version is then the input, in place of a parameter's value.
 	Restores string
-	// Rests are the notes whose texts the operations of a batch have taken from the vault: for each its hash and its path, with a
-	// NUL behind either. An empty hash and path stand for more than one note.
+	// Rests lists the notes whose text the operations of a batch took from the vault: the hash and the
+	// path of each, both followed by a NUL. An empty hash and path stand for more than one note.
 	Rests string
 }
 
-// VersionInput is the input of a request that restores a version of a history of the app. No parameter has this name.
+// VersionInput is the value of Input in a request that restores a version in the app's file history.
+// No parameter has this name.
 const VersionInput = "the text of the version"
 
-// Task is a part of carrying out a change.
+// Task is the step of carrying out a change that a request asks for.
 type Task uint8
 
 // The tasks.
 const (
-	Whole    Task = iota // carries out the call
-	Plan                 // works out what the call would change, and changes nothing
-	Rehearse             // does the same as an operation of a batch, whose next operations see it
-	Begin                // does the same and records it in the journal, for a call that another program carries out
-	End                  // compares the files with that record, and writes the outcome to the journal
-	Sum                  // shows what the operations of the batch were worked out to do together; the call is any of them
-	Commit               // makes what they were worked out to do
-	Drop                 // forgets the operations of the batch
+	Whole    Task = iota // carry out the call
+	Plan                 // plan the call, and change nothing
+	Rehearse             // plan the call as an operation of a batch, so that later operations see its result
+	Begin                // plan the call and record it in the journal, for a call that another program carries out
+	End                  // compare the files with that record, and write the outcome to the journal
+	Sum                  // show the combined change of all planned operations; the call is any one of them
+	Commit               // apply the planned operations of the batch
+	Drop                 // discard the planned operations of the batch
 
 	lastTask = Drop
 )
 
-// Makes reports whether a call with this task may change something, in the vault or in the journal.
+// Makes reports whether a call with this task may change the vault or the journal.
 func (t Task) Makes() bool {
 	switch t {
 	case Plan, Rehearse, Sum, Drop:
@@ -104,81 +109,80 @@ func (t Task) Makes() bool {
 	return true
 }
 
-// Addresses says what is done about text of another note in an address that a change adds.
+// Addresses selects what to do if a URL that a change adds contains text of another note.
 type Addresses uint8
 
-// What can be done.
+// Treatments of such a URL.
 const (
-	AddressesPass Addresses = iota // nothing is looked for
-	AddressesAsk                   // it makes a change destructive
-	AddressesLog                   // it is only reported
+	AddressesPass Addresses = iota // do not search URLs
+	AddressesAsk                   // count the change as destructive
+	AddressesLog                   // only report it
 
 	lastAddresses = AddressesLog
 )
 
-// Want is what the caller wants back besides the output.
+// Want selects what the caller wants besides the output.
 type Want struct {
-	Facts   bool   // what the answer is about, for the gateway, whose answers agents read
-	Compact bool   // a listing in JSON without the space between its tokens
-	Unless  string // the state of the index from which nothing is to be answered, "" for none
-	Millis  int    // the time limit of the call, in milliseconds; 0 if it is not known
+	Facts   bool   // include Facts in the reply
+	Compact bool   // omit white space between the tokens of JSON listings
+	Unless  string // send no output if the index is still in this state, "" for none
+	Millis  int    // time limit of the call in milliseconds; 0 if unknown
 }
 
-// Reply is how a request ended. The output was sent before it.
+// Reply is the outcome of a request. It follows the output.
 type Reply struct {
 	Status  uint8   // exit status of the call
-	Unrun   bool    // nothing was begun: this worker takes no more calls, another one may be asked
-	Last    bool    // the program ends now
-	Facts   Facts   // of a call that succeeded, if they are wanted
-	Failure Failure // of one that failed
-	Partly  *Partly // of a change that was made in part, nil for others
-	Panic   string  // the bug that the program died by, with its stack; "" for none
+	Unrun   bool    // the call was not started: this worker accepts no more calls, another one may
+	Last    bool    // the program exits after this reply
+	Facts   Facts   // facts about a successful call, if requested
+	Failure Failure // the failure of a failed call
+	Partly  *Partly // the files of a change that was only made in part, nil otherwise
+	Panic   string  // message and stack of a panic that ended the program, "" for none
 }
 
-// Facts are what the embedded program reports about the answer of a successful call, so that the
-// gateway need not parse it.
+// Facts describes the answer of a successful call, so that the gateway need not parse the answer.
 type Facts struct {
 	Path      string  `json:"path"`
 	Hash      string  `json:"hash"`                // of the content, "" if the note does not exist
-	Part      string  `json:"part,omitempty"`      // hash of the section, block or line that was printed
+	Part      string  `json:"part,omitempty"`      // hash of the section, block or line that the answer shows
 	Before    *string `json:"before,omitempty"`    // hash before the call: nil if nothing was written, "" if the note was created
 	Change    string  `json:"change,omitempty"`    // id of the journal entry, "" if nothing was written
 	Added     int     `json:"added,omitempty"`     // lines in all files
 	Removed   int     `json:"removed,omitempty"`   // lines in all files
-	Loses     bool    `json:"loses,omitempty"`     // the change was destructive, whatever its command is
+	Loses     bool    `json:"loses,omitempty"`     // the change was destructive, whatever the command
 	Overtaken bool    `json:"overtaken,omitempty"` // another program changed the note right after the call
-	Nothing   bool    `json:"nothing,omitempty"`   // the call asked for what is there already: no byte was changed
-	Planned   int     `json:"planned,omitempty"`   // operations of the batch so far, see [Batch]
-	Stale     bool    `json:"stale,omitempty"`     // nothing of the batch was made: its operations are to be worked out anew
+	Nothing   bool    `json:"nothing,omitempty"`   // the vault was already as the call wanted it: no byte was changed
+	Planned   int     `json:"planned,omitempty"`   // operations of the batch planned so far, see [Batch]
+	Stale     bool    `json:"stale,omitempty"`     // nothing of the batch was applied: its operations must be planned again
 	Unread    int     `json:"unread,omitempty"`    // notes and folders that could not be read for the answer
-	Ambiguous bool    `json:"ambiguous,omitempty"` // the name of the note is that of other files, too; the notice names them
-	LineEnds  bool    `json:"lineEnds,omitempty"`  // the text was converted to the line ends of the note
+	Ambiguous bool    `json:"ambiguous,omitempty"` // other files have the same name as the note; the notice lists them
+	LineEnds  bool    `json:"lineEnds,omitempty"`  // the text was converted to the line endings of the note
 	Image     string  `json:"image,omitempty"`     // media type of an image, "" for none; its bytes are the last line of the answer, in base64
-	State     string  `json:"state,omitempty"`     // of the index that the answer depends on, "" if it depends on more
-	Closed    string  `json:"closed,omitempty"`    // which notes their own texts close; "" for none
-	Unchanged bool    `json:"unchanged,omitempty"` // the state is the one that was asked about, and nothing was answered
-	Rows      int     `json:"rows,omitempty"`      // of a listing; 0 if it has none, or is no listing
-	Notice    string  `json:"notice,omitempty"`    // a remark: why the answer is empty, or how a query was read; no text of a note
+	State     string  `json:"state,omitempty"`     // state of the index, "" if the answer depends on more than the index
+	Closed    string  `json:"closed,omitempty"`    // the notes that hide themselves, "" for none
+	Unchanged bool    `json:"unchanged,omitempty"` // the index is still in the state Want.Unless, and no output was sent
+	Rows      int     `json:"rows,omitempty"`      // rows of a listing; 0 if it is empty or not a listing
+	Notice    string  `json:"notice,omitempty"`    // why the answer is empty, or how a query was interpreted; contains no note text
 }
 
-// Failure is what the embedded program reports about a call that failed. The zero Failure is none.
+// Failure describes why a call failed. The zero Failure means that it did not.
 type Failure struct {
 	Code   string `json:"code,omitempty"`
 	Hint   string `json:"hint,omitempty"`
 	Reason string `json:"reason,omitempty"` // the first line of the error text, at most [MaxReason] bytes
 }
 
-// Partly are the files of a change that was made in part.
+// Partly lists the files of a change that was only made in part.
 type Partly struct {
-	Made   []string // paths of files that it changed
-	Unmade []string // paths of files that are as before it, or as another program has made them
-	Left   int      // how many files are in neither list, which are bounded
+	Made   []string // paths of files that the change was applied to
+	Unmade []string // paths of files that are unchanged, or that another program has changed
+	Left   int      // number of files omitted from the lists, which are bounded
 }
 
 // maxPartly bounds each list of a [Partly], in bytes.
 const maxPartly = 64 << 10
 
-// bounded returns the lists cut to their bound.
+// bounded returns p with its lists shortened to maxPartly.
 func (p *Partly) bounded() *Partly {
 	if p == nil {
 		return nil
@@ -189,57 +193,57 @@ func (p *Partly) bounded() *Partly {
 	return &Partly{made, unmade, left}
 }
 
-// fields passes over all that a Partly has.
-func (p *Partly) fields(f *form) {
+// fields codes all fields of a Partly.
+func (p *Partly) fields(f *codec) {
 	f.list(&p.Made)
 	f.list(&p.Unmade)
 	f.number(&p.Left)
 }
 
-// within returns the first texts of a list that have so many bytes together.
-func within(all []string, bytes int) []string {
-	for i, text := range all {
+// within returns the longest prefix of a list whose texts have at most the given number of bytes.
+func within(texts []string, bytes int) []string {
+	for i, text := range texts {
 		if bytes -= len(text); bytes < 0 {
-			return all[:i]
+			return texts[:i]
 		}
 	}
-	return all
+	return texts
 }
 
 // MaxReason bounds the reason of a Failure, so that a report stays short.
 const MaxReason = 256
 
-// The longest texts of a Reply that nothing else bounds. What is longer is cut.
+// Maximum lengths, in bytes, of texts in a Reply that nothing else bounds. Longer texts are truncated.
 const (
 	maxNotice = 64 << 10
 	maxPanic  = 64 << 10
 )
 
-// short returns the failure with a reason of one line, within its bound.
+// short returns the failure with its reason shortened to one line of at most MaxReason bytes.
 func (f Failure) short() Failure {
 	f.Reason, _, _ = strings.Cut(f.Reason, "\n")
 	f.Reason = cut(f.Reason, MaxReason)
 	return f
 }
 
-// cut returns the beginning of a text, in whole characters.
-func cut(text string, most int) string {
-	if len(text) <= most {
+// cut shortens a text to at most the given number of bytes, at a character boundary.
+func cut(text string, limit int) string {
+	if len(text) <= limit {
 		return text
 	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
 	}
-	return text[:most]
+	return text[:limit]
 }
 
-// NewFailure returns a Failure that says the first line of a text.
+// NewFailure returns a Failure whose reason is the first line of text.
 func NewFailure(code, hint, text string) Failure {
 	return Failure{Code: code, Hint: hint, Reason: text}.short()
 }
 
-// fields passes over all that a Request has.
-func (q *Request) fields(f *form) {
+// fields codes all fields of a Request.
+func (q *Request) fields(f *codec) {
 	f.choice((*uint8)(&q.Ask), uint8(lastAsk))
 	f.optional(&q.Vault)
 	f.text(&q.Command)
@@ -268,8 +272,8 @@ func (q *Request) fields(f *form) {
 	f.number(&q.Batch.Planned)
 }
 
-// fields passes over all that a Reply has.
-func (r *Reply) fields(f *form) {
+// fields codes all fields of a Reply.
+func (r *Reply) fields(f *codec) {
 	f.choice(&r.Status, math.MaxUint8)
 	f.flag(&r.Unrun)
 	f.flag(&r.Last)
@@ -311,22 +315,22 @@ func AppendRequest(b []byte, id uint32, q Request) (out []byte, ok bool) {
 	return appendMessage(b, KindRequest, id, q.fields)
 }
 
-// ParseRequest reads a frame of that kind.
+// ParseRequest decodes a request frame. The error is a [*Malformed].
 func ParseRequest(f Frame) (q Request, err error) {
 	err = parseMessage(f, q.fields)
 	return q, err
 }
 
-// fields passes over all that a Progress has. Operations are counted by the gateway and not sent.
-func (p *Progress) fields(f *form) {
-	changed := p.Of == FilesChanged
-	f.flag(&changed)
+// fields codes a Progress of files. Operations are counted by the gateway and are never sent.
+func (p *Progress) fields(f *codec) {
+	isChanged := p.Of == FilesChanged
+	f.flag(&isChanged)
 	p.Of = FilesRead
-	if changed {
+	if isChanged {
 		p.Of = FilesChanged
 	}
 	f.number(&p.Total)
-	p.Done = int(f.size(uint64(p.Done), uint64(p.Total)))
+	p.Done = int(f.uvarint(uint64(p.Done), uint64(p.Total)))
 }
 
 // AppendProgress appends p to b as a frame.
@@ -335,44 +339,45 @@ func AppendProgress(b []byte, id uint32, p Progress) []byte {
 	return b
 }
 
-// ParseProgress reads a frame of that kind.
+// ParseProgress decodes a progress frame. The error is a [*Malformed].
 func ParseProgress(f Frame) (p Progress, err error) {
 	err = parseMessage(f, p.fields)
 	return p, err
 }
 
-// AppendReply appends r to b as a frame. What is too long of it is cut.
+// AppendReply appends r to b as a frame. It shortens texts and lists that are too long.
 func AppendReply(b []byte, id uint32, r Reply) []byte {
 	r.Failure, r.Partly = r.Failure.short(), r.Partly.bounded()
 	r.Facts.Notice, r.Panic = cut(r.Facts.Notice, maxNotice), cut(r.Panic, maxPanic)
-	b, _ = appendMessage(b, KindReply, id, r.fields) // names of files and hashes fit
+	b, _ = appendMessage(b, KindReply, id, r.fields) // fits: all other fields are short or bounded
 	return b
 }
 
-// ParseReply reads a frame of that kind.
+// ParseReply decodes a reply frame. The error is a [*Malformed].
 func ParseReply(f Frame) (r Reply, err error) {
 	err = parseMessage(f, r.fields)
 	return r, err
 }
 
-// AppendChanging appends to b the frame that says that a request begins to change files, and how many.
+// AppendChanging appends to b a frame that reports that a request starts to change files, with their
+// number.
 func AppendChanging(b []byte, id uint32, files int) []byte {
-	b, _ = appendMessage(b, KindChanging, id, func(f *form) { f.number(&files) })
+	b, _ = appendMessage(b, KindChanging, id, func(f *codec) { f.number(&files) })
 	return b
 }
 
-// ParseChanging reads a frame of that kind.
+// ParseChanging decodes a changing frame. The error is a [*Malformed].
 func ParseChanging(f Frame) (files int, err error) {
-	err = parseMessage(f, func(f *form) { f.number(&files) })
+	err = parseMessage(f, func(f *codec) { f.number(&files) })
 	return files, err
 }
 
-// AppendMore appends to b the frame that lets a request send so many further bytes of output.
+// AppendMore appends to b a frame that permits a request to send further bytes of output.
 func AppendMore(b []byte, id uint32, bytes int64) []byte {
 	return Append(b, Frame{Kind: KindMore, ID: id, Payload: binary.BigEndian.AppendUint64(nil, uint64(bytes))})
 }
 
-// ParseMore reads a frame of that kind.
+// ParseMore decodes a more frame. The error is a [*Malformed].
 func ParseMore(f Frame) (bytes int64, err error) {
 	if len(f.Payload) != maxMore || f.Payload[0] > math.MaxInt8 {
 		return 0, Malformedf("sent a frame of kind %d in another form", f.Kind)
@@ -380,17 +385,17 @@ func ParseMore(f Frame) (bytes int64, err error) {
 	return int64(binary.BigEndian.Uint64(f.Payload)), nil
 }
 
-func appendMessage(b []byte, kind Kind, id uint32, fields func(*form)) (out []byte, ok bool) {
+func appendMessage(b []byte, kind Kind, id uint32, fields func(*codec)) (out []byte, ok bool) {
 	start := len(b)
-	writer := form{out: Append(b, Frame{Kind: kind, ID: id})}
+	writer := codec{out: Append(b, Frame{Kind: kind, ID: id})}
 	fields(&writer)
 	size := len(writer.out) - start - headSize
 	binary.BigEndian.PutUint32(writer.out[start:], uint32(size))
-	return writer.out, size <= bounds[kind]
+	return writer.out, size <= maxPayloads[kind]
 }
 
-func parseMessage(frame Frame, fields func(*form)) error {
-	reader := form{reading: true, in: string(frame.Payload)}
+func parseMessage(frame Frame, fields func(*codec)) error {
+	reader := codec{reading: true, in: string(frame.Payload)}
 	fields(&reader)
 	if reader.broken || reader.in != "" {
 		return Malformedf("sent a frame of kind %d in another form", frame.Kind)
@@ -398,17 +403,17 @@ func parseMessage(frame Frame, fields func(*form)) error {
 	return nil
 }
 
-// form passes over the fields of a message, in the same order at both ends: one that writes appends each
-// to out, one that reads takes each from in, and is broken if it is not there.
-type form struct {
+// form writes or reads the fields of a message, in the same order on both sides. When writing, it
+// appends each field to out; when reading, it removes each from in, and is broken if that fails.
+type codec struct {
 	reading bool
 	out     []byte
 	in      string
 	broken  bool
 }
 
-// size passes over a number up to a bound.
-func (f *form) size(n uint64, most uint64) uint64 {
+// size codes a number up to a bound.
+func (f *codec) uvarint(n uint64, limit uint64) uint64 {
 	if !f.reading {
 		f.out = binary.AppendUvarint(f.out, n)
 		return n
@@ -420,7 +425,7 @@ func (f *form) size(n uint64, most uint64) uint64 {
 			continue
 		}
 		f.in = f.in[i+1:]
-		if n > most {
+		if n > limit {
 			break
 		}
 		return n
@@ -430,27 +435,27 @@ func (f *form) size(n uint64, most uint64) uint64 {
 	return 0
 }
 
-func (f *form) number(n *int) { *n = int(f.size(uint64(*n), math.MaxInt32)) }
+func (f *codec) number(n *int) { *n = int(f.uvarint(uint64(*n), math.MaxInt32)) }
 
-// choice passes over a value up to the last one.
-func (f *form) choice(n *uint8, last uint8) { *n = uint8(f.size(uint64(*n), uint64(last))) }
+// choice codes an enumerated value from 0 to last.
+func (f *codec) choice(n *uint8, last uint8) { *n = uint8(f.uvarint(uint64(*n), uint64(last))) }
 
-func (f *form) flag(set *bool) {
+func (f *codec) flag(isSet *bool) {
 	bit := uint8(0)
-	if *set {
+	if *isSet {
 		bit = 1
 	}
 	f.choice(&bit, 1)
-	*set = bit == 1
+	*isSet = bit == 1
 }
 
-func (f *form) text(s *string) {
-	n := f.size(uint64(len(*s)), uint64(len(f.in)))
+func (f *codec) text(s *string) {
+	n := f.uvarint(uint64(len(*s)), uint64(len(f.in)))
 	if !f.reading {
 		f.out = append(f.out, *s...)
 		return
 	}
-	if n > uint64(len(f.in)) { // without the bytes of its length
+	if n > uint64(len(f.in)) { // the bound above still included the bytes of the length itself
 		f.broken = true
 		f.in = ""
 		return
@@ -459,10 +464,10 @@ func (f *form) text(s *string) {
 	f.in = f.in[n:]
 }
 
-// optional passes over a text that may be missing.
-func (f *form) optional(s **string) {
-	given := *s != nil
-	if f.flag(&given); !given {
+// optional codes a text that may be missing.
+func (f *codec) optional(s **string) {
+	isGiven := *s != nil
+	if f.flag(&isGiven); !isGiven {
 		return
 	}
 	if *s == nil {
@@ -471,13 +476,14 @@ func (f *form) optional(s **string) {
 	f.text(*s)
 }
 
-// list passes over texts. No more are made than there are bytes.
-func (f *form) list(all *[]string) {
-	n := f.size(uint64(len(*all)), uint64(len(f.in)))
+// list codes a list of texts. Each takes at least one byte, so the remaining bytes bound the
+// allocation.
+func (f *codec) list(texts *[]string) {
+	n := f.uvarint(uint64(len(*texts)), uint64(len(f.in)))
 	if f.reading && n > 0 {
-		*all = make([]string, n)
+		*texts = make([]string, n)
 	}
-	for i := range *all {
-		f.text(&(*all)[i])
+	for i := range *texts {
+		f.text(&(*texts)[i])
 	}
 }

@@ -8,25 +8,26 @@ import (
 	"time"
 )
 
-// Progress of a call: files read of those found, operations of a batch. The embedded program
-// sends it in frames; the gateway passes it through the context of the call.
+// Progress is the progress of a call: how many of the files found were read, or how many operations
+// of a batch were carried out. The embedded program sends it in frames; the gateway passes it
+// through the context of the call.
 //
-// It counts only what the caller may see. It is for display: a count may be missing or late.
-// The zero Progress is unknown.
+// It counts only files that the caller may see. It is for display only: a count may be missing or
+// late. The zero Progress means that the progress is unknown.
 type Progress struct {
-	Done, Total int // Total counts what is known so far, and may rise
+	Done, Total int // Total is the number known so far, and may rise
 	Of          ProgressKind
 }
 
-// ProgressKind says what is counted.
+// ProgressKind is the kind of thing that a [Progress] counts.
 type ProgressKind string
 
-// What is counted.
+// Kinds of progress.
 const (
 	FilesRead      ProgressKind = "read"       // files of the vault
 	FilesChanged   ProgressKind = "changed"    // files of the vault
-	Operations     ProgressKind = "operations" // of a batch
-	OperationsBack ProgressKind = "taken back" // operations of a batch
+	Operations     ProgressKind = "operations" // operations of a batch
+	OperationsBack ProgressKind = "taken back" // operations of a batch that were undone
 )
 
 // String returns the progress for people, such as "120 of 3000 files read".
@@ -46,72 +47,74 @@ func (p Progress) String() string {
 
 type progressKey struct{}
 
-// WithProgress returns a context whose call reports its progress to tell, from any goroutine
-// and not after the call has returned. A nil tell takes no reports.
-func WithProgress(ctx context.Context, tell func(Progress)) context.Context {
-	return context.WithValue(ctx, progressKey{}, tell)
+// WithProgress returns a context whose call reports its progress by calling tell, from any
+// goroutine, but not after the call has returned. If tell is nil, nothing is reported.
+func WithProgress(ctx context.Context, report func(Progress)) context.Context {
+	return context.WithValue(ctx, progressKey{}, report)
 }
 
-// ProgressOf returns the function that takes the progress of the call of ctx, never nil.
-func ProgressOf(ctx context.Context) (tell func(Progress)) {
-	if tell, _ = ctx.Value(progressKey{}).(func(Progress)); tell == nil {
+// ProgressOf returns the function to report the progress of the call of ctx to. It is never nil.
+func ProgressOf(ctx context.Context) (report func(Progress)) {
+	if report, _ = ctx.Value(progressKey{}).(func(Progress)); report == nil {
 		return func(Progress) {}
 	}
-	return tell
+	return report
 }
 
 const (
-	tellAfter = 700 * time.Millisecond // before the first count; most calls are shorter
-	tellApart = 400 * time.Millisecond // between two counts
+	firstReportAfter = 700 * time.Millisecond // before the first report; most calls are shorter
+	reportInterval   = 400 * time.Millisecond // minimum between two reports
 )
 
-// Tally counts the files of one call. A nil Tally counts nothing. It is used by several goroutines.
+// Tally counts the files of one call and reports the count. It is safe for concurrent use. A nil
+// Tally counts nothing.
 type Tally struct {
 	done, total atomic.Int64
-	next        atomic.Int64 // when it is told again, in nanoseconds since begun
-	begun       time.Time
+	nextReport  atomic.Int64 // when the next report is due, in nanoseconds since begun
+	start       time.Time
 
-	mu   sync.Mutex
-	of   ProgressKind
-	tell func(Progress) // nil once the call has ended
+	mu     sync.Mutex
+	kind   ProgressKind
+	report func(Progress) // nil once the call has ended
 }
 
-// NewTally returns a Tally of files that are read, whose counts go to tell, one after the other; nil if tell is.
-func NewTally(tell func(Progress)) *Tally {
-	if tell == nil {
+// NewTally returns a Tally of files read that reports to tell, never concurrently. It returns nil if
+// tell is nil.
+func NewTally(report func(Progress)) *Tally {
+	if report == nil {
 		return nil
 	}
-	t := &Tally{of: FilesRead, tell: tell, begun: time.Now()}
-	t.next.Store(int64(tellAfter))
+	t := &Tally{kind: FilesRead, report: report, start: time.Now()}
+	t.nextReport.Store(int64(firstReportAfter))
 	return t
 }
 
-// Found adds files that are to be done.
+// Found adds files to the total.
 func (t *Tally) Found(files int) {
 	if t != nil {
 		t.total.Add(int64(files))
 	}
 }
 
-// Done counts one file, and reports the count if it is due.
+// Done counts one file, and reports the count if a report is due.
 func (t *Tally) Done() {
 	if t == nil {
 		return
 	}
 	done := int(t.done.Add(1))
-	now := int64(time.Since(t.begun))
-	next := t.next.Load()
-	if now < next || !t.next.CompareAndSwap(next, now+int64(tellApart)) {
+	now := int64(time.Since(t.start))
+	next := t.nextReport.Load()
+	if now < next || !t.nextReport.CompareAndSwap(next, now+int64(reportInterval)) {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.tell != nil {
-		t.tell(Progress{Done: done, Total: max(int(t.total.Load()), done), Of: t.of})
+	if t.report != nil {
+		t.report(Progress{Done: done, Total: max(int(t.total.Load()), done), Of: t.kind})
 	}
 }
 
-// Count returns how many files are done.
+// Count returns how many files were counted as done.
 func (t *Tally) Count() int {
 	if t == nil {
 		return 0
@@ -119,24 +122,25 @@ func (t *Tally) Count() int {
 	return int(t.done.Load())
 }
 
-// Changing starts to count so many changed files, in place of those that are read.
+// Changing starts counting changed files, of which there will be the given number, instead of files
+// read.
 func (t *Tally) Changing(files int) {
 	if t == nil {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.of = FilesChanged
+	t.kind = FilesChanged
 	t.done.Store(0)
 	t.total.Store(int64(files))
 }
 
-// End stops the reports: the call has ended.
+// End stops the reports. Call it before the call returns.
 func (t *Tally) End() {
 	if t == nil {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.tell = nil
+	t.report = nil
 }

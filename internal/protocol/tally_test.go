@@ -17,7 +17,7 @@ func TestWhenACountIsTold(t *testing.T) {
 		tally.Found(3000)
 		for range 10 {
 			tally.Done()
-			time.Sleep(tellAfter/10 - 1)
+			time.Sleep(firstReportAfter/10 - 1)
 		}
 		assert.Equal(t, len(told), 0, "a short call tells %v", told)
 		time.Sleep(100 * time.Nanosecond)
@@ -25,13 +25,13 @@ func TestWhenACountIsTold(t *testing.T) {
 			tally.Done()
 		}
 		tally.Found(500)
-		time.Sleep(tellApart)
+		time.Sleep(reportInterval)
 		tally.Done()
 		read := []Progress{{11, 3000, FilesRead}, {111, 3500, FilesRead}}
 		assert.That(t, slices.Equal(told, read), "told %v, want %v", told, read)
 		told = nil
 		tally.Changing(7)
-		time.Sleep(tellApart)
+		time.Sleep(reportInterval)
 		tally.Done()
 		want := []Progress{{1, 7, FilesChanged}}
 		assert.That(t, slices.Equal(told, want), "told %v, want %v", told, want)
