@@ -28,7 +28,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/shares"
 )
 
-// newHosts returns the hosts of an address and a list of further names.
+// newHosts returns the allowed hosts: addr, the entries of more, and the names in the certificate leaf.
 func newHosts(addr string, more []string, leaf *x509.Certificate) (httpguard.Hosts, error) {
 	var names []string
 	if name, ok := httpguard.HostName(addr); ok && !httpguard.Unspecified(name) {
@@ -44,7 +44,7 @@ func newHosts(addr string, more []string, leaf *x509.Certificate) (httpguard.Hos
 	return httpguard.NewHosts(names, leaf), nil
 }
 
-// parseHost reads an entry of Config.Hosts. The error is a *SettingError.
+// parseHost parses an entry of HTTPConfig.Hosts. The error is a *SettingError.
 func parseHost(entry string) (string, error) {
 	name, ok := httpguard.HostName(httpguard.Bracketed(entry))
 	_, notIP := netip.ParseAddr(entry)
@@ -60,7 +60,7 @@ func parseHost(entry string) (string, error) {
 	return name, nil
 }
 
-// parseOrigin reads an entry of Config.Origins. The error is a *SettingError.
+// parseOrigin parses an entry of HTTPConfig.Origins. The error is a *SettingError.
 func parseOrigin(entry string) (string, error) {
 	origin, ok := httpguard.CanonicalOrigin(entry)
 	if !ok {
@@ -75,23 +75,23 @@ func parseOrigin(entry string) (string, error) {
 }
 
 const (
-	// wrongGap is the time between two answers to a wrong token. A token of 32 random bytes
-	// cannot be guessed at any rate; the limit keeps attempts cheap for the server.
+	// wrongGap is the minimum time between answers to wrong tokens. A token of 32 random bytes cannot be
+	// guessed at any rate; the limit keeps attempts cheap for the server.
 	wrongGap = 100 * time.Millisecond
 
-	// wrongWait is the maximum delay of such an answer, and with [wrongGap] limits how many
-	// wait. Beyond it the answer is 429 at once.
+	// wrongWait is the maximum delay of such an answer. Together with wrongGap it limits how many requests
+	// wait. Further ones are answered with 429 immediately.
 	wrongWait = 2 * time.Second
 
-	// warnInterval is the minimum time between two messages about wrong tokens.
+	// warnInterval is the minimum time between log messages about wrong tokens.
 	warnInterval = time.Minute
 )
 
-// owner is the digest of the token of a request, or the [Holder.Identity] of the token.
+// owner identifies who sent a request: the [Holder.Identity] of the token, or else its digest.
 type owner [sha256.Size]byte
 
-// bearer checks the token. A request with the right one never waits for others: the delay of
-// wrong ones comes after the comparison.
+// bearer checks bearer tokens. Requests with a valid token never wait for others, because wrong ones are
+// delayed only after the comparison.
 type bearer struct {
 	want     owner
 	holder   func(ctx context.Context, token string) (Holder, error) // see [HTTPConfig.HolderOf]
@@ -101,22 +101,23 @@ type bearer struct {
 
 	mu     sync.Mutex
 	turn   time.Time // when the next wrong token may be answered
-	told   time.Time
-	wrongs int // since told
+	told   time.Time // time of the last log message
+	wrongs int       // wrong tokens since then
 }
 
 func newBearer(token string, log *slog.Logger) *bearer {
 	return &bearer{want: sha256.Sum256([]byte(token)), log: log}
 }
 
-// admitted is whose request it is, and who answers it.
+// admitted identifies who sent an authenticated request, and which server answers it.
 type admitted struct {
 	owner  owner
-	server *Server // of the agent; nil for the token of no agent
-	agent  string  // the name of the agent, "" for the token of no agent
+	server *Server // the server of the agent; nil if the token is that of the settings
+	agent  string  // the name of the agent; "" if the token is that of the settings
 }
 
-// payer is who pays for what a request takes: the agent over all its tokens and sessions, "" for the token of no agent.
+// payer returns the payer to which the resources of a request are charged: the agent, with all its tokens and sessions
+// together, or "" if the token is that of the settings.
 func (by admitted) payer() shares.Payer {
 	if by.agent == "" {
 		return ""
@@ -124,10 +125,11 @@ func (by admitted) payer() shares.Payer {
 	return shares.Agent(ownerfiles.CallerOf(by.agent, ""))
 }
 
-// unnamed stands for an agent without a name: the name of no agent, which is not the owner either.
+// unnamed is used for an agent without a name. It is not a valid name of an agent, and "" would mean the owner.
 const unnamed = "unnamed agent"
 
-// admit returns whose request it is, or answers it. It compares digests, because a comparison in constant time needs equal lengths.
+// admit authenticates a request. If that fails, it answers the request, and ok is false. It compares digests, because a
+// comparison in constant time requires equal lengths.
 func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (by admitted, ok bool) {
 	token, given := tokenIn(r)
 	sum := owner(sha256.Sum256([]byte(token)))
@@ -138,7 +140,7 @@ func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (by admitted, ok 
 	scopes := ""
 	text := ""
 	if b.resource != nil {
-		scopes = strings.Join(b.resource.Scopes, " ") // with which a client begins
+		scopes = strings.Join(b.resource.Scopes, " ") // the scopes that a client should request first
 	}
 	status := http.StatusUnauthorized
 	if given && b.holder != nil {
@@ -169,12 +171,12 @@ func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (by admitted, ok 
 	return admitted{}, false
 }
 
-// isOwn reports whether a digest is that of the token of the settings.
+// isOwn reports whether sum is the digest of the token of the settings.
 func (b *bearer) isOwn(sum owner) bool {
 	return subtle.ConstantTimeCompare(sum[:], b.want[:]) == 1
 }
 
-// tokenIn returns the token of a request. given is false for a request without exactly one.
+// tokenIn returns the token of a request. given is false unless the request has exactly one.
 func tokenIn(r *http.Request) (token string, given bool) {
 	values := r.Header["Authorization"]
 	if len(values) != 1 {
@@ -185,11 +187,11 @@ func tokenIn(r *http.Request) (token string, given bool) {
 	return token, strings.EqualFold(scheme, "Bearer") && token != ""
 }
 
-// lookAgain is the time between two looks at whether the token of a stream still counts.
+// lookAgain is the time between two checks whether the token of a stream is still valid.
 const lookAgain = 500 * time.Millisecond
 
-// endWithToken calls end soon after the token of a request counts no longer for its owner, unless
-// ctx ends before: a stream is open for hours, and its token is only checked at its beginning.
+// endWithToken calls end soon after the token of a request becomes invalid for its owner, unless ctx is
+// done before. It is needed for streams, which may be open for hours.
 func (b *bearer) endWithToken(ctx context.Context, r *http.Request, by owner, end func()) {
 	token, _ := tokenIn(r)
 	go func() {
@@ -206,8 +208,8 @@ func (b *bearer) endWithToken(ctx context.Context, r *http.Request, by owner, en
 	}()
 }
 
-// counts reports whether a token is still that of an owner, and its agent has rights. It is while
-// that cannot be told.
+// counts reports whether a token still belongs to an owner and its agent still has rights. It returns
+// true as long as that cannot be determined.
 func (b *bearer) counts(ctx context.Context, token string, by owner) bool {
 	sum := owner(sha256.Sum256([]byte(token)))
 	ended := b.ended
@@ -226,8 +228,8 @@ func (b *bearer) counts(ctx context.Context, token string, by owner) bool {
 	return ended == nil || !ended()
 }
 
-// delay waits for the turn of a wrong token, and logs wrong tokens, at most one message a minute. It is
-// false, at once, if too many wait.
+// delay waits before a wrong token is answered. It returns false immediately if too many requests wait.
+// It also logs wrong tokens, at most once per warnInterval.
 func (b *bearer) delay(ctx context.Context, remote string) bool {
 	now := time.Now()
 	b.mu.Lock()
@@ -258,40 +260,39 @@ func (b *bearer) delay(ctx context.Context, remote string) bool {
 	return true
 }
 
-// Resource describes the server to OAuth clients, which find out from it where to get an access
-// token (RFC 9728).
+// Resource is the metadata from which OAuth clients learn where to get an access token (RFC 9728).
 type Resource struct {
-	// URL is the address at which clients reach the endpoint, with https or on this machine.
-	// Access tokens are for it. It decides what is described: the Host header of a request never
-	// does.
+	// URL is the address at which clients reach the endpoint, with https or on this machine. It is the
+	// audience of access tokens. The metadata is based on it, never on the Host header of a request.
 	URL string
 	// Issuer is the URL of the authorization server.
 	Issuer string
-	// Scopes are those of access tokens. A client begins with all of them: whoever grants them
-	// chooses, and common clients that have a refresh token never ask for more.
+	// Scopes are the supported scopes. Clients are told to request all of them: the user decides which to
+	// grant, and common clients with a refresh token never ask for more later.
 	Scopes []string
 }
 
 // SignIn is an authorization server at the same address.
 type SignIn interface {
 	http.Handler
-	// Owns reports whether a path is one of the server.
+	// Owns reports whether the authorization server serves a path.
 	Owns(path string) bool
 }
 
-// Holder is whose a token is.
+// Holder describes the holder of a token.
 type Holder struct {
-	// Server answers the requests.
+	// Server answers the requests of the holder.
 	Server *Server
-	Agent  string // its name; without one it gets no figures
-	// Identity is the same for all tokens that may use one session, zero for only this token.
+	Agent  string // name of the agent; without one, it gets no metrics
+	// Identity is the same for all tokens that may use the same session. If it is zero, a session can be
+	// used only with this token.
 	Identity [sha256.Size]byte
-	// Ended reports whether the agent has no rights any more: its calls are answered with that, and its
-	// streams end. nil is never.
+	// Ended reports whether the agent has lost its rights. Its streams then end; its calls are denied with
+	// an explanation. nil means never.
 	Ended func() bool
 }
 
-// owner returns the owner of the requests with a token, which has a digest.
+// owner returns the owner of requests with a token. token is its digest.
 func (h Holder) owner(token owner) owner {
 	if h.Identity != [sha256.Size]byte{} {
 		return h.Identity
@@ -299,29 +300,29 @@ func (h Holder) owner(token owner) owner {
 	return token
 }
 
-// Refusal is why a token is not accepted although it is valid, or may be.
+// Refusal is the error of a token that is, or may be, valid, but is not accepted.
 type Refusal struct {
-	Status int    // of HTTP
-	Scopes string // that the token would need, "" if it does not lack any
+	Status int    // HTTP status
+	Scopes string // the scopes that the token would need, separated by spaces; "" if none are missing
 	Reason string
 }
 
 func (e *Refusal) Error() string { return e.Reason }
 
-// insufficientScope is the error of RFC 6750 for a token that was not issued for a request.
+// insufficientScope is the RFC 6750 error code for a token without the scopes for a request.
 const insufficientScope = "insufficient_scope"
 
-// metadataPath is where the address of a description begins (RFC 9728, 3).
+// metadataPath is the prefix of the path of the metadata (RFC 9728, section 3).
 const metadataPath = "/.well-known/oauth-protected-resource"
 
-// metadata returns the origin of the server and the path of its description.
+// metadata returns the origin of the server and the path of its metadata.
 func (o *Resource) metadata() (origin, path string) {
-	u, _ := url.Parse(o.URL) // it was checked
+	u, _ := url.Parse(o.URL) // validated before
 	return u.Scheme + "://" + u.Host, metadataPath + strings.TrimSuffix(u.EscapedPath(), "/")
 }
 
-// describes answers a request for the description, and reports whether it was one: for the path of the
-// address of the server, of its endpoint before a proxy changes the path, or the one for a whole origin.
+// describes answers a request for the metadata, and reports whether it was one. There are three paths:
+// that for URL, that for the endpoint, in case a proxy changes the path, and that for the whole origin.
 func (o *Resource) describes(w http.ResponseWriter, r *http.Request, path string) bool {
 	if o == nil {
 		return false
@@ -330,7 +331,7 @@ func (o *Resource) describes(w http.ResponseWriter, r *http.Request, path string
 		return false
 	}
 	if allowed(w, r, http.MethodGet, http.MethodHead) {
-		text, _ := json.Marshal(map[string]any{ // only text
+		text, _ := json.Marshal(map[string]any{ // cannot fail for strings
 			"resource": o.URL, "authorization_servers": []string{o.Issuer}, "scopes_supported": o.Scopes,
 			"bearer_methods_supported": []string{"header"}, "resource_name": "vaultwicket",
 		})
@@ -339,8 +340,8 @@ func (o *Resource) describes(w http.ResponseWriter, r *http.Request, path string
 	return true
 }
 
-// challenge says in a response what is wrong with the token, "" for no token, which scopes would
-// do, and where a client finds out how to get one (RFC 6750, 3).
+// challenge sets the header that tells a client how to authenticate (RFC 6750, section 3): problem is the
+// error code for its token, "" if it sent none, and scopes are the scopes to request.
 func (o *Resource) challenge(h http.Header, problem, scopes string) {
 	text := "Bearer"
 	if o != nil {
@@ -358,16 +359,16 @@ func (o *Resource) challenge(h http.Header, problem, scopes string) {
 
 const (
 	tokenBytes = 32
-	minToken   = 43       // 32 bytes in base64, without padding
-	minHex     = 64       // and in hexadecimal digits
-	maxToken   = 1 << 10  // far below the limit of a request's head
-	variety    = 10       // different characters; a random token in hex has fewer once in many millions
-	tokenSet   = "-._~+/" // besides letters and digits, RFC 6750
+	minToken   = 43       // length of 32 bytes in base64 without padding
+	minHex     = 64       // length of 32 bytes in hexadecimal
+	maxToken   = 1 << 10  // far below the limit on the headers of a request
+	variety    = 10       // minimum number of different characters; very few random tokens have fewer
+	tokenSet   = "-._~+/" // valid characters besides letters and digits (RFC 6750)
 )
 
-// Token returns the token in the file at path, which it creates with a new token if it is missing.
-// The file must be a regular one that only this user can read, with one token and at most a newline.
-// The error is a *SettingError, without text of the file.
+// Token returns the token in the file at path. If the file is missing, it creates one with a new token.
+// It must be a regular file that only this user can read, and contain only a token and at most a newline.
+// The error is a *SettingError without text of the file.
 func Token(path string) (string, error) {
 	token, err := readToken(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -383,9 +384,9 @@ func tokenError(path, reason, hint string, cause error) error {
 	return &SettingError{Setting: "token-file", Value: path, Reason: reason, hint: hint, cause: cause}
 }
 
-// readToken reads a file. The error wraps fs.ErrNotExist if there is none.
+// readToken reads a token file. The error wraps fs.ErrNotExist if there is none.
 func readToken(path string) (string, error) {
-	file, err := ownerfiles.OpenLinked(path) // makeToken gives it two names for a moment
+	file, err := ownerfiles.OpenLinked(path) // the file briefly has two names in makeToken
 	var unsafe *ownerfiles.Unsafe
 	switch {
 	case err == nil:
@@ -422,8 +423,8 @@ func readToken(path string) (string, error) {
 	return token, nil
 }
 
-// makeToken creates the file with a new token, atomically. It never replaces a file: the error is
-// then fs.ErrExist.
+// makeToken atomically creates a file with a new token. It never replaces a file; the error is then
+// fs.ErrExist.
 func makeToken(path string) error {
 	dir := filepath.Dir(path)
 	if !ownerfiles.EnsureFolder(dir) {
@@ -450,7 +451,7 @@ func isLetterOrDigit(c rune) bool {
 	return isDigit || isLetter
 }
 
-// Weakness returns why a text is not valid for Config.Token, "" if it is.
+// Weakness returns the reason why a text is not valid as HTTPConfig.Token, "" if it is valid.
 func Weakness(token string) string {
 	different := map[rune]bool{}
 	for _, c := range strings.TrimRight(token, "=") {

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// parts is what the budget is divided into, and ownParts how many of them one sender can
-	// have: a message of the maximum size has all of these, a large answer has one.
+	// The budget is divided into parts, of which one sender can have ownParts: a message of the maximum
+	// size needs all of these, a large answer needs one.
 	parts, ownParts = 4, 3
 	// stalledAfter is how long a message may take for its next progress bytes while others need memory.
 	stalledAfter = time.Second
 	progress     = 8 << 10
-	waiting      = stalledAfter / 4 // of a message that comes while there is no memory for it
-	// ofNewcomer is the part of the budget that a sender gets whatever others have, of what nobody else gets, which is enough
-	// for some newcomers. Of 16 MiB it is 64 KiB, and most messages are shorter.
+	waiting      = stalledAfter / 4 // how long a read waits for memory
+	// A sender always gets 1/ofNewcomer of the budget, from a reserve on top of it that is large enough for
+	// some newcomers. For a budget of 16 MiB that is 64 KiB, more than most messages need.
 	ofNewcomer = 256
 	newcomers  = 16
 )
@@ -31,42 +31,42 @@ var (
 	errDropped    = errors.New("the message was dropped while it came")
 )
 
-// messageBudget limits the memory of messages that are being read or answered. It counts the
-// bytes received, so that a slow message costs no more than it has sent; one that has stalled is
-// dropped when others need its memory.
+// messageBudget limits the memory of messages that are being read or answered. It counts only bytes
+// that were received, so that a slow message does not reserve more. A message that has stalled is
+// dropped if others need its memory.
 type messageBudget struct {
-	limit, share int64 // in bytes, of all but what is kept for newcomers, and of one sender
+	limit, share int64 // maximum bytes of all senders, without the reserve for newcomers, and of one sender
 	now          func() time.Time
 
 	mu       sync.Mutex
 	used     int64
-	freed    chan struct{} // is closed when a reservation gets smaller
+	freed    chan struct{} // closed and replaced when memory is released
 	bySender map[string]int64
 	byPayer  map[shares.Payer]int64
 	coming   map[*reservation]struct{}
 }
 
-// partOfAgent is how much of the memory that others leave one agent can have, over all its sessions: a message of the
-// maximum size, if there is no other.
+// partOfAgent is the share of the memory not used by others that one agent can have, over all its sessions. If there
+// are no others, that is a message of the maximum size.
 var partOfAgent = shares.Part{Of: ownParts, Parts: parts}
 
-// reservation is the part of the budget that one message has.
+// reservation is the part of the budget that one message uses.
 type reservation struct {
 	all    *messageBudget
-	sender string       // a session or an address of the payer
-	payer  shares.Payer // the agent, "" for the token of no agent
-	cut    func()       // ends the read
+	sender string       // the session or the address, combined with the payer
+	payer  shares.Payer // the agent, "" if the token is not that of an agent
+	cut    func()       // interrupts reading the message
 
 	// The fields below are protected by the mutex of all.
 	size    int64
 	last    time.Time // when the last progress bytes were complete
-	since   int64     // bytes received since
+	since   int64     // bytes received since last
 	dropped bool
 	over    bool
 }
 
-// newMessageBudget returns the budget for messages of up to largest bytes. A decoded message needs
-// several times its size.
+// newMessageBudget returns a budget for messages of up to largest bytes. Decoded messages need several
+// times as much memory.
 func newMessageBudget(largest int64) *messageBudget {
 	part := (largest + ownParts - 1) / ownParts
 	return &messageBudget{
@@ -80,8 +80,8 @@ func newMessageBudget(largest int64) *messageBudget {
 	}
 }
 
-// begin opens the reservation of a message, which the caller must end. cut may be called until
-// end returns. Two agents with one address are two senders: they can be behind one proxy.
+// begin opens a reservation for a message, which the caller must end. cut may be called until end
+// returns. Two agents with the same address are different senders, because they can be behind one proxy.
 func (a *messageBudget) begin(payer shares.Payer, sender string, cut func()) *reservation {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -90,7 +90,8 @@ func (a *messageBudget) begin(payer shares.Payer, sender string, cut func()) *re
 	return p
 }
 
-// add counts received bytes. The error says that there is no memory for them.
+// add counts n received bytes. It drops stalled messages if necessary. The error is errNoShare or
+// errMemoryFull if there is no memory, or errDropped if this message was dropped.
 func (p *reservation) add(n int64) error {
 	a := p.all
 	a.mu.Lock()
@@ -133,12 +134,12 @@ func (p *reservation) add(n int64) error {
 	return nil
 }
 
-// awaitLarge adds the part that a large answer takes, or what the share of the sender has beyond
-// the message itself. It waits until there is memory for it. The error is that of [reservation.await].
+// awaitLarge reserves memory for a large answer: one part of the budget, or less if the sender's share
+// is smaller. It waits until there is memory. The error is that of [reservation.await].
 func (p *reservation) awaitLarge(ctx context.Context) error {
 	p.all.mu.Lock()
 	part := min(p.all.limit/parts, p.all.share-p.size)
-	if p.payer != "" { // what of others is kept for long, such as calls with an open question, is not waited for
+	if p.payer != "" { // do not wait for memory that others may hold for long, as in calls with an open question
 		own := p.all.byPayer[p.payer]
 		left := p.all.limit - (p.all.used - own)
 		part = min(part, max(0, left*partOfAgent.Of/partOfAgent.Parts-p.size))
@@ -147,7 +148,7 @@ func (p *reservation) awaitLarge(ctx context.Context) error {
 	return p.await(ctx, part)
 }
 
-// await is add that waits for memory until ctx ends.
+// await is like add, but waits for memory until ctx is done.
 func (p *reservation) await(ctx context.Context, n int64) error {
 	for {
 		p.all.mu.Lock()
@@ -165,8 +166,8 @@ func (p *reservation) await(ctx context.Context, n int64) error {
 	}
 }
 
-// dropStalled drops the message that has stalled for longest, of those that may be dropped. It is
-// false if there is none.
+// dropStalled drops the message that has stalled for longest, among those for which may returns true. It
+// returns false if there is none. The caller holds mu.
 func (a *messageBudget) dropStalled(may func(*reservation) bool) bool {
 	var out *reservation
 	for p := range a.coming {
@@ -185,7 +186,7 @@ func (a *messageBudget) dropStalled(may func(*reservation) bool) bool {
 	return true
 }
 
-// arrived records that the message is complete: it cannot be dropped any more.
+// arrived records that the message is complete, so that it can no longer be dropped.
 func (p *reservation) arrived() {
 	p.all.mu.Lock()
 	defer p.all.mu.Unlock()
@@ -223,8 +224,8 @@ func (p *reservation) release() {
 	}
 }
 
-// counted counts the bytes read of a message. It waits for their memory for a moment, because that of
-// an answered message is returned after its answer.
+// counted is a reader that counts the bytes of a message in the budget. It waits briefly for memory,
+// because messages that were just answered are about to release theirs.
 type counted struct {
 	ctx  context.Context
 	from io.Reader

@@ -2,12 +2,11 @@ package transport
 
 // [ServeHTTP] serves MCP over Streamable HTTP.
 //
-// A request is answered by a [Server] after the checks of [handler], in this order: Host header, origin, path,
-// token, method, headers and shape of the message, session. A client without the token learns only that there is a
-// server, and cannot keep others out: a connection without the token is closed when the limit of connections is
-// reached.
+// Before a [Server] answers a request, [handler] checks, in this order: Host header, origin, path, token, method,
+// headers and form of the message, session. A client without a token learns only that there is a server, and cannot
+// lock others out: at the limit on connections, those without a token are closed first.
 //
-// It opens no connection, reads no cookie, and rejects requests of web pages whose origin is not listed.
+// It opens no connections, reads no cookies, and rejects requests of web pages whose origins are not listed.
 
 import (
 	"fmt"
@@ -24,14 +23,14 @@ import (
 )
 
 const (
-	// bodyLimit is how long a client may take to send a message after the headers, and
-	// unreadLimit how long net/http waits for one that is refused unread: it reads a short
-	// one before it answers.
+	// bodyLimit is how long a client may take to send a message after the headers. unreadLimit is how
+	// long net/http waits for the body of a request that is refused: it reads short ones before it sends
+	// the answer.
 	bodyLimit   = 30 * time.Second
 	unreadLimit = 5 * time.Second
 )
 
-// Routes.
+// Paths of the server.
 const (
 	endpoint    = "/mcp"
 	healthPath  = "/healthz"
@@ -39,7 +38,7 @@ const (
 	metricsPath = "/metrics"
 )
 
-// handler checks HTTP requests and has those that pass answered.
+// handler checks HTTP requests and passes valid ones on to a [Server].
 type handler struct {
 	HTTPConfig
 	hosts    httpguard.Hosts
@@ -47,15 +46,15 @@ type handler struct {
 	origins  httpguard.Origins
 	bearer   *bearer
 	sessions *sessions
-	budget   *messageBudget // bytes of messages in progress
+	budget   *messageBudget // memory of messages in progress
 	streams  *httpguard.Streams
 
 	mu      sync.Mutex
 	stopped bool
-	running sync.WaitGroup // requests
+	running sync.WaitGroup // running requests
 }
 
-// newHandler returns a handler for a complete config.
+// newHandler returns a handler. The config must have its defaults.
 func newHandler(c HTTPConfig, h httpguard.Hosts) (*handler, error) {
 	allowed := httpguard.Origins{}
 	for _, entry := range c.Origins {
@@ -90,12 +89,11 @@ func newHandler(c HTTPConfig, h httpguard.Hosts) (*handler, error) {
 	return d, nil
 }
 
-// ServeHTTP answers a request or says why not. The checks that need least of the request come
-// first: its Host header against DNS rebinding, then its origin against CSRF, then the path and
-// the token.
+// ServeHTTP answers a request. While the server is stopping it refuses requests. A panic is logged and
+// answered.
 func (d *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	httpguard.LimitRead(w, unreadLimit)
-	httpguard.LimitWrite(w) // net/http may say "100 Continue" by itself
+	httpguard.LimitWrite(w) // net/http may send "100 Continue" by itself
 	r.RemoteAddr = d.proxies.remote(r)
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
@@ -117,7 +115,7 @@ func (d *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serves reports whether there is something at a path.
+// serves reports whether there is something at a path that requires a token.
 func (d *handler) serves(path string) bool {
 	switch path {
 	case endpoint, readyPath:
@@ -128,17 +126,18 @@ func (d *handler) serves(path string) bool {
 	return false
 }
 
-// isPreflight reports whether a browser asks what a page may send (CORS).
+// isPreflight reports whether a request is a CORS preflight request.
 func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }
 
-// answer answers a request that is counted.
+// answer checks a request and answers it. The checks that depend on the fewest parts of the request come
+// first: the Host header against DNS rebinding, the origin against CSRF, the path, and the token.
 func (d *handler) answer(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	if len(r.TransferEncoding) > 0 {
-		// net/http drops a Content-Length next to it. A proxy before us may not have, so
-		// nothing that follows on this connection can be trusted (request smuggling).
+		// net/http ignores a Content-Length next to Transfer-Encoding. A proxy before us may not, so
+		// later requests on this connection cannot be trusted (request smuggling).
 		h.Set("Connection", "close")
 	}
 	if !httpguard.IsPath(r) {
@@ -176,7 +175,7 @@ func (d *handler) answer(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "not found; the MCP endpoint is "+endpoint)
 		return
 	case path == endpoint && origin == httpguard.Listed && isPreflight(r):
-		h.Set("Access-Control-Allow-Methods", "POST, GET, DELETE") // what a page of a listed origin may send (CORS)
+		h.Set("Access-Control-Allow-Methods", "POST, GET, DELETE") // for pages of listed origins
 		h.Set(
 			"Access-Control-Allow-Headers",
 			"Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name",
@@ -190,7 +189,7 @@ func (d *handler) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if by.server == nil {
-		by.server = d.Server // of the token of the settings
+		by.server = d.Server // the token is that of the settings
 	}
 	httpguard.MarkAuthenticated(r.Context())
 	switch {
@@ -211,7 +210,7 @@ func (d *handler) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// allowed reports whether the method of a request is in the list, and answers it if not.
+// allowed reports whether the method of a request is among methods. If not, it answers the request.
 func allowed(w http.ResponseWriter, r *http.Request, methods ...string) bool {
 	if slices.Contains(methods, r.Method) {
 		return true
@@ -234,8 +233,8 @@ func refuseBusy(w http.ResponseWriter, text string) {
 	refuse(w, http.StatusServiceUnavailable, text)
 }
 
-// rescue answers a request whose handler panicked: net/http would send an empty 200. The log has a
-// runtime error in full, any other value by its type, because it can contain text of a note.
+// rescue answers a request whose handler panicked; net/http would send an empty 200. It logs the text of
+// a runtime error, but only the type of any other value, which can contain note text.
 func (d *handler) rescue(w http.ResponseWriter, panicked *panics.Recovered) {
 	what := fmt.Sprintf("%T", panicked.Value)
 	if found, ok := panicked.Value.(runtime.Error); ok {
@@ -245,7 +244,7 @@ func (d *handler) rescue(w http.ResponseWriter, panicked *panics.Recovered) {
 	refuse(w, http.StatusInternalServerError, "internal error")
 }
 
-// stop refuses further requests. The channel is closed when none is running.
+// stop makes the handler refuse further requests. The channel is closed when no request is running.
 func (d *handler) stop() <-chan struct{} {
 	d.mu.Lock()
 	d.stopped = true

@@ -18,11 +18,11 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/shares"
 )
 
-// heartbeat is the time between two pings on the stream of a session, so that no proxy takes the
-// connection for dead.
+// heartbeat is the time between pings on the stream of a session. They keep proxies from considering the
+// connection dead.
 const heartbeat = time.Minute
 
-// serveMCP answers a request to the endpoint that has a token. own is the server of its agent.
+// serveMCP answers an authenticated request to the MCP endpoint. own is the server of its agent.
 func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, payer shares.Payer, by owner, own *Server) {
 	if !allowed(w, r, http.MethodPost, http.MethodGet, http.MethodDelete) {
 		return
@@ -43,7 +43,7 @@ func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, payer shares.
 			http.StatusMethodNotAllowed,
 			"protocol "+mcp.ProtocolVersion20260728+" has no "+r.Method+"; send subscriptions/listen instead",
 		)
-	case r.Method == http.MethodDelete: // a session and its requests end
+	case r.Method == http.MethodDelete: // end the session and its requests
 		if x := d.session(w, r, by); x != nil {
 			d.sessions.finish(x)
 			d.sessions.leave(x)
@@ -52,7 +52,7 @@ func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, payer shares.
 	case !accepts(r.Header, eventStream):
 		refuse(w, http.StatusNotAcceptable, "Accept must include "+eventStream)
 	default:
-		// Open the stream of a session, for messages that belong to no request.
+		// Open the stream of a session, for notifications that do not belong to a request.
 		x := d.session(w, r, by)
 		if x == nil {
 			return
@@ -72,13 +72,13 @@ func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, payer shares.
 		changes := own.OpenStream(x.Session)
 		defer changes.Close()
 		answer := &httpResponse{w: w}
-		answer.stream() // no one else has it yet
+		answer.stream() // needs no lock: nobody else uses answer yet
 		changes.SendTo(ctx, &Peer{Session: x.Session, Caller: x.caller, Send: answer.send}, heartbeat)
 	}
 }
 
-// stream adds a stream that cancel ends, or answers that there are too many. done must be called
-// at its end.
+// stream registers a stream that cancel ends. If there are too many, it answers the request, and ok is
+// false. The caller must call done when the stream ends.
 func (d *handler) stream(w http.ResponseWriter, cancel func()) (done func(), ok bool) {
 	if done, ok = d.streams.Add(cancel); !ok {
 		refuseBusy(w, "too many streams are open")
@@ -86,12 +86,12 @@ func (d *handler) stream(w http.ResponseWriter, cancel func()) (done func(), ok 
 	return done, ok
 }
 
-// post accepts a message for a server.
+// post handles a POST request, which contains a message for the server own.
 func (d *handler) post(w http.ResponseWriter, r *http.Request, payer shares.Payer, by owner, own *Server) {
 	if !d.checkHeaders(w, r) {
 		return
 	}
-	sender := remoteHost(r) // whose share of the memory budget the message has: its session, or its address
+	sender := remoteHost(r) // the message counts for its session or, without one, for its address
 	if id := r.Header.Get(sessionHeader); d.sessions.has(id, by) {
 		sender = id
 	}
@@ -106,11 +106,11 @@ func (d *handler) post(w http.ResponseWriter, r *http.Request, payer shares.Paye
 	if !ok {
 		return
 	}
-	var x *session // none in the protocol without sessions
+	var x *session // nil in protocol versions without sessions
 	switch {
 	case m.modern && m.Cancels != nil:
-		// Its client closes the connection instead. Without sessions, nothing tells the
-		// requests of one client from those of another.
+		// Clients close the connection instead. Without sessions, the requests of different clients
+		// cannot be distinguished.
 		w.WriteHeader(http.StatusAccepted)
 		return
 	case m.modern:
@@ -129,7 +129,7 @@ func (d *handler) post(w http.ResponseWriter, r *http.Request, payer shares.Paye
 			return
 		}
 	}
-	if x != nil { // if its client does not learn of a new one, it ends at once
+	if x != nil { // a new session ends again if its client does not learn of it, see postRequest
 		defer d.sessions.leave(x)
 	}
 	if m.Kind == Request && own.Large != nil && own.Large(m.Tool, m.Arguments) {
@@ -139,12 +139,12 @@ func (d *handler) post(w http.ResponseWriter, r *http.Request, payer shares.Paye
 		}
 	}
 	empty := m.Failure == nil &&
-		(IsNull(m.Result) || len(bytes.Trim(m.Result, "{}"+Space)) == 0) // as the response to a ping
+		(IsNull(m.Result) || len(bytes.Trim(m.Result, "{}"+Space)) == 0) // for example the response to a ping
 	switch {
 	case m.Kind == Request:
 		d.postRequest(w, r, by, m, x, own)
 	case m.Cancels != nil:
-		x.ongoing.Range(func(key, _ any) bool { // one, if the client follows the protocol
+		x.ongoing.Range(func(key, _ any) bool { // matches one request, if the client follows the protocol
 			if request := key.(*cancellable); request.id == m.Cancels {
 				request.end()
 			}
@@ -158,12 +158,12 @@ func (d *handler) post(w http.ResponseWriter, r *http.Request, payer shares.Paye
 	}
 }
 
-// unanswered answers a request that ended with its session or the server.
+// unanswered is the error text for a request that was ended by its session or the server.
 const unanswered = "the request was interrupted; what it has changed is unknown"
 
-// postRequest answers a request of a session, or of a client without one. It ends with the
-// connection, with its session, and when its client cancels it (specification of 2025-11-25,
-// "Cancellation"), which gets no answer.
+// postRequest answers a request of a session x, or of a client without one if x is nil. The request ends
+// with the connection and with the session. The client can also cancel it (specification of 2025-11-25,
+// section "Cancellation"); then there is no answer.
 func (d *handler) postRequest(
 	w http.ResponseWriter,
 	r *http.Request,
@@ -211,7 +211,7 @@ func (d *handler) postRequest(
 	case code == 0 && !interrupted:
 		w.Header().Set(sessionHeader, x.id)
 	default:
-		d.sessions.finish(x) // which interrupts its requests
+		d.sessions.finish(x) // also interrupts its requests
 	}
 	status := http.StatusOK
 	switch {
@@ -221,8 +221,8 @@ func (d *handler) postRequest(
 		status = http.StatusServiceUnavailable
 		reply = (&Error{Code: mcp.INTERNAL_ERROR, ID: m.ID, Text: unanswered}).Encode()
 	case m.modern:
-		// The status that protocol 2026-07-28 has for the code of an error response, so that a proxy sees a
-		// failure without reading the body; 0 is a result.
+		// Protocol 2026-07-28 defines the status for the code of an error response, so that proxies see
+		// failures without reading the body. The code of a result is 0.
 		switch code {
 		case mcp.METHOD_NOT_FOUND:
 			status = http.StatusNotFound
@@ -232,7 +232,7 @@ func (d *handler) postRequest(
 		}
 	}
 	if own.Lacks != nil && m.Tool != "" && status == http.StatusOK {
-		// The call was denied, and a client can get a token with which it would not be.
+		// If the call was denied for lack of scopes, tell the client which ones to request.
 		if scopes := own.Lacks(m.Tool, m.Arguments); scopes != "" {
 			d.Resource.challenge(w.Header(), insufficientScope, scopes)
 			status = http.StatusForbidden
@@ -245,7 +245,7 @@ func clientOf(payer shares.Payer, r *http.Request) client {
 	return client{payer, shares.Network(remoteHost(r))}
 }
 
-// remoteHost returns the address that a request comes from, without the port.
+// remoteHost returns the address of the client, without the port.
 func remoteHost(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -254,7 +254,8 @@ func remoteHost(r *http.Request) string {
 	return host
 }
 
-// session enters the session that a request names, or answers the request.
+// session enters the session that a request names. If that fails, it answers the request and returns
+// nil.
 func (d *handler) session(w http.ResponseWriter, r *http.Request, by owner) *session {
 	id := r.Header.Get(sessionHeader)
 	if id == "" {
@@ -278,7 +279,7 @@ func (d *handler) session(w http.ResponseWriter, r *http.Request, by owner) *ses
 	return x
 }
 
-// replyWith answers with a JSON document.
+// replyWith answers a request with a JSON document.
 func replyWith(w http.ResponseWriter, status int, reply []byte) {
 	httpguard.LimitWrite(w)
 	w.Header().Set("Content-Type", "application/json")
@@ -290,21 +291,21 @@ const eventStream = "text/event-stream"
 
 var errAnswered = errors.New("the request has its answer")
 
-// httpResponse is the answer to one request: a JSON document or, as soon as the server has sent
-// anything else, a stream of events that ends with it.
+// httpResponse is the answer to one request: a JSON document or, if the server sends other messages
+// before it, a stream of events that ends with it.
 type httpResponse struct {
 	w http.ResponseWriter
 
 	mu        sync.Mutex
-	streaming bool // the head of a stream has been sent
-	over      bool
+	streaming bool // the headers of a stream were sent
+	over      bool // the answer was sent
 	failed    error
 
-	dropped atomic.Bool // the client has cancelled the request
+	dropped atomic.Bool // the client cancelled the request
 }
 
-// send sends a message before the answer. The error says that the request is over, or that
-// the client has gone.
+// send sends a message before the answer. It returns an error if the request is finished or the client
+// has disconnected.
 func (r *httpResponse) send(message []byte) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -314,26 +315,26 @@ func (r *httpResponse) send(message []byte) error {
 	return r.event(message)
 }
 
-// stream sends the head of a stream, with mu held.
+// stream sends the headers of a stream. The caller holds mu.
 func (r *httpResponse) stream() {
 	if r.streaming {
 		return
 	}
 	r.streaming = true
 	r.w.Header().Set("Content-Type", eventStream)
-	r.w.Header().Set("X-Accel-Buffering", "no") // a proxy must not collect events
+	r.w.Header().Set("X-Accel-Buffering", "no") // disables buffering in proxies
 	r.w.WriteHeader(http.StatusOK)
 	_ = r.write(nil)
 }
 
-// event sends one message of a stream, with mu held.
+// event sends one message of a stream. The caller holds mu.
 func (r *httpResponse) event(message []byte) error {
 	r.stream()
 	return r.write(fmt.Appendf(nil, "event: message\ndata: %s\n\n", bytes.TrimSpace(message)))
 }
 
-// write writes and flushes, with mu held. If that fails, no one will read the answer, and
-// net/http ends the context of the request.
+// write writes and flushes. The caller holds mu. If it fails, nobody will read the answer, and net/http
+// cancels the context of the request.
 func (r *httpResponse) write(p []byte) error {
 	if r.failed != nil {
 		return r.failed
@@ -347,8 +348,8 @@ func (r *httpResponse) write(p []byte) error {
 	return err
 }
 
-// finish sends the answer; nil ends a stream without one. A request that was cancelled gets
-// the end of a stream: to the protocol that is no answer, and a document would have to be one.
+// finish sends the answer, and ends the response; nil ends a stream without an answer. For a cancelled
+// request it ends a stream, which the protocol does not treat as an answer, unlike a document.
 func (r *httpResponse) finish(status int, answer []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,14 +13,13 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/httpguard"
 )
 
-// received is the body of a POST.
+// received is the decoded body of a POST request.
 type received struct {
 	Message
-	modern bool // of protocol 2026-07-28 or later
+	modern bool // uses protocol 2026-07-28 or later
 }
 
-// checkHeaders reports whether the headers are those of a message that is accepted, and answers
-// the request if not.
+// checkHeaders reports whether the headers are valid for a message. If not, it answers the request.
 func (d *handler) checkHeaders(w http.ResponseWriter, r *http.Request) bool {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
@@ -47,8 +46,8 @@ func tooLarge(w http.ResponseWriter) {
 	refuse(w, http.StatusRequestEntityTooLarge, "the message is too long")
 }
 
-// readBody reads a body within its limits of size and time and within the memory budget, or
-// answers the request.
+// readBody reads a body within the limits on size and time and within the memory budget p. If that
+// fails, it answers the request, and ok is false.
 func readBody(w http.ResponseWriter, r *http.Request, p *reservation, limit int64) ([]byte, bool) {
 	httpguard.LimitRead(w, bodyLimit)
 	body, err := io.ReadAll(counted{r.Context(), http.MaxBytesReader(w, r.Body, limit), p})
@@ -72,7 +71,7 @@ func readBody(w http.ResponseWriter, r *http.Request, p *reservation, limit int6
 	return nil, false
 }
 
-// readMessage decodes a message, or answers the request.
+// readMessage decodes a message. If that fails, it answers the request, and ok is false.
 func readMessage(w http.ResponseWriter, h http.Header, body []byte) (m received, ok bool) {
 	decoded, err := Decode(body)
 	version := decoded.Param("protocolVersion")
@@ -91,9 +90,9 @@ func readMessage(w http.ResponseWriter, h http.Header, body []byte) (m received,
 	return received{decoded, modern}, true
 }
 
-// checkModern returns what is wrong with a message of protocol 2026-07-28, whose headers have to
-// agree with the message (SEP-2243, SEP-2575), and the JSON-RPC code for it; "" is nothing.
-// [transport.Server] refuses a version that does not exist, and a request without capabilities.
+// checkModern checks a message of protocol 2026-07-28, whose headers must match its content (SEP-2243,
+// SEP-2575). It returns the reason for an error and its JSON-RPC code, or "". [Server] rejects unknown
+// versions and requests without capabilities.
 func checkModern(h http.Header, m received) (code int, wrong string) {
 	inHeader := h.Get(mcp.HeaderProtocolVersion)
 	inMeta := m.Meta.ProtocolVersion()
@@ -119,7 +118,7 @@ func checkModern(h http.Header, m received) (code int, wrong string) {
 	return 0, ""
 }
 
-// accepts reports whether a client accepts a media type. Without the header it accepts any.
+// accepts reports whether a client accepts a media type. Without an Accept header it accepts any.
 func accepts(h http.Header, kind string) bool {
 	values := h["Accept"]
 	if len(values) == 0 {
@@ -136,11 +135,11 @@ func accepts(h http.Header, kind string) bool {
 	return false
 }
 
-// sessionHeader has the id of a session.
+// sessionHeader is the header with the id of a session.
 const sessionHeader = "Mcp-Session-Id"
 
-// singleHeaders are the headers that decisions depend on, of which a request has one each: of two
-// of a name, readers may use different ones.
+// singleHeaders lists the headers that decisions depend on. They must not be repeated, because programs
+// differ in which value they use.
 var singleHeaders = []string{
 	"Content-Type", "Content-Encoding", mcp.HeaderProtocolVersion, sessionHeader, "Mcp-Method", "Mcp-Name", "Last-Event-Id",
 }

@@ -21,89 +21,89 @@ import (
 const (
 	defaultSessions    = 1000
 	defaultIdle        = 30 * time.Minute
-	defaultConnections = 256 // an agent needs two or three
+	defaultConnections = 256 // an agent needs about three
 	defaultGrace       = 10 * time.Second
 )
 
-// HTTPConfig configures a server. Server, Addr and Token are required.
+// HTTPConfig configures [ServeHTTP]. Server, Addr and Token are required.
 type HTTPConfig struct {
-	// Server answers the requests that pass.
+	// Server answers the requests that pass the checks.
 	Server *Server
 
-	// Addr is where to listen: "127.0.0.1:8765", "localhost:0", "[::1]:80",
+	// Addr is the address to listen on, such as "127.0.0.1:8765", "localhost:0", "[::1]:80",
 	// "0.0.0.0:8080" for all addresses, or "unix:/absolute/path".
 	Addr string
 
-	// Listener is an open listener at Addr, such as a socket of systemd, which Serve closes;
-	// nil opens Addr.
+	// Listener is an open listener at Addr, such as a socket of systemd, which ServeHTTP will close. If it
+	// is nil, ServeHTTP opens Addr.
 	Listener net.Listener
 
-	// TLSCert and TLSKey name PEM files. Both are required unless Addr is a loopback address
-	// or a socket: the token is not sent unencrypted.
+	// TLSCert and TLSKey are the paths of PEM files. They are required unless Addr is a loopback address
+	// or a socket, so that the token is never sent unencrypted.
 	TLSCert, TLSKey string
 
-	// Origins are the web origins whose pages may send requests, such as
-	// "https://app.example". Requests of other programs than browsers need none.
+	// Origins lists the web origins whose pages may send requests, such as "https://app.example". They
+	// are not needed for requests of programs other than browsers.
 	Origins []string
 
-	// Hosts are valid names in a Host header besides "localhost", loopback addresses, the
-	// host of Addr and the names in the certificate.
+	// Hosts lists valid names in a Host header besides "localhost", loopback addresses, the host of Addr
+	// and the names in the certificate.
 	Hosts []string
 
-	// Proxies are addresses and networks of proxies, and "unix" for whoever connects to a socket: their header
-	// X-Forwarded-For says whom a request is from. Of anybody else it is not read.
+	// Proxies lists addresses and networks of trusted proxies, and "unix" for everything that connects to a socket.
+	// The header X-Forwarded-For is used only in their requests.
 	Proxies []string
 
-	// Token is the bearer token of clients: at least 32 random bytes, as text. See [Token].
+	// Token is the bearer token of clients: at least 32 random bytes as text. See [Token].
 	Token string
 
-	// HolderOf returns whose a token is, the zero Holder for no one's. The error is a [*Refusal].
-	// It is asked at every request that has another token than Token, compares in constant time,
-	// and must be safe for concurrent use; nil is for no other tokens.
+	// HolderOf returns the holder of a token, the zero Holder if the token is unknown. The error is a
+	// [*Refusal]. It is called for every request with a token other than Token. It must compare tokens in
+	// constant time and be safe for concurrent use. nil means that there are no other tokens.
 	HolderOf func(ctx context.Context, token string) (Holder, error)
 
-	// TokenEnded reports whether the agent of Token has no rights any more, see [Holder.Ended]; nil is
+	// TokenEnded reports whether the agent of Token has lost its rights, see [Holder.Ended]. nil means
 	// never.
 	TokenEnded func() bool
 
-	// SignIn answers the requests for its paths, of anybody: after the Host header it checks them
-	// itself. nil is for none.
+	// SignIn answers all requests for its paths, with or without a token: only the Host header is checked
+	// before. nil disables signing in.
 	SignIn SignIn
 
 	// Resource describes the server to OAuth clients, nil if it accepts no access tokens.
 	Resource *Resource
 
-	// MaxSessions is the maximum number of open sessions (0: 1000), MaxConnections that of
-	// connections (0: 256), which are fewer where the process can open few files, see [httpguard.ConnLimit].
+	// MaxSessions is the maximum number of open sessions (0: 1000), MaxConnections that of connections
+	// (0: 256). If the process can open only few files, it is lower, see [httpguard.ConnLimit].
 	MaxSessions, MaxConnections int
 
-	// Idle is how long a session without a request lasts (0: 30 minutes).
+	// Idle is how long a session lasts without requests (0: 30 minutes).
 	Idle time.Duration
 
 	// Grace is how long running requests may continue when the server stops (0: 10 seconds).
-	// It should be a little longer than the time limit of a call.
+	// It should be slightly longer than the time limit of a call.
 	Grace time.Duration
 
-	// MaxBody is the maximum size of the body of a request in bytes (0: as on standard input).
+	// MaxBody is the maximum size of a request body in bytes (0: MaxMessage).
 	MaxBody int64
 
-	// Ready returns why calls are not possible now, for /readyz; nil is always ready.
+	// Ready returns an error if calls are currently impossible, for /readyz. nil means always ready.
 	Ready func() error
 
-	// Metrics writes the answer of /metrics, in the text format of Prometheus: what an agent with that name may know, "" for
-	// the owner, who may know all. nil is 404.
+	// Metrics writes the figures that an agent may see, in the text format of Prometheus, for /metrics. For "", the
+	// owner, it writes all figures. nil means that there is no such path.
 	Metrics func(w io.Writer, agent string)
 
-	// Opened and Ended are called with the caller (see [callerOf]) of each session that opens
-	// or ends. Both may be nil; they must not block.
+	// Opened and Ended are called with the caller (see [callerOf]) of each session that opens or ends.
+	// Both may be nil; they must not block.
 	Opened, Ended func(caller string)
 
-	// Log receives messages for the operator, without tokens, session ids or text of
-	// messages; nil discards them.
+	// Log receives messages for the operator, without tokens, session ids or protocol messages; nil
+	// discards them.
 	Log *slog.Logger
 }
 
-// complete returns c with its defaults. The error says what is wrong with c.
+// complete returns c with defaults filled in. It returns an error if c is invalid.
 func (c HTTPConfig) complete() (HTTPConfig, error) {
 	c.MaxSessions = cmp.Or(c.MaxSessions, defaultSessions)
 	c.MaxConnections = cmp.Or(c.MaxConnections, defaultConnections)
@@ -131,33 +131,33 @@ func (c HTTPConfig) complete() (HTTPConfig, error) {
 	return c, nil
 }
 
-// CheckAddr returns a *SettingError for a text that is not valid for Config.Addr on this system.
-// Like the other checks it reads no file, opens no port and resolves no name.
+// CheckAddr returns a *SettingError if text is not valid as HTTPConfig.Addr on this system. Like the
+// other checks, it reads no files, opens no ports and resolves no names.
 func CheckAddr(text string) error {
 	_, err := parseAddr(text)
 	return err
 }
 
-// CheckOrigin returns a *SettingError for a text that is not valid in Config.Origins.
+// CheckOrigin returns a *SettingError if text is not valid in HTTPConfig.Origins.
 func CheckOrigin(text string) error {
 	_, err := parseOrigin(text)
 	return err
 }
 
-// CheckHost returns a *SettingError for a text that is not valid in Config.Hosts.
+// CheckHost returns a *SettingError if text is not valid in HTTPConfig.Hosts.
 func CheckHost(text string) error {
 	_, err := parseHost(text)
 	return err
 }
 
-// CheckProxy returns a *SettingError for a text that is not valid in Config.Proxies.
+// CheckProxy returns a *SettingError if text is not valid in HTTPConfig.Proxies.
 func CheckProxy(text string) error {
 	_, err := parseProxies([]string{text})
 	return err
 }
 
-// CheckTLS returns a *SettingError if TLSCert, TLSKey and Addr of a config cannot be combined. It
-// does not read the files.
+// CheckTLS returns a *SettingError if TLSCert, TLSKey and Addr of a config cannot be combined. It does
+// not read the files.
 func CheckTLS(c HTTPConfig) error {
 	a, err := parseAddr(c.Addr)
 	switch {
@@ -189,13 +189,12 @@ func CheckTLS(c HTTPConfig) error {
 	return nil
 }
 
-// shutdownLimit is how long interrupted requests may take to end. A process that one of them
-// started is stopped in less.
+// shutdownLimit is how long interrupted requests may take to end. Stopping their processes takes less.
 const shutdownLimit = 2 * time.Second
 
-// ServeHTTP serves until ctx ends, and returns when no connection and no goroutine is left. Running
-// requests may continue for the time of grace; if some must be interrupted, it returns [ErrCut].
-// It returns a *SettingError, before it serves anything, for a setting that is wrong or unsafe.
+// ServeHTTP serves MCP over HTTP until ctx is done, and returns when all connections and goroutines have
+// ended. Running requests may continue for the grace period; if some must be interrupted, it returns
+// [ErrCut]. If a setting is invalid or unsafe, it returns a *SettingError before it serves anything.
 // listening is called with the URL of the endpoint once clients can connect; it may be nil.
 func ServeHTTP(ctx context.Context, c HTTPConfig, listening func(url string)) error {
 	c, err := c.complete()
@@ -214,7 +213,7 @@ func ServeHTTP(ctx context.Context, c HTTPConfig, listening func(url string)) er
 	if pair != nil {
 		leaf = pair.Leaf
 	}
-	if c.Resource != nil { // clients name it in the Host header
+	if c.Resource != nil { // clients send its host in the Host header
 		u, err := url.Parse(c.Resource.URL)
 		if err != nil {
 			return &SettingError{Setting: "public-url", Value: c.Resource.URL, Reason: "is not a URL", cause: err}
@@ -253,9 +252,9 @@ func ServeHTTP(ctx context.Context, c HTTPConfig, listening func(url string)) er
 	return d.serve(ctx, httpguard.NewConnLimiter(l, c.MaxConnections), pair)
 }
 
-// serve answers on a listener until ctx ends.
+// serve answers requests on a listener until ctx is done.
 func (d *handler) serve(ctx context.Context, g *httpguard.ConnLimiter, pair *tls.Certificate) error {
-	base, cut := context.WithCancel(context.WithoutCancel(ctx)) // requests outlive ctx, for the time of grace
+	base, cut := context.WithCancel(context.WithoutCancel(ctx)) // requests may outlive ctx by the grace period
 	defer cut()
 	s := httpguard.NewServer(base, d, slog.NewLogLogger(d.Log.Handler(), slog.LevelDebug))
 	failed := make(chan error, 1)
@@ -272,7 +271,7 @@ func (d *handler) serve(ctx context.Context, g *httpguard.ConnLimiter, pair *tls
 	}
 	go func() { failed <- s.Serve(l) }()
 	select {
-	case err := <-failed: // the listener broke
+	case err := <-failed: // the listener failed
 		d.close(s, g, cut)
 		return err
 	case <-ctx.Done():
@@ -282,8 +281,8 @@ func (d *handler) serve(ctx context.Context, g *httpguard.ConnLimiter, pair *tls
 	}
 }
 
-// close ends, in this order: streams, which would never end by themselves, idle connections,
-// requests that still run after the time of grace, and all connections.
+// close ends, in this order: streams, which would never end by themselves, idle connections, requests
+// that are still running after the grace period, and all connections.
 func (d *handler) close(s *http.Server, g *httpguard.ConnLimiter, cut context.CancelFunc) error {
 	empty := d.stop()
 	d.streams.Close()
@@ -304,12 +303,12 @@ func (d *handler) close(s *http.Server, g *httpguard.ConnLimiter, cut context.Ca
 	return err
 }
 
-// SettingError is a setting with which no server starts: it is wrong or unsafe, or not possible
-// on this machine.
+// SettingError is the error of a setting that is invalid, unsafe, or impossible on this machine. The
+// server does not start.
 type SettingError struct {
-	Setting string // its name, such as "http" or "allow-origin"
-	Value   string // "" if it is secret or does not matter
-	Reason  string // what is wrong with it, to follow it in a sentence
+	Setting string // name of the setting, such as "http" or "allow-origin"
+	Value   string // its value, "" if it is secret or irrelevant
+	Reason  string // a predicate for the setting, such as "is not a URL"
 	hint    string
 	cause   error
 }
@@ -325,17 +324,17 @@ func (e *SettingError) Error() string {
 	return text + ": " + e.Reason
 }
 
-// Code is that of a wrong request.
+// Code returns the code of an invalid request.
 func (e *SettingError) Code() string { return "bad_request" }
 
-// Hint says what would be right, "" if the error does.
+// Hint returns advice about a valid setting, "" if the error text contains it.
 func (e *SettingError) Hint() string { return e.hint }
 
-// Unwrap returns the error of the system, nil if there is none.
+// Unwrap returns the underlying error, nil if there is none.
 func (e *SettingError) Unwrap() error { return e.cause }
 
-// errNoServer is a mistake of the program, not of a setting.
+// errNoServer is an error of the calling program, not of a setting.
 var errNoServer = errors.New("Config.Server is missing")
 
-// ErrCut is returned by a server that stopped before every request was answered.
+// ErrCut is returned if the server stopped before every request was answered.
 var ErrCut = errors.New("the server stopped before all requests were completed")

@@ -20,12 +20,13 @@ var (
 	errStopped = errors.New("the server is stopping")
 )
 
-// sessions are the open sessions of the protocol versions that have them. An id has 130
-// random bits, and is valid only with the token that it was issued for.
+// sessions has the open sessions, for the protocol versions with sessions. An id has 130 random bits,
+// and is valid only with the token that it was issued for.
 //
-// At the limit an idle session is evicted for a new one: of the agent with the most, of the address with the most, first one
-// in which nothing was asked since it was opened, and of those the least recently used (LRU). So whoever abandons sessions,
-// or opens very many, loses its own, by whatever names.
+// At the limit, an idle session is evicted for a new one: one of the agent with the most sessions, and
+// of the address with the most; among these first a session that was never used, and then the least
+// recently used. So whoever abandons sessions, or opens very many, loses its own, regardless of the
+// names that it reports.
 type sessions struct {
 	max    int
 	idle   time.Duration
@@ -34,18 +35,19 @@ type sessions struct {
 
 	mu     sync.Mutex
 	byID   map[string]*session
-	rests  uint64 // how often a session became idle, the clock of the LRU order
+	rests  uint64 // counts how often a session became idle; orders session.rested
 	closed bool
 }
 
-// client is who opened a session. What a client says of itself is no part of it: it could be another name each time.
+// client identifies who opened a session. It does not include the name that a client reports, which could be different
+// each time.
 type client struct {
-	payer shares.Payer // the agent, "" for the token of no agent
+	payer shares.Payer // the agent, "" if the token is not that of an agent
 	host  shares.Payer // the network that it connects from
 }
 
-// session ends when it was idle for some time, when its client ends it, or with the server. Its
-// requests end with it.
+// session is an open session. It ends when it has been idle for too long, when its client ends it, or
+// with the server. Its requests end with it.
 type session struct {
 	*Session
 	id     string
@@ -56,12 +58,14 @@ type session struct {
 	ctx context.Context // until the session ends
 	end context.CancelFunc
 
-	requests int         // running
-	timer    *time.Timer // of the idle end, while there are none
-	rested   uint64      // when it became idle, in the count of all
-	turn     int         // of timers: one that was stopped too late must not end it; 0 if nothing was asked since it was opened
-	stream   context.CancelFunc
-	ongoing  sync.Map // the requests, each a *cancellable
+	requests int         // number of running requests
+	timer    *time.Timer // ends the session when it has been idle for too long
+	rested   uint64      // value of sessions.rests when it became idle
+	// turn counts the requests after the first. A timer that could not be stopped in time must not end the
+	// session, so it compares turn.
+	turn    int
+	stream  context.CancelFunc // ends the notification stream, nil if there is none
+	ongoing sync.Map           // running requests, as *cancellable
 }
 
 func newSessions(max int, idle time.Duration) *sessions {
@@ -69,8 +73,8 @@ func newSessions(max int, idle time.Duration) *sessions {
 	return &sessions{max: max, idle: idle, opened: nothing, ended: nothing, byID: map[string]*session{}}
 }
 
-// begin opens a session with its first request running; [sessions.leave] must follow. The error
-// is errFull or errStopped.
+// begin opens a session whose first request is running; the caller must call [sessions.leave]. The
+// error is errFull or errStopped.
 func (s *sessions) begin(by owner, from client) (*session, error) {
 	id := rand.Text()
 	x := &session{
@@ -95,7 +99,7 @@ func (s *sessions) begin(by owner, from client) (*session, error) {
 	return x, nil
 }
 
-// add adds a session, and returns the one that is evicted for it, if any.
+// add adds a session. It returns the session that was evicted for it, nil if there is none.
 func (s *sessions) add(x *session) (out *session, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,9 +107,9 @@ func (s *sessions) add(x *session) (out *session, err error) {
 		return nil, errStopped
 	}
 	busy := 0
-	ofPayer := map[shares.Payer]int{x.client.payer: 1} // how many sessions each agent has, with the new one
-	of := map[client]int{x.client: 1}                  // and each client
-	working := map[shares.Payer]int{}                  // how many sessions of each agent are not idle
+	ofPayer := map[shares.Payer]int{x.client.payer: 1} // number of sessions per agent, including the new one
+	of := map[client]int{x.client: 1}                  // the same per client
+	working := map[shares.Payer]int{}                  // number of sessions per agent that are not idle
 	for _, other := range s.byID {
 		ofPayer[other.client.payer]++
 		of[other.client]++
@@ -120,7 +124,7 @@ func (s *sessions) add(x *session) (out *session, err error) {
 	own := int64(working[x.client.payer])
 	hasShare := x.client.payer == "" || shares.Half.Allows(int64(s.max), int64(working[everybody]), own, 1)
 	if s.max > 1 && (busy >= max(1, s.max/2) || !hasShare) {
-		return nil, errFull // none of them is idle
+		return nil, errFull // evicting an idle session of somebody else would be unfair
 	}
 	if len(s.byID) >= s.max {
 		for _, other := range s.byID {
@@ -146,13 +150,13 @@ func (s *sessions) add(x *session) (out *session, err error) {
 	return out, nil
 }
 
-// wasUsed is the turn from which on a session was used: its client has said that it is ready, and asked for something.
+// wasUsed is the minimum turn of a session that was used: its client reported that it is ready, and sent a request.
 const wasUsed = 2
 
-// everybody is in place of a payer for all of them.
+// everybody is a key for the total over all payers.
 const everybody = shares.Payer("\x00everybody")
 
-// drop removes a session, with mu held.
+// drop removes a session. The caller holds mu.
 func (s *sessions) drop(x *session) {
 	delete(s.byID, x.id)
 	if x.timer != nil {
@@ -160,7 +164,7 @@ func (s *sessions) drop(x *session) {
 	}
 }
 
-// has reports whether there is a session of that owner.
+// has reports whether there is a session with this id and owner.
 func (s *sessions) has(id string, by owner) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,8 +172,8 @@ func (s *sessions) has(id string, by owner) bool {
 	return x != nil && x.owner == by
 }
 
-// enter begins a request in a session; [sessions.leave] must follow. It returns nil if there is
-// no such session, or it belongs to another owner: the caller must not learn which.
+// enter begins a request in a session; the caller must call [sessions.leave]. It returns nil if there is
+// no such session or it belongs to another owner; the client must not learn which.
 func (s *sessions) enter(id string, by owner) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,10 +204,10 @@ func (s *sessions) leave(x *session) {
 
 const anyTurn = -1
 
-// finish ends a session, once.
+// finish ends a session, unless it has already ended.
 func (s *sessions) finish(x *session) { s.expire(x, anyTurn) }
 
-// expire ends a session unless it was used since the timer of that turn began.
+// expire ends a session if its turn is still the given one, or for anyTurn in any case.
 func (s *sessions) expire(x *session, turn int) {
 	s.mu.Lock()
 	if s.byID[x.id] != x || turn != anyTurn && x.turn != turn {
@@ -216,8 +220,8 @@ func (s *sessions) expire(x *session, turn int) {
 	s.ended(x)
 }
 
-// listen records how to end the stream of a session. A session has one: a client that opens
-// another has lost the first, which ends.
+// listen records the function that ends the stream of a session. A session has only one stream: if the
+// client opens another, it has lost the first, so that is ended.
 func (s *sessions) listen(x *session, cancel context.CancelFunc) {
 	s.mu.Lock()
 	before := x.stream
@@ -239,21 +243,21 @@ func (s *sessions) close() {
 	}
 }
 
-// cancellable is a running request, which the client of its session can cancel by its id (specification of
-// 2025-11-25, "Cancellation").
+// cancellable is a running request that its client can cancel by its id (specification of 2025-11-25, section
+// "Cancellation").
 type cancellable struct {
 	id  any // string or float64
 	end func()
 }
 
-// callerOf returns a stable, short name for the holder of a secret of a kind, safe for logs and
-// no credential. The kind is part of the digest, so that no digest is valid for two kinds.
+// callerOf returns a short, stable name for the holder of a secret, based on a digest. It is not a
+// credential and may be logged. The kind of the secret is part of the digest, so that digests of
+// different kinds never match.
 //
-// Until protocol 2025-11-25 a client opens a session, and the caller is a digest of its id: two
-// agents are two callers although they share a token, and a caller ends with its session. Since
-// 2026-07-28 there are no sessions, and everything that a client says about itself is its own
-// choice and could be the name of another. So the caller is a digest of the token: all clients of
-// that protocol version that share a token are one caller.
+// Up to protocol 2025-11-25 a client opens a session, and its caller is derived from the session id: two
+// agents are different callers even if they share a token, and a caller ends with its session. Since
+// 2026-07-28 there are no sessions, and a client could report any name, also that of another one. So its
+// caller is derived from the token: all clients that share a token are one caller.
 func callerOf(kind string, secret []byte) string {
 	sum := sha256.Sum256(append([]byte("vaultwicket "+kind+"\x00"), secret...))
 	return kind + "-" + hex.EncodeToString(sum[:8])

@@ -24,13 +24,13 @@ import (
 
 const addrHint = `use one such as "127.0.0.1:8765", "localhost:8765", "[::1]:8765" or "unix:/absolute/path"`
 
-// address is where to listen.
+// address is a parsed listen address.
 type address struct {
-	network, text string // as package net takes them
-	host          string // of a TCP address
+	network, text string // the arguments for package net
+	host          string // the host of a TCP address
 }
 
-// parseAddr reads Config.Addr. The error is a *SettingError.
+// parseAddr parses HTTPConfig.Addr. The error is a *SettingError.
 func parseAddr(text string) (address, error) {
 	if path, ok := strings.CutPrefix(text, "unix:"); ok {
 		switch {
@@ -62,7 +62,7 @@ func parseAddr(text string) (address, error) {
 	if err != nil || port != "0" && !httpguard.IsPort(port) {
 		return address{}, &SettingError{Setting: "http", Value: text, Reason: "is not a listen address", hint: addrHint}
 	}
-	if host == "" { // which package net takes for every address, so it must be meant
+	if host == "" { // package net would listen on all addresses, which must be requested explicitly
 		return address{}, &SettingError{Setting: "http", Value: text, Reason: "has no host",
 			hint: "write 127.0.0.1" + text + " for this machine only, or 0.0.0.0" + text + " for all networks"}
 	}
@@ -81,7 +81,7 @@ func (a address) private() bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// certificate loads the key pair of a config, nil if it names and needs none.
+// certificate loads the key pair of a config. It returns nil if the config has none and needs none.
 func certificate(c HTTPConfig) (*tls.Certificate, error) {
 	if err := CheckTLS(c); err != nil || c.TLSCert == "" {
 		return nil, err
@@ -112,8 +112,8 @@ func loopback(l net.Listener) bool {
 	return ok && at.IP.IsLoopback()
 }
 
-// listener returns the listener of a config, or opens the address, without TLS. A listener that is
-// not valid is closed.
+// listener returns the listener of a config, or opens one at the address, without TLS. It closes a
+// listener of the config that is not valid.
 func listener(ctx context.Context, c HTTPConfig, a address) (net.Listener, error) {
 	if c.Listener != nil {
 		err := checkPassed(c.Listener, a, c.Addr)
@@ -136,7 +136,7 @@ func listener(ctx context.Context, c HTTPConfig, a address) (net.Listener, error
 			hint:    "choose another port, or 0 for a free one",
 		}
 	}
-	// The hosts file can give the name localhost any address.
+	// The hosts file can map the name localhost to any address.
 	if a.private() && !loopback(l) {
 		l.Close()
 		return nil, &SettingError{
@@ -149,8 +149,8 @@ func listener(ctx context.Context, c HTTPConfig, a address) (net.Listener, error
 	return l, nil
 }
 
-// checkPassed returns an error for a listener that is not at the address: the checks were of the
-// address, so a socket that more can reach must not be served.
+// checkPassed returns an error unless a listener is at the address a: only the address was checked, so a
+// socket that more clients can reach must not be served. shown is the address for messages.
 func checkPassed(l net.Listener, a address, shown string) error {
 	wrong := func(reason, hint string) error {
 		return &SettingError{Setting: "http", Value: shown, Reason: reason, hint: hint}
@@ -171,7 +171,7 @@ func checkPassed(l net.Listener, a address, shown string) error {
 		return nil
 	}
 	at, ok := l.Addr().(*net.TCPAddr)
-	_, port, _ := net.SplitHostPort(a.text) // parseAddr has checked it
+	_, port, _ := net.SplitHostPort(a.text) // parseAddr has validated it
 	if !ok {
 		return elsewhere
 	}
@@ -187,24 +187,24 @@ func checkPassed(l net.Listener, a address, shown string) error {
 }
 
 const (
-	// maxSocket is the maximum length of the path of a socket on all supported systems, in bytes.
+	// maxSocket is the maximum length, in bytes, of the path of a socket on all supported systems.
 	maxSocket = 103
 
-	// whileMade is the maximum length of the path, below the folder of the socket, at which
-	// the socket is made, see [listenSocket].
+	// whileMade is the maximum length of the temporary path of the socket, relative to its folder, see
+	// [listenSocket].
 	whileMade = len("/.vaultwicket-4294967295/s")
 )
 
-// socket is a listener on a path, which it removes when it closes, if it is still its own.
+// socket is a listener on a Unix socket. Close removes the path if it still belongs to this listener.
 type socket struct {
 	net.Listener
 	path string
 	own  fs.FileInfo
 }
 
-// listenSocket makes a socket that only this user can connect to. It is made in a private
-// folder and renamed to its path: at no moment can others connect, or is there no socket while
-// an old one is replaced.
+// listenSocket creates a socket that only this user can connect to. It is created in a private folder
+// and then renamed, so that others can never connect, and the path is never missing while an old socket
+// is replaced.
 func listenSocket(path string) (net.Listener, error) {
 	info, err := os.Lstat(path)
 	switch {
@@ -274,18 +274,17 @@ func listenSocket(path string) (net.Listener, error) {
 // Close stops listening and removes the path.
 func (s *socket) Close() error {
 	if info, err := os.Lstat(s.path); err == nil && os.SameFile(info, s.own) {
-		_ = os.Remove(s.path) // an old socket does no harm
+		_ = os.Remove(s.path) // a leftover socket does no harm
 	}
 	return s.Listener.Close()
 }
 
-// maxPEM is the maximum size of a file of certificates or of a key in bytes. A chain has some
-// ten thousand.
+// maxPEM is the maximum size in bytes of a file with certificates or a key. A chain has about ten
+// thousand.
 const maxPEM = 1 << 20
 
-// readPEM reads the file that a setting names. It may be a link, as programs that renew
-// certificates make, but must lead to a regular file. The error is a *SettingError, without
-// text of the file.
+// readPEM reads the file of a setting. It may be a symbolic link to a regular file, because programs that
+// renew certificates create such links. The error is a *SettingError without text of the file.
 func readPEM(setting, path string) ([]byte, error) {
 	fail := func(reason string, cause error) ([]byte, error) {
 		return nil, &SettingError{

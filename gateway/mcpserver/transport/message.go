@@ -1,15 +1,15 @@
-// Package transport is the MCP protocol between clients and the server: messages, sessions, and the
-// two transports, [ServeStdio] on standard input and output and [ServeHTTP].
+// Package transport implements the MCP protocol: messages, sessions, and the two transports,
+// [ServeStdio] on standard input and output, and [ServeHTTP].
 //
-// [Decode] decodes JSON-RPC messages strictly. encoding/json takes keys in any case and lets the
-// last of two equal keys win, so two readers of one message can see different requests; Decode
-// accepts only a message that every JSON reader decodes alike. Nothing else is decoded further.
+// [Decode] decodes JSON-RPC messages strictly. encoding/json ignores the case of keys and lets the last
+// of two equal keys win, so two parsers can see different requests in one message. Decode accepts only
+// messages that every JSON parser decodes alike.
 //
-// [Server] answers requests, the same way for both transports: [methods] lists them. Of mcp-go there are the
-// types of messages. A notification has been written when [Peer.Notify] returns, so that none arrives after
-// the response that it belongs to.
+// [Server] answers requests in the same way for both transports; [methods] lists them. The types of
+// messages are those of mcp-go. A notification is written before [Peer.Notify] returns, so that none
+// arrives after the response to its request.
 //
-// The package decides nothing about tools or commands, and knows no note.
+// The package decides nothing about tools or commands, and does not access notes.
 package transport
 
 import (
@@ -24,17 +24,17 @@ import (
 )
 
 const (
-	// maxDepth is the maximum nesting. The deepest message of the protocol needs 8.
+	// maxDepth is the maximum nesting depth. The deepest message of the protocol needs 8.
 	maxDepth = 32
 
-	// maxValues is the maximum number of values in one message. A decoded value needs
-	// many times its bytes; the largest batch of the gateway has a tenth of this.
+	// maxValues is the maximum number of values in one message, because a decoded value needs many
+	// times its size in JSON. The largest batch of the gateway has a tenth as many.
 	maxValues = 1 << 16
 )
 
-// exactKeys are the keys that are read in a message (depth 1) and in its params or result
-// (depth 2). encoding/json accepts them in any case; a message that spells one of them
-// differently is rejected.
+// exactKeys lists the keys that are read in a message (depth 1) and in its params or result (depth 2).
+// A message with a key that differs from one of them only in spelling is rejected, because
+// encoding/json would accept it in any case.
 var exactKeys = map[int][]string{
 	1: {"jsonrpc", "id", "method", "params", "result", "error"},
 	2: {
@@ -70,35 +70,35 @@ type Message struct {
 	Kind    Kind
 	ID      any // string or float64; nil for a notification
 	Method  string
-	Cancels any             // the request id in a notifications/cancelled, or nil
-	Raw     []byte          // all of it
-	Params  json.RawMessage // not decoded further, like those below
-	// Result and Failure are the content of a response: one of them.
+	Cancels any             // the request id in a notifications/cancelled, nil for other messages
+	Raw     []byte          // the whole message
+	Params  json.RawMessage // not decoded further
+	// Result and Failure are the content of a response, which has exactly one of them.
 	Result, Failure json.RawMessage
-	// Meta is the _meta of the params, nil if there is none that can be decoded.
+	// Meta is the _meta of the params, nil if it is missing or invalid.
 	Meta *mcp.Meta
 	// Tool and Arguments are those of a tools/call.
 	Tool      string
 	Arguments json.RawMessage
 
 	params Fields
-	plain  bool // a tools/call that has only what is decoded above
+	plain  bool // a tools/call without fields other than the ones decoded above
 }
 
-// Param returns a field of the params, nil if there is none.
+// Param returns a field of the params, nil if it is missing.
 func (m *Message) Param(name string) json.RawMessage { return m.params.Get(name) }
 
-// Error is the JSON-RPC error that answers a message.
+// Error is a JSON-RPC error with which a message is answered.
 type Error struct {
-	Code int // of JSON-RPC
-	ID   any // the id of a message that is refused, nil if it has no usable one
+	Code int // JSON-RPC error code
+	ID   any // the id of the rejected message, nil if it has no valid one
 	Text string
-	Data any // for programs, nil for none
+	Data any // additional data for programs, nil for none
 }
 
 func (e *Error) Error() string { return e.Text }
 
-// Encode returns the JSON-RPC error response to a message that is refused.
+// Encode returns the JSON-RPC error response to a rejected message.
 func (e *Error) Encode() []byte {
 	return Encode(map[string]any{
 		"jsonrpc": mcp.JSONRPC_VERSION,
@@ -107,9 +107,9 @@ func (e *Error) Encode() []byte {
 	})
 }
 
-// Decode reads one JSON-RPC message strictly: valid UTF-8, one object, no duplicate key at any
-// depth, no key of the protocol in another spelling, an id that every JSON reader decodes
-// alike. The message refers to line. The error is an *[Error].
+// Decode decodes one JSON-RPC message strictly: it must be valid UTF-8 and a single object, without
+// duplicate keys at any depth or misspelled keys of the protocol, and with an id that every JSON parser
+// decodes alike. The message refers to line. The error is an *[Error].
 func Decode(line []byte) (Message, error) {
 	if !utf8.Valid(line) {
 		return Message{}, &Error{Code: mcp.PARSE_ERROR, Text: "message is not valid UTF-8"}
@@ -119,7 +119,7 @@ func Decode(line []byte) (Message, error) {
 	}
 	l := lint(line, exactKeys)
 	fields := l.fields
-	if l.err != nil { // as encoding/json reads it: only the id is used
+	if l.err != nil { // decode with encoding/json, only to find the id for the error response
 		var loose map[string]json.RawMessage
 		_ = json.Unmarshal(line, &loose)
 		for name, value := range loose {
@@ -151,8 +151,8 @@ func Decode(line []byte) (Message, error) {
 	return m, nil
 }
 
-// readEnvelope reads the fields of the outer object. Where it returns an error, the id is set
-// if it is valid. A response without an id matches no request and is valid.
+// readEnvelope decodes the fields of the outer object. The id is set if it is valid, even if there is an
+// error. A response with the id null is valid, although it matches no request.
 func (m *Message) readEnvelope(fields Fields) error {
 	var idErr error
 	id := fields.Get("id")
@@ -202,7 +202,7 @@ func (m *Message) readEnvelope(fields Fields) error {
 	return nil
 }
 
-// decodeID returns a string or a float64, the two types that the types of mcp-go have for ids.
+// decodeID decodes an id to a string or a float64, like the types of mcp-go.
 func decodeID(raw json.RawMessage) (any, error) {
 	if text, ok := String(raw); ok {
 		return text, nil
@@ -215,7 +215,7 @@ func decodeID(raw json.RawMessage) (any, error) {
 	return float64(number), nil
 }
 
-// readMeta reads the _meta of the params.
+// readMeta decodes the _meta of the params, if it is valid.
 func (m *Message) readMeta() {
 	raw := m.params.Get("_meta")
 	if !IsObject(raw) {
@@ -227,8 +227,8 @@ func (m *Message) readMeta() {
 	}
 }
 
-// readCall reads the params of a tools/call. The handler of the tool decodes the arguments, whose text is not copied. A
-// call with other fields (a task, the answer to a question), or with what encoding/json may not decode, is not plain.
+// readCall reads the params of a tools/call, without decoding or copying the arguments. A call is plain unless it has
+// other fields, such as a task or the answer to a question, or a number that encoding/json might not decode.
 func (m *Message) readCall(huge bool) {
 	name := m.params.Get("name")
 	tool, named := String(name)
@@ -249,7 +249,7 @@ func (m *Message) readCall(huge bool) {
 	m.plain = m.Meta != nil || IsNull(m.params.Get("_meta"))
 }
 
-// call returns the request of a tools/call. The error is an *[Error].
+// call returns a tools/call as a request of mcp-go. The error is an *[Error].
 func (m *Message) call() (mcp.CallToolRequest, error) {
 	if !m.plain {
 		return decode[mcp.CallToolRequest](*m)

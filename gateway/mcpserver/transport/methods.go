@@ -10,8 +10,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// methods are the requests that clients can send. Those about tasks are known so that the answer can say
-// that there are none.
+// methods lists the requests that clients can send. Those about tasks are included so that the error can
+// state that tasks are not supported.
 var methods = map[mcp.MCPMethod]method{
 	mcp.MethodInitialize:     {versions: withHandshake, answer: decoded((*Server).initialize)},
 	mcp.MethodPing:           {versions: withHandshake, answer: decoded((*Server).ping)},
@@ -44,17 +44,17 @@ var methods = map[mcp.MCPMethod]method{
 	mcp.MethodTasksResult: {feature: tasks, versions: withHandshake},
 }
 
-// method is a request that clients can send.
+// method describes a kind of request that clients can send.
 type method struct {
 	versions versions
 	feature  feature
 	answer   answer
 }
 
-// answer returns the result of a request, or an error for the response.
+// answer handles a request. It returns the result, or an error for the response.
 type answer func(context.Context, *Server, *Peer, Message) (any, error)
 
-// versions are those of the protocol that have a method.
+// versions are the protocol versions in which a method exists.
 type versions uint8
 
 const (
@@ -63,7 +63,7 @@ const (
 	stateless              // since 2026-07-28
 )
 
-// feature is a capability of a server that a method belongs to, by its name in error messages; "" is none.
+// feature is the server capability that a method belongs to, by its name in error messages; "" for none.
 type feature string
 
 const (
@@ -72,7 +72,7 @@ const (
 	prompts     feature = "prompts"
 	completions feature = "completions"
 	logging     feature = "logging"
-	tasks       feature = "tasks" // which no server has
+	tasks       feature = "tasks" // not supported
 )
 
 func (f feature) isDeclared(in *mcp.ServerCapabilities) bool {
@@ -91,7 +91,8 @@ func (f feature) isDeclared(in *mcp.ServerCapabilities) bool {
 	return f == ""
 }
 
-// unavailable returns why a server does not answer a method of that name to a client, nil if it does.
+// unavailable returns an error if the server does not support the method for the client, nil if it does. name is the
+// name of the method.
 func (m method) unavailable(name string, s *Server, p *Peer) error {
 	reason := ""
 	switch {
@@ -107,7 +108,7 @@ func (m method) unavailable(name string, s *Server, p *Peer) error {
 	return &Error{Code: mcp.METHOD_NOT_FOUND, Text: reason}
 }
 
-// decoded returns the answer of a method of a server that gets the decoded request.
+// decoded converts a method of [Server] that handles a decoded request to an answer.
 func decoded[Request, Result any](do func(*Server, context.Context, *Peer, Request) (*Result, error)) answer {
 	return func(ctx context.Context, s *Server, p *Peer, m Message) (any, error) {
 		request, err := decode[Request](m)
@@ -122,7 +123,7 @@ func decoded[Request, Result any](do func(*Server, context.Context, *Peer, Reque
 	}
 }
 
-// decode decodes a request into the type that mcp-go has for it. The error is an *[Error].
+// decode decodes a request as a type of mcp-go. The error is an *[Error].
 func decode[Request any](m Message) (request Request, err error) {
 	if err := json.Unmarshal(m.Raw, &request); err != nil {
 		return request, &Error{Code: mcp.INVALID_REQUEST, Text: fmt.Sprintf("unparsable %s request: %s", m.Method, err)}
@@ -218,7 +219,7 @@ func (s *Server) getPrompt(ctx context.Context, p *Peer, r mcp.GetPromptRequest)
 }
 
 func (s *Server) complete(ctx context.Context, _ *Peer, r mcp.CompleteRequest) (*mcp.CompleteResult, error) {
-	if r.Params.Ref == nil { // without params
+	if r.Params.Ref == nil { // the params are missing
 		return nil, &Error{Code: mcp.INVALID_REQUEST, Text: "unknown reference type: <nil>"}
 	}
 	completion, err := s.Complete(ctx, r)
@@ -226,7 +227,7 @@ func (s *Server) complete(ctx context.Context, _ *Peer, r mcp.CompleteRequest) (
 		return nil, err
 	}
 	if completion.Values == nil {
-		completion.Values = []string{} // they are required
+		completion.Values = []string{} // required by the protocol
 	}
 	return &mcp.CompleteResult{Completion: completion}, nil
 }
@@ -253,7 +254,8 @@ func (s *Server) unsubscribe(_ context.Context, _ *Peer, r mcp.UnsubscribeReques
 	return s.acknowledge("unsubscribe", r.Params.URI)
 }
 
-// acknowledge answers a request about changes of one resource. There is nothing to record: no resource changes.
+// acknowledge answers a request to start or stop notifications about a resource. It records nothing, because no
+// resource changes.
 func (s *Server) acknowledge(what, uri string) (*mcp.EmptyResult, error) {
 	if !s.Capabilities.Resources.Subscribe {
 		return nil, &Error{Code: mcp.METHOD_NOT_FOUND, Text: "resources " + what + " not supported"}
@@ -264,11 +266,11 @@ func (s *Server) acknowledge(what, uri string) (*mcp.EmptyResult, error) {
 	return &mcp.EmptyResult{}, nil
 }
 
-// after returns the elements of a sorted list after a cursor, which is the base64 of a name. The lists are not
-// divided, so that no client gets a cursor; one that sends any is answered all the same.
+// after returns the elements of a sorted list after a cursor, which is a name in base64. Lists are not paginated, so
+// the server never issues a cursor, but it accepts one.
 func after[T mcp.Named](cursor mcp.Cursor, all []T) ([]T, error) {
 	if all == nil {
-		all = []T{} // it is required
+		all = []T{} // required by the protocol
 	}
 	if cursor == "" {
 		return all, nil

@@ -8,19 +8,20 @@ import (
 	"strings"
 )
 
-// forwardedFor is the header in which proxies say whom a request is from: each adds the address that it got it from.
+// forwardedFor is the header in which proxies report the origin of a request: each appends the address of its client.
 const forwardedFor = "X-Forwarded-For"
 
-// socketProxy is the entry of [HTTPConfig.Proxies] for whoever connects to a socket of Unix: a program of this machine.
+// socketProxy is the entry of [HTTPConfig.Proxies] for everything that connects to a Unix socket, which must be a
+// program on this machine.
 const socketProxy = "unix"
 
-// proxies are those whose header forwardedFor is believed. The zero value is none.
+// proxies is the set of proxies whose header forwardedFor is trusted. The zero value is empty.
 type proxies struct {
 	networks []netip.Prefix
 	sockets  bool
 }
 
-// parseProxies reads Config.Proxies. The error is a *SettingError.
+// parseProxies parses HTTPConfig.Proxies. The error is a *SettingError.
 func parseProxies(entries []string) (p proxies, err error) {
 	for _, entry := range entries {
 		if entry == socketProxy {
@@ -32,7 +33,7 @@ func parseProxies(entries []string) (p proxies, err error) {
 			network = netip.PrefixFrom(address, address.BitLen())
 			err = nil
 		}
-		const mapped = 96 // bits in front of an address of version 4 that is written as one of version 6
+		const mapped = 96 // bits of the prefix of an IPv4 address that is written as an IPv6 address
 		if network.Addr().Is4In6() && network.Bits() >= mapped {
 			network = netip.PrefixFrom(network.Addr().Unmap(), network.Bits()-mapped)
 		}
@@ -49,13 +50,14 @@ func parseProxies(entries []string) (p proxies, err error) {
 	return p, nil
 }
 
-// has reports whether an address is that of a proxy.
+// has reports whether address belongs to a trusted proxy.
 func (p proxies) has(address netip.Addr) bool {
 	return slices.ContainsFunc(p.networks, func(n netip.Prefix) bool { return n.Contains(address) })
 }
 
-// remote returns whose request it is, as the field RemoteAddr of a request has it. Behind a proxy that is the last address in its
-// header that is not one of a proxy: what is in front of it can be from anybody. Without one it is the proxy.
+// remote returns the address of the client, in the form of the field RemoteAddr of a request. Behind a trusted proxy it
+// is the last address in the header that is not a trusted proxy: anybody can forge the ones before it. If the header
+// has no such address, it is the last valid one, or else the address of the proxy.
 func (p proxies) remote(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	address, wrong := netip.ParseAddr(host)
@@ -82,7 +84,7 @@ func (p proxies) remote(r *http.Request) string {
 	return from
 }
 
-// forwarded reads an address of the header, which some proxies write with a port.
+// forwarded parses an address in the header. Some proxies add a port.
 func forwarded(entry string) (address netip.Addr, ok bool) {
 	address, err := netip.ParseAddr(strings.Trim(entry, "[]"))
 	if err != nil {

@@ -13,23 +13,23 @@ import (
 )
 
 const (
-	// maxRunning is the maximum number of requests that are worked on at once. The
-	// others wait, and can be cancelled. The gateway runs up to 64 calls in parallel.
+	// maxRunning is the maximum number of running requests, as many as the gateway runs in parallel.
+	// Others wait, and can be cancelled.
 	maxRunning = 64
 
-	// maxPending is the maximum number of requests without a response. Beyond it nothing
-	// is read: the pipe of the client fills and the client waits.
+	// maxPending is the maximum number of requests without a response. At the limit nothing is read, so
+	// that the pipe fills and the client waits.
 	maxPending = 2048
 
-	// maxPendingBytes is the maximum size of all pending messages and the one that is read. A
-	// decoded message needs several times its size.
+	// maxPendingBytes is the maximum total size of the pending messages and the one being read. Decoded
+	// messages need several times as much memory.
 	maxPendingBytes = MaxMessage + MaxMessage/3
 
-	// maxLarge is the maximum number of calls with large answers that are worked on or whose
-	// answers are unread (backpressure). Each takes up to 14 MiB, encoded and before.
+	// maxLarge is the maximum number of calls with large answers that are running or whose answers are
+	// not written yet (backpressure). Each needs up to 14 MiB.
 	maxLarge = 2
 
-	// maxSubscriptions is the maximum number of notification streams. A client needs one.
+	// maxSubscriptions is the maximum number of notification streams. A client needs only one.
 	maxSubscriptions = 16
 )
 
@@ -38,39 +38,39 @@ var (
 	errTooManySubscriptions = fmt.Errorf("more than %d subscriptions are open", maxSubscriptions)
 )
 
-// conn is the connection to the client on standard input and output, with the requests that
-// have no response. A reader queues them, and workers answer them.
+// conn is the connection to the client on standard input and output, with its pending requests. A reader
+// queues requests, and workers answer them.
 type conn struct {
 	server  *Server
 	session *Session
-	ctx     context.Context // of all requests
+	ctx     context.Context // parent of the contexts of all requests
 
-	outMu  sync.Mutex // before mu
+	outMu  sync.Mutex // acquired before mu
 	out    io.Writer
-	broken error
-	fail   func(error) // is called with the first failed write, and when the grace period is over
+	broken error       // the first write error
+	fail   func(error) // stops the server; called after a failed write or when the grace period ends
 
-	idle    chan *request // to a worker that has nothing to do
+	idle    chan *request // passes requests to idle workers
 	workers sync.WaitGroup
 
 	mu            sync.Mutex
-	changed       sync.Cond        // on mu: any field below
-	pending       map[any]*request // by id
-	waiting       []*request       // those that have not started, oldest first
-	bytes         int              // size of all pending messages
+	changed       sync.Cond        // uses mu; signals changes of the fields below
+	pending       map[any]*request // requests without a response, by id
+	waiting       []*request       // pending requests that have not started, oldest first
+	bytes         int              // total size of the pending messages
 	running       int              // started requests, without subscriptions
 	subscriptions int              // pending subscriptions
-	initializing  bool             // an initialize has started
-	changing      bool             // a call that changes something has started
-	large         int              // started calls with large answers that are not written
+	initializing  bool             // an initialize request is running
+	changing      bool             // a call that changes something is running
+	large         int              // started calls whose large answers are not written yet
 	writing       int              // responses being written
-	stopped       bool             // nothing is started any more
+	stopped       bool             // no more requests are started
 
 	grace time.Duration
-	timer *time.Timer // runs after the end of the input, nil before
+	timer *time.Timer // the grace period after the end of the input, nil before
 }
 
-// request is a request without a response.
+// request is a pending request.
 type request struct {
 	Message
 	peer      Peer
@@ -78,7 +78,7 @@ type request struct {
 	large     bool
 	started   bool
 	cancelled bool
-	ctx       context.Context // once it has started
+	ctx       context.Context // set when it starts
 	stop      context.CancelFunc
 }
 
@@ -99,7 +99,7 @@ func newConn(s *Server, out io.Writer, grace time.Duration) *conn {
 	return c
 }
 
-// waitForCapacity waits until one more message can be accepted. It is false when the server stops.
+// waitForCapacity waits until another message can be accepted. It returns false if the server stops.
 func (c *conn) waitForCapacity() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,7 +109,7 @@ func (c *conn) waitForCapacity() bool {
 	return !c.stopped
 }
 
-// waitForBytes waits until size bytes of the message that is read fit among the pending ones.
+// waitForBytes waits until the message being read can grow to size bytes.
 func (c *conn) waitForBytes(size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -118,11 +118,12 @@ func (c *conn) waitForBytes(size int) {
 	}
 }
 
-// accept queues a request, and acts on any other message. The error is the fault of the client.
+// accept queues a request, and handles any other message immediately. An error means that the message
+// is invalid.
 func (c *conn) accept(m Message) error {
 	changes := false
 	if m.Kind == Request && m.Arguments != nil && c.server.Changes != nil {
-		changes = c.server.Changes(m.Tool, m.Arguments) // it decodes them, for which no other message has to wait
+		changes = c.server.Changes(m.Tool, m.Arguments) // decodes the arguments, so it is called before taking the lock
 	}
 	large := m.Kind == Request && c.server.Large != nil && c.server.Large(m.Tool, m.Arguments)
 	c.mu.Lock()
@@ -134,7 +135,7 @@ func (c *conn) accept(m Message) error {
 	case m.Kind == Response:
 		c.session.Answer(m)
 		return nil
-	case m.Cancels != nil: // that request gets no response
+	case m.Cancels != nil: // the cancelled request gets no response
 		r := c.pending[m.Cancels]
 		switch {
 		case r == nil:
@@ -166,14 +167,14 @@ func (c *conn) accept(m Message) error {
 	c.pending[r.ID] = r
 	c.bytes += len(r.Raw)
 	if r.initializes() {
-		c.waiting = slices.Insert(c.waiting, 0, r) // the others depend on it
+		c.waiting = slices.Insert(c.waiting, 0, r) // all other requests depend on it
 	} else {
 		c.waiting = append(c.waiting, r)
 	}
 	return nil
 }
 
-// remove drops a request that has its response or gets none.
+// remove removes a request whose response is about to be written, or that gets none. The caller holds mu.
 func (c *conn) remove(r *request) {
 	delete(c.pending, r.ID)
 	c.bytes -= len(r.Raw)
@@ -187,8 +188,8 @@ func (c *conn) remove(r *request) {
 	}
 }
 
-// settle starts the requests whose turn it is, and wakes those who wait for a change. It must
-// be called after every change, with the lock held.
+// settle starts the requests that can run, and wakes goroutines that wait for a change. It must be
+// called after every change of the fields under mu. The caller holds mu.
 func (c *conn) settle() {
 	mayRun := func(r *request) bool {
 		waitsForChange := r.changes && c.changing
@@ -218,8 +219,8 @@ func (c *conn) settle() {
 		select {
 		case c.idle <- r:
 		default:
-			// A worker goes on with the requests that find it idle: a new goroutine would have to grow its
-			// stack for every call.
+			// The worker continues with requests that arrive while it is idle. That saves growing the stack of
+			// a new goroutine for every call.
 			c.workers.Go(func() {
 				for next, open := r, true; open; next, open = <-c.idle {
 					c.answer(next)
@@ -230,8 +231,8 @@ func (c *conn) settle() {
 	c.changed.Broadcast()
 }
 
-// answer has a request answered and writes the response, unless the request was cancelled
-// meanwhile or the server has given up on it. One that was cancelled before is not begun.
+// answer handles a request and writes the response, unless the request was cancelled in the meantime or
+// the server has given up on it. A request that is already cancelled is not handled.
 func (c *conn) answer(r *request) {
 	defer r.stop()
 	var line []byte
@@ -257,8 +258,8 @@ func (c *conn) answer(r *request) {
 	c.outMu.Unlock()
 }
 
-// release reports whether the response to a request is to be written. After that writing must
-// be counted down.
+// release removes a request, and reports whether its response should be written. It increments writing,
+// which the caller must decrement.
 func (c *conn) release(r *request) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -271,7 +272,7 @@ func (c *conn) release(r *request) bool {
 	return !r.cancelled
 }
 
-// update runs f under the lock, and then whatever is due after its effect.
+// update runs f with mu held, and then settle.
 func (c *conn) update(f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -279,8 +280,8 @@ func (c *conn) update(f func()) {
 	c.settle()
 }
 
-// endInput records that no message will follow. The server gives up when no response was
-// written for the grace period.
+// endInput records that no more messages will arrive. The server then gives up if no response is written
+// for the grace period.
 func (c *conn) endInput() {
 	close(c.session.closed)
 	c.update(func() {
@@ -290,8 +291,8 @@ func (c *conn) endInput() {
 	})
 }
 
-// waitForAnswers waits until every request is answered, or the server stops. Subscriptions end
-// with the server.
+// waitForAnswers waits until every request is answered or the server stops. It does not wait for
+// subscriptions, which last as long as the server.
 func (c *conn) waitForAnswers() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -300,10 +301,10 @@ func (c *conn) waitForAnswers() {
 	}
 }
 
-// stop wakes everything that waits here and makes it return.
+// stop marks the connection as stopped and wakes everything that waits.
 func (c *conn) stop() { c.update(func() { c.stopped = true }) }
 
-// shutDown drops all requests. It returns the ids of those that still need a response.
+// shutDown drops all requests, and returns the ids of those that still need a response.
 func (c *conn) shutDown() (left []any) {
 	c.update(func() {
 		if c.timer != nil {

@@ -12,36 +12,37 @@ import (
 	"github.com/sourcegraph/conc/panics"
 )
 
-// Server is what clients can ask for: how it introduces itself, and a handler for each thing that it
-// offers. It must not be changed while it is used. A handler that its capabilities do not declare is not
-// called, and may be nil.
+// Server describes an MCP server: its name and capabilities, and a handler for each of its features. It
+// must not be changed while it is in use. Handlers of features that Capabilities does not declare are
+// not called, and may be nil.
 //
-// A handler gets the client that asks. An error of it becomes an error response: an [*Error] with its code,
-// any other with that of an internal error.
+// Handlers receive the client that sent the request. Their errors become error responses: an [*Error]
+// with its code, any other as an internal error.
 type Server struct {
-	// Info, Instructions and Capabilities are what a client learns first.
+	// Info, Instructions and Capabilities are sent to a client in the handshake.
 	Info         mcp.Implementation
 	Instructions string
 	Capabilities mcp.ServerCapabilities
 
-	// Versions returns the versions of the protocol that a client with a name is told of, of all that there are; nil
-	// tells each of all. A request in another version is answered as well.
+	// Versions selects, from all protocol versions, those to offer to the client with the given name; nil offers all.
+	// Requests in other versions are answered as well.
 	Versions func(client string, all []string) []string
 
-	// KeepMs is how long clients may keep the results of methods, in milliseconds; those of other methods
-	// they may not keep. No result may be shared between users.
+	// KeepMs is how long clients may cache the results of methods, in milliseconds. Results of methods
+	// that are not listed must not be cached, and no result may be shared between users.
 	KeepMs map[mcp.MCPMethod]int64
 
-	// ListTools returns the tools that a client is shown, sorted by name.
+	// ListTools returns the tools to list for a client, sorted by name.
 	ListTools func(*Peer) []mcp.Tool
-	// CallTool calls a tool, also one that is not shown. It gets the arguments as they were sent, and may
-	// not rely on decoded ones.
+	// CallTool calls a tool, which need not be listed. It receives the arguments only as raw JSON; decoded
+	// arguments may be missing.
 	CallTool ToolHandler
 
-	// ListResources and ListTemplates return the resources that a client is shown, sorted by name.
+	// ListResources and ListTemplates return the listed resources and templates, sorted by name.
 	ListResources func() []mcp.Resource
 	ListTemplates func() []mcp.ResourceTemplate
-	// ReadResource reads a resource, also one that is not shown. See [Peer.MissingResource].
+	// ReadResource reads a resource, which need not be listed. For a missing one it returns the error of
+	// [Peer.MissingResource].
 	ReadResource func(context.Context, *Peer, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error)
 
 	// ListPrompts returns the prompts, sorted by name.
@@ -49,38 +50,37 @@ type Server struct {
 	// GetPrompt returns a prompt.
 	GetPrompt func(context.Context, *Peer, mcp.GetPromptRequest) (*mcp.GetPromptResult, error)
 
-	// Complete returns what an argument of a prompt or a template can be.
+	// Complete returns possible values of an argument of a prompt or a template.
 	Complete func(context.Context, mcp.CompleteRequest) (mcp.Completion, error)
 
-	// Changes reports, from the tool and the arguments of a call, whether it would change
-	// something; nil means that no call does. On standard input such calls run one at a time,
-	// in the order of arrival: nothing else keeps an order.
+	// Changes reports, from the tool and the arguments of a call, whether it would change something; nil
+	// means that no call does. On standard input, such calls run one at a time in the order of arrival.
+	// The order of other requests is not preserved.
 	Changes func(tool string, arguments json.RawMessage) bool
 
-	// Large reports whether the answer to a call may have megabytes. The transports bound how
-	// many such answers are in memory while clients do not read them. nil means that none has.
+	// Large reports whether the answer to a call may have megabytes. The transports limit how many such
+	// answers are in memory while clients do not read them. nil means that no answer has.
 	Large func(tool string, arguments json.RawMessage) bool
 
-	// Lacks returns the scopes, separated by spaces, that the access token of the client would need
-	// for a call that is denied because the token does not have them, "" for any other call; nil
-	// means that access tokens deny none.
+	// Lacks returns the scopes, separated by spaces, that the client's access token is missing for a
+	// call, "" if none are missing; nil means that no call requires scopes.
 	Lacks func(tool string, arguments json.RawMessage) (scopes string)
 
-	// Log receives messages for the operator, without text of messages.
+	// Log receives messages for the operator. They contain no protocol messages.
 	Log *slog.Logger
 
 	streams streams
 }
 
-// ToolHandler answers a call of a tool.
+// ToolHandler answers a tool call.
 type ToolHandler func(context.Context, *Peer, mcp.CallToolRequest) (*mcp.CallToolResult, error)
 
-// errInternal is sent in place of a panic value, which can contain text of a note.
+// errInternal is sent instead of a panic value, which can contain note text.
 var errInternal = errors.New("internal error; please report it, the log has the details")
 
-// Respond answers a request of a client. It returns the JSON-RPC response as a line. code is that of
-// an error response, 0 for a result. A handler that panics gets an error response; the log has the type
-// of the panic and the stack.
+// Respond answers a request of a client. It returns the JSON-RPC response as a line. code is the code
+// of an error response, 0 for a result. If a handler panics, the answer is an error response, and the
+// type of the panic value and the stack are logged.
 func (s *Server) Respond(ctx context.Context, p *Peer, m Message) (line []byte, code int) {
 	panicked := panics.Try(func() {
 		result, err := s.answer(ctx, p, m)
@@ -105,7 +105,7 @@ type response struct {
 	Result  any    `json:"result"`
 }
 
-// failed returns the error response to a request as a line, and its code.
+// failed returns the error response to a request, as a line, and its code.
 func failed(id any, err error) (line []byte, code int) {
 	refusal := &Error{Code: mcp.INTERNAL_ERROR, Text: err.Error()}
 	_ = errors.As(err, &refusal)
@@ -113,14 +113,14 @@ func failed(id any, err error) (line []byte, code int) {
 	return line, refusal.Code
 }
 
-// encode returns a value as a line of JSON. A line of megabytes is allocated once.
+// encode returns a value as a line of JSON.
 func encode(v any) ([]byte, error) {
 	var line bytes.Buffer
 	err := json.NewEncoder(&line).Encode(v)
 	return line.Bytes(), err
 }
 
-// answer returns the result of a request.
+// answer handles a request and returns its result.
 func (s *Server) answer(ctx context.Context, p *Peer, m Message) (any, error) {
 	if err := p.readVersion(m.Meta); err != nil {
 		return nil, err
@@ -145,8 +145,8 @@ func (s *Server) answer(ctx context.Context, p *Peer, m Message) (any, error) {
 	return result, nil
 }
 
-// addMetadata adds to a result what protocol version 2026-07-28 has in each: whether it is the last one, the name of
-// the server, and how long the client may keep it.
+// addMetadata adds the metadata that protocol version 2026-07-28 requires in every result: whether the result is
+// complete, the name of the server, and how long the client may cache it.
 func (s *Server) addMetadata(result any, method mcp.MCPMethod) {
 	if all, ok := result.(mcp.ResultMetadata); ok {
 		if all.GetResultType() == "" {
@@ -159,8 +159,8 @@ func (s *Server) addMetadata(result any, method mcp.MCPMethod) {
 	}
 }
 
-// toolResult is the result of a tool as it is sent. The encoder of mcp.CallToolResult, of which the fields and their
-// order are, makes a map of them and reads each text three times.
+// toolResult is the encoded form of mcp.CallToolResult, with the same fields in the same order. The encoder of mcp-go
+// is avoided because it builds a map and scans each text three times.
 type toolResult struct {
 	Meta              *mcp.Meta         `json:"_meta,omitempty"`
 	Content           []mcp.Content     `json:"content"`
@@ -177,7 +177,7 @@ func wireResult(r *mcp.CallToolResult) *toolResult {
 		RequestState: r.RequestState, ResultType: r.ResultType, StructuredContent: r.StructuredContent,
 	}
 	if sent.Content == nil {
-		sent.Content = []mcp.Content{} // it is required
+		sent.Content = []mcp.Content{} // required by the protocol
 	}
 	if len(r.RawStructuredContent) > 0 {
 		sent.StructuredContent = r.RawStructuredContent

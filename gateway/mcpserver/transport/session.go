@@ -12,23 +12,23 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// Session is what the server keeps of one client: what it said in its handshake, and the
-// requests of the server that it has not answered. It is safe for concurrent use.
+// Session is the server's state for one client: the content of its handshake, and the requests of the
+// server that it has not answered. It is safe for concurrent use.
 type Session struct {
-	closed chan struct{} // when the client can send no response: that ends the requests of the server
-	lastID atomic.Int64  // of those requests
+	closed chan struct{} // closed when the client can send no more responses; ends the requests of the server
+	lastID atomic.Int64  // id of the last request of the server
 
 	mu      sync.Mutex
-	version string // of the protocol, "" before the handshake
+	version string // protocol version, "" before the handshake
 	client  clientInfo
-	asked   map[int64]chan Message // requests of the server without a response
+	asked   map[int64]chan Message // requests of the server that wait for a response, by id
 }
 
-// clientInfo is what a client says of itself.
+// clientInfo is the information that a client sends about itself.
 type clientInfo struct {
 	name  string
 	can   mcp.ClientCapabilities
-	level mcp.LoggingLevel // of the log messages that it wants, "" if it has not said
+	level mcp.LoggingLevel // minimum level of the log messages that it wants, "" if unspecified
 }
 
 // NewSession returns a session before its handshake.
@@ -43,7 +43,7 @@ func (s *Session) Version() string {
 	return s.version
 }
 
-// introduce records what a client said in its handshake.
+// introduce records the content of the handshake.
 func (s *Session) introduce(version string, client clientInfo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,8 +58,8 @@ func (s *Session) setLogLevel(level mcp.LoggingLevel) {
 	s.client.level = level
 }
 
-// Answer passes a response to the request of the server that it answers. It is false if there
-// is none.
+// Answer passes a response on to the request of the server that it answers. It returns false if no such
+// request is waiting.
 func (s *Session) Answer(m Message) bool {
 	number, _ := m.ID.(float64)
 	s.mu.Lock()
@@ -69,28 +69,28 @@ func (s *Session) Answer(m Message) bool {
 		return false
 	}
 	delete(s.asked, int64(number))
-	asked <- m // it has room for one
+	asked <- m // does not block: the channel has room for one
 	return true
 }
 
-// Peer is the client of one request.
+// Peer is the client that sent a request.
 type Peer struct {
 	*Session
-	Caller     string    // who sent it, "" on standard input: a digest of the session or the token
-	Shared     bool      // Caller is every client with the token, and not one session
-	AcceptedAt time.Time // when the request was read: it may have waited for minutes
-	// Send writes a message to the client before the response to the request. The error says
-	// that it could not be sent: the request is over, or the client has gone.
+	Caller     string    // identifies the sender, by a digest of the session or the token; "" on standard input
+	Shared     bool      // Caller stands for all clients with the token, and not for one session
+	AcceptedAt time.Time // when the request was read; it may have waited for minutes since
+	// Send writes a message to the client before the response to the request. It returns an error if the
+	// request is finished or the client has disconnected.
 	Send func(message []byte) error
 
-	modern *clientInfo // in a request without a handshake, which says it itself; else nil
+	modern *clientInfo // the client information in a request without a handshake, nil with one
 }
 
-// ErrNoClient is returned where no client can be reached, or none that can answer.
+// ErrNoClient is returned if there is no client that can answer.
 var ErrNoClient = errors.New("no client is connected")
 
-// readVersion records what the _meta of a request says of its client, since protocol version 2026-07-28: it belongs
-// to this request alone. The error is an *[Error].
+// readVersion records the client information in the _meta of a request. Since protocol version 2026-07-28 every
+// request has its own. The error is an *[Error].
 func (p *Peer) readVersion(meta *mcp.Meta) error {
 	version := meta.ProtocolVersion()
 	if !mcp.IsModernProtocol(version) {
@@ -112,16 +112,16 @@ func (p *Peer) readVersion(meta *mcp.Meta) error {
 	return nil
 }
 
-// Modern reports whether the request is of a protocol version without a handshake: 2026-07-28 or later.
+// Modern reports whether the request uses a protocol version without a handshake: 2026-07-28 or later.
 func (p *Peer) Modern() bool { return p.modern != nil }
 
-// Client returns the name that the client gives itself, which is for display only, and what it can do.
+// Client returns the name that the client reports, which must not be trusted, and its capabilities.
 func (p *Peer) Client() (name string, can mcp.ClientCapabilities) {
 	info := p.info()
 	return info.name, info.can
 }
 
-// LogLevel returns the level of the log messages that the client wants, "" if it has not said.
+// LogLevel returns the minimum level of the log messages that the client wants, "" if unspecified.
 func (p *Peer) LogLevel() mcp.LoggingLevel { return p.info().level }
 
 func (p *Peer) info() clientInfo {
@@ -133,8 +133,8 @@ func (p *Peer) info() clientInfo {
 	return p.client
 }
 
-// MissingResource returns the error about a resource that does not exist, which has another code in each
-// generation of the protocol.
+// MissingResource returns the error for a resource that does not exist. Its code depends on the protocol
+// version.
 func (p *Peer) MissingResource(text string) error {
 	if p.Modern() {
 		return &Error{Code: mcp.INVALID_PARAMS, Text: text}
@@ -142,9 +142,9 @@ func (p *Peer) MissingResource(text string) error {
 	return &Error{Code: mcp.RESOURCE_NOT_FOUND, Text: text}
 }
 
-// Notify sends a notification to the client. It has been written when Notify returns, before the
-// response to the request. The error says that the request is cancelled or finished, or that the client
-// has gone.
+// Notify sends a notification to the client. It is written before Notify returns, and before the response
+// to the request. It returns an error if the request is cancelled or finished, or the client has
+// disconnected.
 func (p *Peer) Notify(ctx context.Context, method string, params map[string]any) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -169,10 +169,10 @@ func (p *Peer) sendRequest(id int64, method mcp.MCPMethod, params any) error {
 	return p.Send(line)
 }
 
-// Ask sends a request of the server to a client with a handshake, and waits for the response. The error is
-// that of ctx, [ErrNoClient] after the client has closed its input, or says that the request could not be
-// sent or was answered with an error. ctx has to have an end, because some clients never answer; the client is told
-// then that the request is cancelled.
+// Ask sends a request of the server to a client with a handshake, and waits for the response. It returns
+// an error if the request cannot be sent or is answered with an error, [ErrNoClient] if the client has
+// closed its input, or the error of ctx. Some clients never answer, so ctx must have a deadline; when it is
+// done, the client is notified that the request is cancelled.
 func Ask[Result any](ctx context.Context, p *Peer, method mcp.MCPMethod, params any) (*Result, error) {
 	id := p.lastID.Add(1)
 	answer := make(chan Message, 1)
@@ -190,7 +190,7 @@ func Ask[Result any](ctx context.Context, p *Peer, method mcp.MCPMethod, params 
 	select {
 	case <-ctx.Done():
 		params := map[string]any{"requestId": id, "reason": "nobody waits for the answer any more"}
-		_ = p.Notify(context.WithoutCancel(ctx), string(mcp.MethodNotificationCancelled), params) // it may be gone
+		_ = p.Notify(context.WithoutCancel(ctx), string(mcp.MethodNotificationCancelled), params) // the client may be gone
 		return nil, ctx.Err()
 	case <-p.closed:
 		return nil, ErrNoClient

@@ -12,8 +12,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// stopLimit is how long Serve waits for running calls after it was told to stop. The runner ends a
-// process in less time; a client that does not read its responses never lets a call end.
+// stopLimit is how long ServeStdio waits for running calls after ctx is done. The runner ends a process
+// in less time, but a client that does not read its responses can block a call forever.
 const stopLimit = 5 * time.Second
 
 const (
@@ -24,33 +24,32 @@ const (
 	errUnanswered ShutdownError = "input closed; pending requests were not answered in time"
 )
 
-// ShutdownError says why a server stopped before every request had a response. It is
-// not an internal error.
+// ShutdownError is the reason why a server stopped before every request had a response. It is not an
+// internal error.
 type ShutdownError string
 
 func (e ShutdownError) Error() string { return string(e) }
 
-// Code is that of an interrupted call.
+// Code returns the code of an interrupted call.
 func (ShutdownError) Code() string { return "cancelled" }
 
-// ServeStdio has s answer one client on in and out, one message a line, until in ends, ctx ends or
-// out is closed.
+// ServeStdio serves one client on in and out, one message per line, until in ends, ctx is done or out is
+// closed.
 //
-// After the end of in it continues until every pending request has a response, and
-// returns nil. If no response was written for the grace period, which should be longer
-// than the time limit of a call, it returns an error with the code "cancelled". When ctx
-// ends it returns the cause of that, and after a failed write an error with the code
-// "cancelled"; both cancel the running requests and wait for them up to 5 seconds.
-// Requests that are left get an error response if out still works.
+// After the end of in it continues until every pending request has a response, and returns nil. If no
+// response was written for the grace period, which should be longer than the time limit of a call, it
+// returns an error with the code "cancelled". When ctx is done it returns the cause, and after a failed
+// write an error with the code "cancelled"; in both cases it first cancels the running requests and
+// waits for them for up to 5 seconds. Remaining requests get an error response if out still works.
 //
-// It writes one message at a time to out. A read of in that is in progress when Serve
-// returns stays blocked until it is answered. If out is os.Stdout, the caller must handle
-// SIGPIPE, which ends the process otherwise.
+// It writes one message at a time to out. A read of in that is in progress when ServeStdio returns stays
+// blocked until it completes. If out is os.Stdout, the caller must handle SIGPIPE, which otherwise ends
+// the process.
 func ServeStdio(ctx context.Context, s *Server, in io.Reader, out io.Writer, grace time.Duration) error {
 	return newConn(s, out, grace).serve(ctx, in)
 }
 
-// serve is [ServeStdio]. It can be called once.
+// serve implements [ServeStdio]. It can be called once.
 func (c *conn) serve(ctx context.Context, in io.Reader) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -83,7 +82,8 @@ func (c *conn) serve(ctx context.Context, in io.Reader) error {
 	return wait(ctx, done)
 }
 
-// wait returns why the server ended, after it has ended or [stopLimit] after ctx.
+// wait waits until done is closed, but for at most stopLimit after ctx is done. It returns the cause of
+// ctx, nil if ctx is not done.
 func wait(ctx context.Context, done <-chan struct{}) error {
 	select {
 	case <-done:
@@ -122,7 +122,7 @@ func (c *conn) readAll(lines *lineReader) {
 		_ = errors.As(err, &refusal)
 		c.mu.Lock()
 		if c.pending[refusal.ID] != nil {
-			refusal.ID = nil // the response with this id is still to come, and there can be only one
+			refusal.ID = nil // the id belongs to a pending request, and only one response may have it
 		}
 		c.mu.Unlock()
 		c.reject(refusal)
@@ -138,7 +138,8 @@ func (c *conn) send(message []byte) error {
 // reject answers a message that is not a valid request.
 func (c *conn) reject(e *Error) { _ = c.send(e.Encode()) } // write reports the error to fail
 
-// write writes a line at once, with outMu held. After the first error it writes nothing more.
+// write writes a line with a single call of Write. After the first error it writes nothing more. The
+// caller holds outMu.
 func (c *conn) write(line []byte) error {
 	if c.broken != nil {
 		return c.broken
@@ -150,27 +151,27 @@ func (c *conn) write(line []byte) error {
 	return c.broken
 }
 
-// MaxMessage is the maximum length of one message, in bytes, on both transports: the base64 of
-// an attachment of 8 MiB, with line breaks, or 2 MiB of text with every character escaped.
+// MaxMessage is the maximum length of one message in bytes, on both transports. It is enough for an
+// attachment of 8 MiB in base64 with line breaks, or for 2 MiB of text with every character escaped.
 const MaxMessage = 12 << 20
 
-// lineBuffer is how many bytes are read at once. Most messages fit.
+// lineBuffer is the size of the read buffer. Most messages fit into it.
 const lineBuffer = 16 << 10
 
-// errLongLine is returned for a line over MaxMessage, after skipping it.
+// errLongLine is returned for a line longer than MaxMessage, which is skipped.
 var errLongLine = fmt.Errorf("message exceeds %d MiB", MaxMessage>>20)
 
 // lineReader splits a stream into messages, one per line.
 type lineReader struct {
 	in    *bufio.Reader
 	limit int
-	grow  func(size int) // waits until a line of that size may be in memory
+	grow  func(size int) // called before the current line grows to size bytes; it may block
 }
 
-// next returns the next line that is not blank, without the white space around it.
-// The last line needs no newline. The slice belongs to the caller. A line that is too
-// long needs no more memory than the longest valid one and returns errLongLine; the next
-// call continues after it. Any other error comes from the stream and is final.
+// next returns the next line that is not blank, without surrounding white space. The last line needs no
+// newline. The slice belongs to the caller. For a line that is too long it returns errLongLine, using no
+// more memory than for the longest valid line; the next call continues after it. Any other error comes
+// from the stream and is final.
 func (r *lineReader) next() ([]byte, error) {
 	for {
 		line, err := r.line()
@@ -192,7 +193,7 @@ func (r *lineReader) line() ([]byte, error) {
 	for {
 		piece, err := r.in.ReadSlice('\n')
 		if len(line)+len(bytes.TrimSuffix(piece, []byte("\n"))) > r.limit {
-			for errors.Is(err, bufio.ErrBufferFull) { // if the stream ends meanwhile, the next read returns its error
+			for errors.Is(err, bufio.ErrBufferFull) { // skip the rest; an error of the stream recurs at the next read
 				_, err = r.in.ReadSlice('\n')
 			}
 			return nil, errLongLine

@@ -9,24 +9,25 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// streams are the open streams of a server.
+// streams has the open notification streams of a server.
 type streams struct {
 	mu   sync.Mutex
 	open map[*Stream]struct{}
 }
 
-// Stream is where a client gets the notifications that belong to no request: of changes, and a sign of life.
+// Stream delivers notifications that do not belong to a request to a client: changes, and pings.
 type Stream struct {
 	of      *Server
-	session *Session                // whose client it is
-	filter  *mcp.SubscriptionFilter // the changes that a subscription is for; nil is all of them, after the handshake
+	session *Session                // the session of the client
+	filter  *mcp.SubscriptionFilter // the changes to report; nil for all, after the handshake
 	changes chan mcp.JSONRPCNotification
 }
 
-// maxChanges is how many notifications can wait in a stream. A client that does not read them misses the others.
+// maxChanges is how many notifications a stream queues. Further ones are dropped until the client reads them.
 const maxChanges = 16
 
-// OpenStream opens a stream of the changes after the handshake of a session. The caller must close it.
+// OpenStream opens a stream for a session. It delivers all changes after the handshake. The caller must
+// close it.
 func (s *Server) OpenStream(session *Session) *Stream { return s.openStream(session, nil) }
 
 func (s *Server) openStream(session *Session, filter *mcp.SubscriptionFilter) *Stream {
@@ -47,7 +48,7 @@ func (t *Stream) Close() {
 	delete(t.of.streams.open, t)
 }
 
-// Announce tells the clients of a server of a change, by the method of its notification.
+// Announce notifies the clients of a server of a change. method is that of the notification.
 func (s *Server) Announce(method string) {
 	change := mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{Method: method}}
 	s.streams.mu.Lock()
@@ -58,12 +59,12 @@ func (s *Server) Announce(method string) {
 		}
 		select {
 		case stream.changes <- change:
-		default: // it is full
+		default: // the queue is full
 		}
 	}
 }
 
-// isFor reports whether the client of a stream is told of a change.
+// isFor reports whether the stream delivers a notification.
 func (t *Stream) isFor(method string) bool {
 	if t.filter == nil {
 		return t.session.Version() != ""
@@ -79,8 +80,8 @@ func (t *Stream) isFor(method string) bool {
 	return false
 }
 
-// SendTo sends what comes to the client until ctx ends or nothing can be sent. Every beat it sends a ping,
-// so that no proxy takes the connection for dead; 0 is for none.
+// SendTo sends the notifications to a client until ctx is done or sending fails. Every beat it sends a
+// ping, so that proxies do not consider the connection dead; 0 disables pings.
 func (t *Stream) SendTo(ctx context.Context, p *Peer, beat time.Duration) {
 	var beats <-chan time.Time
 	if beat > 0 {
@@ -109,9 +110,9 @@ func (p *Peer) sendNotification(n mcp.JSONRPCNotification) error {
 	return p.Send(line)
 }
 
-// listen answers a subscription, which lasts until ctx ends: first its acknowledgement, with the part that
-// the server can serve, then the notifications, then the response. All have the id of the request. A
-// subscription to nothing is over at once.
+// listen answers a subscription, which lasts until ctx is done. It sends an acknowledgement with the
+// part of the subscription that the server supports, then the notifications, and returns the response.
+// All of them have the id of the request. An empty subscription ends immediately.
 func listen(ctx context.Context, s *Server, p *Peer, m Message) (any, error) {
 	request, err := decode[mcp.SubscriptionsListenRequest](m)
 	if err != nil {
@@ -122,7 +123,7 @@ func listen(ctx context.Context, s *Server, p *Peer, m Message) (any, error) {
 	defer stream.Close()
 	send := func(n mcp.JSONRPCNotification) {
 		n.Params.Meta = map[string]any{mcp.MetaKeySubscriptionID: m.ID}
-		_ = p.sendNotification(n) // without a client the context ends
+		_ = p.sendNotification(n) // if the client is gone, ctx ends
 	}
 	send(mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
 		Method: mcp.MethodNotificationSubscriptionsAcknowledged,
@@ -144,7 +145,7 @@ func listen(ctx context.Context, s *Server, p *Peer, m Message) (any, error) {
 	return result, nil
 }
 
-// served returns the part of a subscription that the capabilities of the server cover.
+// served returns the part of a subscription that the server supports.
 func (s *Server) served(wanted mcp.SubscriptionFilter) mcp.SubscriptionFilter {
 	can := &s.Capabilities
 	served := mcp.SubscriptionFilter{

@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// MaxInteger is the largest integer that all JSON readers decode alike.
+	// MaxInteger is the largest integer that all JSON parsers decode alike.
 	MaxInteger = 1 << 53
 
-	// Space is the white space that JSON allows around a document, and nothing else.
+	// Space contains exactly the characters that are white space in JSON.
 	Space = " \t\r\n"
 )
 
-// String decodes a valid JSON value without leading space that is a string, false for any
-// other. As with encoding/json, half of a surrogate pair becomes U+FFFD.
+// String decodes a JSON string. ok is false for any other value. raw must be valid JSON without leading
+// space. As in encoding/json, an unpaired surrogate becomes U+FFFD.
 func String(raw json.RawMessage) (string, bool) {
 	switch {
 	case !IsString(raw):
@@ -32,22 +32,22 @@ func String(raw json.RawMessage) (string, bool) {
 	return unescaped(raw)
 }
 
-// unescaped is apart, because what encoding/json writes to is on the heap.
+// unescaped is a separate function because it makes its result escape to the heap.
 func unescaped(raw json.RawMessage) (text string, ok bool) {
 	err := json.Unmarshal(raw, &text)
 	return text, err == nil
 }
 
-// IsString reports whether a valid JSON value without leading space is a string.
+// IsString reports whether raw, valid JSON without leading space, is a string.
 func IsString(raw json.RawMessage) bool { return bytes.HasPrefix(raw, []byte(`"`)) }
 
-// IsObject reports whether a valid JSON value without leading space is an object.
+// IsObject reports whether raw, valid JSON without leading space, is an object.
 func IsObject(raw json.RawMessage) bool { return bytes.HasPrefix(raw, []byte("{")) }
 
-// IsNull reports whether a JSON value is missing or null.
+// IsNull reports whether raw is empty or null.
 func IsNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
-// Clip returns [excerpt.Short] of a text with control characters replaced.
+// Clip shortens a text with [excerpt.Short] and replaces control characters.
 func Clip(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -57,8 +57,7 @@ func Clip(text string) string {
 	}, excerpt.Short(text))
 }
 
-// Encode returns v as JSON. It panics on a value that cannot be encoded; callers pass
-// only maps, strings and numbers.
+// Encode returns v as JSON. It panics if v cannot be encoded; callers pass only maps, strings and numbers.
 func Encode(v any) []byte {
 	line, err := json.Marshal(v)
 	if err != nil {
@@ -67,18 +66,18 @@ func Encode(v any) []byte {
 	return line
 }
 
-// Field is one field of a JSON object. Both are slices of the document, or of a copy where
-// the name has escapes.
+// Field is a field of a JSON object. Name and Value are slices of the document, except that a name with
+// escapes is copied.
 type Field struct {
 	Name  []byte // decoded
 	Value json.RawMessage
 }
 
-// Fields are the fields of a JSON object in their order. No two have one name. nil is no
-// object; an empty one is not nil.
+// Fields has the fields of a JSON object in the order of the document. Names are unique. nil means that
+// the value is not an object; for an empty object it is not nil.
 type Fields []Field
 
-// Get returns the value of a field, nil if there is none.
+// Get returns the value of the field with the given name, nil if there is none.
 func (f Fields) Get(name string) json.RawMessage {
 	for i := range f {
 		if string(f[i].Name) == name {
@@ -88,7 +87,7 @@ func (f Fields) Get(name string) json.RawMessage {
 	return nil
 }
 
-// Take returns the value of a field, and leaves nil in its place.
+// Take returns the value of the field with the given name and sets it to nil.
 func (f Fields) Take(name string) json.RawMessage {
 	for i := range f {
 		if string(f[i].Name) == name {
@@ -100,18 +99,18 @@ func (f Fields) Take(name string) json.RawMessage {
 	return nil
 }
 
-// Sorted brings the fields into the order of their names, and returns them: the same error is found first.
+// Sorted sorts the fields by name, in place, and returns them. It makes the order of errors deterministic.
 func (f Fields) Sorted() Fields {
 	slices.SortFunc(f, func(a, b Field) int { return bytes.Compare(a.Name, b.Name) })
 	return f
 }
 
-// fewFields is up to how many fields of an object names are compared one by one.
+// fewFields is the number of fields up to which names are compared one by one instead of in a map.
 const fewFields = 16
 
-// Lint checks a document that [json.Valid] accepts for a duplicate key in an object, which
-// encoding/json ignores. It also limits depth and the number of values. It returns the fields of the
-// document, nil if it is not an object.
+// Lint returns the fields of a JSON document, nil if it is not an object. document must be valid
+// according to [json.Valid]. It returns an error for duplicate keys, which encoding/json accepts, and if
+// the document is nested too deeply or has too many values.
 func Lint(document []byte) (Fields, error) {
 	l := lint(document, nil)
 	if l.err != nil {
@@ -120,29 +119,30 @@ func Lint(document []byte) (Fields, error) {
 	return l.fields, nil
 }
 
-// lint checks a document, also for a key that differs only in spelling from one in exact, which lists
-// names by depth.
+// lint is like Lint, but also rejects keys that differ only in spelling from one in exact, which lists
+// keys by depth.
 func lint(document []byte, exact map[int][]string) *linter {
 	l := &linter{rest: document, exact: exact, open: make(Fields, 0, fewFields)}
 	l.err = l.value(1)
 	return l
 }
 
-// linter scans a valid document. It only finds where values begin and end.
+// linter scans a valid document. It only determines where values begin and end.
 type linter struct {
 	rest  []byte
 	exact map[int][]string
 	count int
 	err   error
-	// open are the fields of the objects that are being read, those of inner ones last.
+	// open is a stack of the fields of the objects that are being scanned, with those of the innermost
+	// object last.
 	open   Fields
-	fields Fields // of the outermost object
-	params Fields // of the object in its field params
-	// huge says that a number may be too large for a float64.
+	fields Fields // fields of the outermost object
+	params Fields // fields of the object in its field params
+	// huge reports whether a number may be too large for a float64.
 	huge bool
 }
 
-// value checks one value; an object or a list found here has the given depth.
+// value scans one value. depth is the depth of the value if it is an object or a list.
 func (l *linter) value(depth int) error {
 	if l.count++; l.count > maxValues {
 		return fmt.Errorf("has more than %d values", maxValues)
@@ -161,7 +161,7 @@ func (l *linter) value(depth int) error {
 		if end < 0 {
 			end = len(l.rest)
 		}
-		// encoding/json refuses a number that is too large for a float64 where it decodes any value.
+		// When it decodes into an interface, encoding/json rejects numbers that are too large for a float64.
 		literal := l.rest[:end]
 		isNumber := literal[0] == '-' || '0' <= literal[0] && literal[0] <= '9'
 		hasExponent := isNumber && bytes.ContainsAny(literal, "eE")
@@ -186,7 +186,7 @@ func (l *linter) value(depth int) error {
 
 func (l *linter) object(depth int) error {
 	begin := len(l.open)
-	var seen map[string]struct{} // the names, where there are many
+	var seen map[string]struct{} // the names, if there are many
 	for l.skip(); l.peek() != '}'; {
 		raw := l.takeString()
 		l.peek()
@@ -228,7 +228,7 @@ func (l *linter) object(depth int) error {
 		}
 	}
 	l.skip()
-	if depth == 1 { // it is the last
+	if depth == 1 { // the outermost object is complete
 		if l.fields = l.open[begin:]; l.fields == nil {
 			l.fields = Fields{}
 		}
@@ -255,7 +255,7 @@ func (l *linter) takeString() []byte {
 	end := 1
 	quote := 0
 	for {
-		if quote < end { // it was escaped, or is the first one
+		if quote < end { // the last quote was escaped, or this is the first iteration
 			quote = end + bytes.IndexByte(l.rest[end:], '"')
 		}
 		escape := bytes.IndexByte(l.rest[end:quote], '\\')
@@ -270,16 +270,16 @@ func (l *linter) takeString() []byte {
 	return text
 }
 
-// maxDigits is a length up to which a float64 has room for a number without an exponent.
+// maxDigits is a length up to which every number without an exponent fits into a float64.
 const maxDigits = 300
 
-// resembles returns the name of which key is another spelling: in case, or with a letter that
-// folds to or looks like an ASCII one. It returns "" if key is one of names or resembles none.
+// resembles returns the name from which key differs only in case, or in letters that fold to or look
+// like ASCII letters. It returns "" if key is among names or resembles none of them.
 func resembles(key string, names []string) string {
 	if slices.Contains(names, key) {
 		return ""
 	}
-	// Unicode does not fold the two letters i of Turkish to an ASCII letter although they look like one.
+	// Unicode does not fold the Turkish letters ı and İ to i, although they look like it.
 	dotted := func(r rune) rune {
 		if r == 'ı' || r == 'İ' {
 			return 'i'
