@@ -125,7 +125,7 @@ func StartExport(c ExportConfig) (*Exporter, error) {
 	return e, nil
 }
 
-// checkpointEvery is the time between two checkpoints.
+// checkpointInterval is the time between two checkpoints.
 const checkpointInterval = time.Hour
 
 // sign writes a checkpoint every hour, in one process at a time, and one when the exporter closes.

@@ -208,7 +208,7 @@ func (k *key) text() []byte {
 	return []byte(hex.EncodeToString(k.bytes[:]) + " " + k.fingerprint() + "\n")
 }
 
-// print returns a fingerprint of the key, which does not reveal it.
+// fingerprint returns a fingerprint of the key, which does not reveal it.
 func (k *key) fingerprint() string { return k.digest("vaultwicket audit key") }
 
 func (k *key) digest(text string) string {

@@ -112,8 +112,8 @@ func (k *keys) fetch(ctx context.Context) (set jose.JSONWebKeySet, place string,
 	return set, place, nil
 }
 
-// MetadataURLs returns the URLs at which the metadata of an issuer may be: that of RFC 8414, and those of OpenID
-// Connect Discovery.
+// MetadataURLs returns the URLs at which the metadata of an issuer may be: that of RFC 8414, and those of
+// openid-configuration.
 func MetadataURLs(issuer string) []string {
 	u, err := url.Parse(issuer)
 	if err != nil {

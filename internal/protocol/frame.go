@@ -43,7 +43,7 @@ const (
 	maxChanging = 8
 )
 
-// bounds are the maximum payload lengths in bytes, by kind. A kind without one is unknown.
+// maxPayloads are the maximum payload lengths in bytes, by kind. A kind without one is unknown.
 var maxPayloads = [...]int{
 	KindHello: maxHello, KindRequest: MaxRequest, KindInput: MaxChunk, KindCancel: 1,
 	KindOutput: MaxChunk, KindProgress: maxProgress, KindReply: maxReply, KindMore: maxMore, KindChanging: maxChanging, KindCancelled: 1,

@@ -403,7 +403,7 @@ func parseMessage(frame Frame, fields func(*codec)) error {
 	return nil
 }
 
-// form writes or reads the fields of a message, in the same order on both sides. When writing, it
+// codec writes or reads the fields of a message, in the same order on both sides. When writing, it
 // appends each field to out; when reading, it removes each from in, and is broken if that fails.
 type codec struct {
 	reading bool
@@ -412,7 +412,7 @@ type codec struct {
 	broken  bool
 }
 
-// size codes a number up to a bound.
+// uvarint codes a number up to a bound.
 func (f *codec) uvarint(n uint64, limit uint64) uint64 {
 	if !f.reading {
 		f.out = binary.AppendUvarint(f.out, n)
