@@ -17,9 +17,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-// marked wraps the note text in an answer of the gateway in delimiters, if that is configured. Every
+// withMarks wraps the note text in an answer of the gateway in delimiters, if that is configured. Every
 // answer with note text must pass through it exactly once.
-func marked[T interface{ Marked() T }](h handler, answer T) T {
+func withMarks[T interface{ Marked() T }](h handler, answer T) T {
 	if !h.MarkUntrusted {
 		return answer
 	}
@@ -30,13 +30,13 @@ func answer(result gateway.Result) (*mcp.CallToolResult, error) { return reply(r
 
 // reply returns a result with the same JSON as text and as structured content: some clients show the
 // model only one of them.
-func reply(content any, failed bool) (*mcp.CallToolResult, error) {
+func reply(content any, isError bool) (*mcp.CallToolResult, error) {
 	text, err := excerpt.JSON(content)
 	if err != nil {
 		return nil, fmt.Errorf("encode the result: %w", err)
 	}
 	result := mcp.NewToolResultStructured(content, text+"\n") // some clients join texts with nothing between them
-	result.IsError = failed
+	result.IsError = isError
 	return result, nil
 }
 
@@ -52,15 +52,15 @@ type clientTraits struct {
 // with more than 12,000 characters; Copilot writes texts with more than 30,000 to a file.
 var traits = map[string]clientTraits{
 	"codex-mcp-client": {page: 10_000, losesImages: true},
-	"copilot-cli":      {page: otherPage, losesImages: true},
+	"copilot-cli":      {page: defaultPage, losesImages: true},
 }
 
-// otherPage is how many bytes of output other clients get in one answer. It is below the sizes that clients were
+// defaultPage is how many bytes of output other clients get in one answer. It is below the sizes that clients were
 // observed to write to files.
-const otherPage = 25_000
+const defaultPage = 25_000
 
 // pageOf returns how many bytes of output a client gets in one answer if the user has not set a limit.
-func pageOf(client string) int { return cmp.Or(traits[client].page, otherPage) }
+func pageOf(client string) int { return cmp.Or(traits[client].page, defaultPage) }
 
 // withImage adds an image to an answer as another content block, unless image is nil.
 func withImage(client string, answer *mcp.CallToolResult, image *gateway.Image) *mcp.CallToolResult {
@@ -92,38 +92,38 @@ func (h handler) form(request gateway.Request) form {
 		if r.Error != nil && strings.HasPrefix(output, "Error: ") { // the error message below is better
 			_, output, _ = strings.Cut(output, "\n")
 		}
-		failed := ""
+		failure := ""
 		if r.Error != nil {
-			failed = strings.TrimSuffix(r.Error.Message+"\n"+r.Error.Hint, "\n") + "\n"
+			failure = strings.TrimSuffix(r.Error.Message+"\n"+r.Error.Hint, "\n") + "\n"
 		}
 		// The last block has the notices and then, on one line, the facts that are not in the text. The path
 		// is omitted if the caller gave it.
 		var facts []string
-		fact := func(name, value string) {
+		addFact := func(name, value string) {
 			if value != "" {
 				facts = append(facts, name+"="+value)
 			}
 		}
 		if r.Path != "" && request.Params["path"] != allowlist.Text(r.Path) {
-			fact("path", strconv.Quote(r.Path)) // quoted: the name of a file may look like further facts
+			addFact("path", strconv.Quote(r.Path)) // quoted: the name of a file may look like further facts
 		}
-		fact("hash", r.Hash)
-		fact("sectionHash", r.SectionHash)
+		addFact("hash", r.Hash)
+		addFact("sectionHash", r.SectionHash)
 		if r.Change != nil {
-			fact("change", r.Change.ID)
+			addFact("change", r.Change.ID)
 		}
 		if r.Truncated != nil {
-			fact("cursor", r.Truncated.Cursor)
+			addFact("cursor", r.Truncated.Cursor)
 		}
 		if r.Error != nil {
-			fact("code", r.Error.Code)
+			addFact("code", r.Error.Code)
 		}
 		if r.Error != nil && r.Error.Approval != nil {
-			fact("approval.id", r.Error.Approval.ID)
-			fact("approval.ways", strings.Join(r.Error.Approval.Ways, ","))
-			fact("approval.link", r.Error.Approval.Link)
-			fact("approval.expires", r.Error.Approval.Expires.Format(time.RFC3339))
-			fact("approval.reason", strconv.Quote(r.Error.Approval.Reason))
+			addFact("approval.id", r.Error.Approval.ID)
+			addFact("approval.ways", strings.Join(r.Error.Approval.Ways, ","))
+			addFact("approval.link", r.Error.Approval.Link)
+			addFact("approval.expires", r.Error.Approval.Expires.Format(time.RFC3339))
+			addFact("approval.reason", strconv.Quote(r.Error.Approval.Reason))
 		}
 		lines := slices.Clone(r.Notices)
 		if r.Stderr != "" {
@@ -132,16 +132,16 @@ func (h handler) form(request gateway.Request) form {
 		if len(facts) > 0 {
 			lines = append(lines, strings.Join(facts, " "))
 		}
-		before := ""
-		for _, text := range []string{failed, output, strings.Join(lines, "\n")} {
+		previous := ""
+		for _, text := range []string{failure, output, strings.Join(lines, "\n")} {
 			if text == "" {
 				continue
 			}
-			if before != "" && !strings.HasSuffix(before, "\n") { // some clients join texts without a separator
+			if previous != "" && !strings.HasSuffix(previous, "\n") { // some clients join texts without a separator
 				text = "\n" + text
 			}
 			result.Content = append(result.Content, mcp.NewTextContent(text))
-			before = text
+			previous = text
 		}
 		if len(result.Content) == 0 { // some clients treat empty content as a failure
 			result.Content = append(result.Content, mcp.NewTextContent("done"))
@@ -150,9 +150,9 @@ func (h handler) form(request gateway.Request) form {
 	}
 }
 
-// unstructured removes the output schema of a tool if answers are text: a client may reject an answer
+// withoutSchema removes the output schema of a tool if answers are text: a client may reject an answer
 // without the structured content that a schema promises.
-func (h handler) unstructured(t mcp.Tool) mcp.Tool {
+func (h handler) withoutSchema(t mcp.Tool) mcp.Tool {
 	if h.Text {
 		t.RawOutputSchema = nil
 	}
@@ -183,8 +183,8 @@ func (h handler) showsApps(client *transport.Peer) bool {
 	if h.App.Page == nil {
 		return false
 	}
-	_, can := client.Client()
-	settings, _ := can.Extensions[appExtension].(map[string]any)
+	_, capabilities := client.Client()
+	settings, _ := capabilities.Extensions[appExtension].(map[string]any)
 	types, _ := settings["mimeTypes"].([]any)
 	return slices.Contains(types, any(appMIME))
 }
@@ -196,8 +196,8 @@ type view struct {
 	link  string
 }
 
-// on adds the data for the app to a result: the change, or else the pending approval request.
-func (v *view) on(result *mcp.CallToolResult, changed []consent.Line) *mcp.CallToolResult {
+// attach adds the data for the app to a result: the change, or else the pending approval request.
+func (v *view) attach(result *mcp.CallToolResult, changed []consent.Line) *mcp.CallToolResult {
 	switch {
 	case v == nil:
 	case len(changed) > 0:

@@ -53,8 +53,8 @@ func decodeCall(raw json.RawMessage) (c toolCall, err *argumentError) {
 	}
 	command, wrongCommand := decodeText("command", fields.Get("command"))
 	c.Command = command
-	if err := known("", fields, callNames, "; command parameters go into params"); err != nil {
-		return c, err.misplaced(fields)
+	if err := rejectUnknown("", fields, callNames, "; command parameters go into params"); err != nil {
+		return c, err.withCorrections(fields)
 	}
 	if wrongCommand != nil {
 		return c, wrongCommand
@@ -87,17 +87,17 @@ func decodeParams(command string, raw json.RawMessage) (allowlist.Params, *argum
 			`send an object, such as {"path": "A.md"}`,
 		)
 	}
-	given, err := paramFields("params", raw)
+	fields, err := paramFields("params", raw)
 	if err != nil {
 		return nil, err.asObject(command, raw)
 	}
 	params := allowlist.Params{}
 	total := 0
 	var wrong []*argumentError
-	if inner := given.Get("params"); len(given) == 1 && len(inner) > 0 && inner[0] == '{' {
-		return nil, wrongArgument(badRequest, "params.params", "is an object", "leave the inner params out: "+shownCall(command, inner))
+	if inner := fields.Get("params"); len(fields) == 1 && len(inner) > 0 && inner[0] == '{' {
+		return nil, wrongArgument(badRequest, "params.params", "is an object", "leave the inner params out: "+exampleCall(command, inner))
 	}
-	for _, f := range given.Sorted() {
+	for _, f := range fields.Sorted() {
 		name := string(f.Name)
 		value, size, err := decodeValue(command, name, "params."+name, f.Value)
 		if err != nil {
@@ -119,7 +119,7 @@ func decodeParams(command string, raw json.RawMessage) (allowlist.Params, *argum
 	if len(wrong) == 0 {
 		return params, nil
 	}
-	err = together(wrong)
+	err = joinErrors(wrong)
 	if unknown := allowlist.Unknown(command, params); unknown != nil {
 		err.others = append(err.others, unknown)
 	}
@@ -211,15 +211,15 @@ func (p property) schema() map[string]any {
 	return schema
 }
 
-// paging lists the arguments for long answers.
-var paging = []property{
+// pagingArguments lists the arguments for long answers.
+var pagingArguments = []property{
 	{Name: "fields", Type: typeStrings, Description: "row fields to return"},
 	{Name: "limit", Type: typeInteger, Description: "max rows"},
 	{Name: "cursor", Type: typeString, Description: "of a truncated result"},
 }
 
-// writing lists the arguments of tools that can change something.
-var writing = []property{
+// writeArguments lists the arguments of tools that can change something.
+var writeArguments = []property{
 	{Name: "dryRun", Type: typeBoolean, Description: "preview only"},
 	{Name: "expectHash", Type: typeString, Description: "change only a note with this hash"},
 	{Name: "idempotencyKey", Type: typeString, Description: "run once per key"},
@@ -240,32 +240,32 @@ var otherArguments = map[string]string{
 	"dry_run": "dryRun", "preview": "dryRun", "max_results": "limit", "maxResults": "limit", "page": "cursor", "next": "cursor", "hash": "expectHash", "expect_hash": "expectHash",
 }
 
-// misplaced improves the hints of an error about unknown arguments, for arguments that are parameters
+// withCorrections improves the hints of an error about unknown arguments, for arguments that are parameters
 // of the command or that have another name here.
-func (e *argumentError) misplaced(fields transport.Fields) *argumentError {
+func (e *argumentError) withCorrections(fields transport.Fields) *argumentError {
 	wrong := e.each()
 	moved := movedParams(fields)
 	for i, unknown := range wrong {
-		other := otherArguments[unknown.field]
+		corrected := otherArguments[unknown.field]
 		_, isParam := moved[unknown.field]
 		switch {
 		case unknown.reason != "":
 		case unknown.field == "name" && transport.IsNull(fields.Get("command")):
 			wrong[i] = wrongArgument(badRequest, unknown.field, "", `did you mean "command"?`)
-		case other != "":
-			wrong[i] = wrongArgument(badRequest, unknown.field, "", fmt.Sprintf("did you mean %q?", other))
+		case corrected != "":
+			wrong[i] = wrongArgument(badRequest, unknown.field, "", fmt.Sprintf("did you mean %q?", corrected))
 		case isParam:
 			name, _ := decodeText("command", fields.Get("command")) // valid, because movedParams found parameters
 			hint := "put the parameters into params"
 			if text := string(transport.Encode(map[string]any{"command": name, "params": moved})); len(
 				text,
-			) <= maxShownCall {
+			) <= maxExampleCall {
 				hint += ": " + strings.TrimSpace(text)
 			}
 			wrong[i] = wrongArgument(badRequest, unknown.field, "", hint)
 		}
 	}
-	return together(wrong)
+	return joinErrors(wrong)
 }
 
 // movedParams returns the parameters of a call including those that were sent next to params instead
@@ -291,17 +291,17 @@ func movedParams(fields transport.Fields) map[string]json.RawMessage {
 		return nil
 	}
 	for _, f := range params {
-		if _, twice := moved[string(f.Name)]; !twice {
+		if _, isInParams := moved[string(f.Name)]; !isInParams {
 			moved[string(f.Name)] = f.Value
 		}
 	}
 	return moved
 }
 
-// shownCall returns a call as JSON for a hint, or a general example if the call is too long.
-func shownCall(command string, params any) string {
+// exampleCall returns a call as JSON for a hint, or a general example if the call is too long.
+func exampleCall(command string, params any) string {
 	text := strings.TrimSpace(string(transport.Encode(map[string]any{"command": command, "params": params})))
-	if len(text) > maxShownCall {
+	if len(text) > maxExampleCall {
 		return nameCommand
 	}
 	return text
@@ -310,7 +310,7 @@ func shownCall(command string, params any) string {
 // asObject improves the hint of an error about parameters that are not JSON: if they are written as
 // on a command line, or are a single value, the hint shows them as an object.
 func (e *argumentError) asObject(command string, text json.RawMessage) *argumentError {
-	if len(text) <= maxShownCall && !json.Valid(text) && !strings.ContainsAny(string(text), `={}[]`) {
+	if len(text) <= maxExampleCall && !json.Valid(text) && !strings.ContainsAny(string(text), `={}[]`) {
 		_, err := allowlist.Parse(command+" "+string(text), nil)
 		if meant, ok := errors.AsType[*allowlist.ParseError](err); ok && strings.Contains(meant.Hint(), `{"command"`) {
 			return wrongArgument(e.code, e.field, e.reason, meant.Hint())
@@ -319,7 +319,7 @@ func (e *argumentError) asObject(command string, text json.RawMessage) *argument
 	params := map[string]string{}
 	for _, word := range strings.Fields(string(text)) {
 		key, value, found := strings.Cut(word, "=")
-		if !found || strings.ContainsAny(key, `{}[]":`) || len(text) > maxShownCall {
+		if !found || strings.ContainsAny(key, `{}[]":`) || len(text) > maxExampleCall {
 			return e
 		}
 		params[key] = strings.Trim(value, `"'`)
@@ -330,5 +330,5 @@ func (e *argumentError) asObject(command string, text json.RawMessage) *argument
 	return wrongArgument(e.code, e.field, e.reason, "send an object: "+string(transport.Encode(params)))
 }
 
-// maxShownCall is the maximum length, in bytes, of a call that a hint shows.
-const maxShownCall = 400
+// maxExampleCall is the maximum length, in bytes, of a call that a hint shows.
+const maxExampleCall = 400

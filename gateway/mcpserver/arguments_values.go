@@ -22,7 +22,7 @@ func decodeObject(field string, raw json.RawMessage, names []string) (transport.
 	if err != nil {
 		return nil, err
 	}
-	return fields, known(field, fields, names, "")
+	return fields, rejectUnknown(field, fields, names, "")
 }
 
 // anyObject is like [decodeObject], but allows any keys.
@@ -53,22 +53,22 @@ func anyObject(field string, raw json.RawMessage) (transport.Fields, *argumentEr
 	return fields, nil
 }
 
-// known returns an error that lists the fields that are not among names, nil if there are none. more
+// rejectUnknown returns an error that lists the fields that are not among names, nil if there are none. more
 // is appended to the hint.
-func known(field string, fields transport.Fields, names []string, more string) *argumentError {
+func rejectUnknown(field string, fields transport.Fields, names []string, suffix string) *argumentError {
 	var wrong []*argumentError
 	for _, f := range fields.Sorted() {
 		name := string(f.Name)
 		if slices.Contains(names, name) {
 			continue
 		}
-		hint := "valid arguments: " + strings.Join(names, ", ") + more
+		hint := "valid arguments: " + strings.Join(names, ", ") + suffix
 		if near := excerpt.Nearest(name, names); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		wrong = append(wrong, wrongArgument(badRequest, strings.TrimPrefix(field+"."+name, "."), "", hint))
 	}
-	return together(wrong)
+	return joinErrors(wrong)
 }
 
 // decodeValue decodes the value of a command parameter. It also returns the size of its text in
@@ -93,9 +93,9 @@ func decodeValue(command, name, field string, raw json.RawMessage) (allowlist.Va
 		if raw[0] == '[' && allowlist.TakesList(command, name) {
 			return decodeListValue(field, raw)
 		}
-		return allowlist.Value{}, 0, wrongArgument(badValue, field, "is "+typeName(raw), plainValue(raw))
+		return allowlist.Value{}, 0, wrongArgument(badValue, field, "is "+typeName(raw), plainValueHint(raw))
 	}
-	if !plainInteger(string(raw)) {
+	if !isPlainInteger(string(raw)) {
 		return allowlist.Value{}, 0, wrongArgument(
 			badValue,
 			field,
@@ -106,8 +106,8 @@ func decodeValue(command, name, field string, raw json.RawMessage) (allowlist.Va
 	return allowlist.Number(string(raw)), 0, nil
 }
 
-// plainValue returns a hint about what to send instead of a list or an object.
-func plainValue(raw json.RawMessage) string {
+// plainValueHint returns a hint about what to send instead of a list or an object.
+func plainValueHint(raw json.RawMessage) string {
 	var items []string
 	if json.Unmarshal(raw, &items) == nil && len(items) == 1 {
 		return fmt.Sprintf("send a string; did you mean %q?", excerpt.Short(items[0]))
@@ -149,9 +149,9 @@ func decodeListValue(field string, raw json.RawMessage) (allowlist.Value, int, *
 	return allowlist.List(items), size, nil
 }
 
-// plainInteger reports whether a JSON number is an integer in plain digits that floating point
+// isPlainInteger reports whether a JSON number is an integer in plain digits that floating point
 // represents exactly.
-func plainInteger(literal string) bool {
+func isPlainInteger(literal string) bool {
 	n, err := strconv.ParseInt(literal, 10, 64)
 	isExact := -transport.MaxInteger <= n && n <= transport.MaxInteger
 	return err == nil && isExact && literal != "-0"
@@ -191,7 +191,7 @@ func decodeCount(field string, raw json.RawMessage) (int, *argumentError) {
 		}
 	}
 	n, err := strconv.ParseInt(digits, 10, strconv.IntSize)
-	isPlain := plainInteger(digits) && strconv.FormatInt(n, 10) == digits
+	isPlain := isPlainInteger(digits) && strconv.FormatInt(n, 10) == digits
 	if err != nil || !isPlain || n < 1 {
 		return 0, wrongArgument(
 			badValue,
@@ -359,9 +359,9 @@ func wrongArgument(code, field, reason, hint string) *argumentError {
 	return &argumentError{code: code, field: field, reason: reason, hint: hint}
 }
 
-// together joins errors about one call: it returns the first with the others added, nil if there are
+// joinErrors joins errors about one call: it returns the first with the others added, nil if there are
 // none.
-func together(wrong []*argumentError) *argumentError {
+func joinErrors(wrong []*argumentError) *argumentError {
 	if len(wrong) == 0 {
 		return nil
 	}
@@ -398,11 +398,11 @@ func (e *argumentError) Hint() string {
 	}
 	hints := []string{fmt.Sprintf("%q: %s", transport.Clip(e.field), e.hint)}
 	for _, other := range e.others {
-		switch about := other.(type) {
+		switch other := other.(type) {
 		case *argumentError:
-			hints = append(hints, fmt.Sprintf("%q: %s", transport.Clip(about.field), about.hint))
+			hints = append(hints, fmt.Sprintf("%q: %s", transport.Clip(other.field), other.hint))
 		case *allowlist.ParseError:
-			hints = append(hints, about.HintOfEach())
+			hints = append(hints, other.HintOfEach())
 		}
 	}
 	return strings.Join(hints, "; ")

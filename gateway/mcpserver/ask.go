@@ -16,10 +16,10 @@ import (
 
 const (
 	questionID = "confirm"
-	// allowField is the only required field of a form; hereField extends the approval to other calls in the folder.
+	// allowField is the only required field of a form; folderField extends the approval to other calls in the folder.
 	// Both are false by default.
-	allowField = "allow"
-	hereField  = "folder"
+	allowField  = "allow"
+	folderField = "folder"
 )
 
 // elicitation asks the user, through a client, to approve a request.
@@ -35,56 +35,56 @@ type elicitation struct {
 	pending *mcp.CallToolResult // the request for input, to return in place of the result; nil for none
 }
 
-// sealers creates the sealer of states when it is first needed. The zero value uses the system clock.
-type sealers struct {
+// lazySealer creates the sealer of states when it is first needed. The zero value uses the system clock.
+type lazySealer struct {
 	now func() time.Time
 
-	once sync.Once
-	made *consent.Sealer
+	once   sync.Once
+	sealer *consent.Sealer
 }
 
-// complete sets the fields of a request that depend on the client: who sends it, how the user can be asked for
+// addClient sets the fields of a request that depend on the client: who sends it, how the user can be asked for
 // approval, and the size of the answer. asks is nil if the client cannot ask, or is asked with requests of the server.
 // shown is nil if the client does not show the app.
-func (h handler) complete(
-	peer *transport.Peer, req mcp.CallToolRequest, to *gateway.Request,
+func (h handler) addClient(
+	peer *transport.Peer, req mcp.CallToolRequest, request *gateway.Request,
 ) (asks *elicitation, shown *view) {
-	name, can := peer.Client()
-	to.Caller = peer.Caller
-	to.Client = name
-	to.Surface = surface(peer)
-	to.OneSession = !peer.Shared
-	to.MaxOutput = cmp.Or(h.MaxOutput, pageOf(name))
-	to.Keep = true
-	to.Taken = peer.AcceptedAt
-	if can.Elicitation != nil {
+	name, capabilities := peer.Client()
+	request.Caller = peer.Caller
+	request.Client = name
+	request.Surface = surface(peer)
+	request.OneSession = !peer.Shared
+	request.MaxOutput = cmp.Or(h.MaxOutput, pageOf(name))
+	request.Keep = true
+	request.Taken = peer.AcceptedAt
+	if capabilities.Elicitation != nil {
 		modes := askModes{
-			form: can.Elicitation.Form != nil ||
-				can.Elicitation.URL == nil, page: can.Elicitation.URL != nil, far: peer.Caller != "", screen: screenOf(name),
+			form: capabilities.Elicitation.Form != nil ||
+				capabilities.Elicitation.URL == nil, page: capabilities.Elicitation.URL != nil, isRemote: peer.Caller != "", screen: screenOf(name),
 		}
 		if !peer.Modern() {
-			to.Ask = func(ctx context.Context, q consent.Question) consent.Reply { return askNow(ctx, peer, modes, q) }
+			request.Ask = func(ctx context.Context, q consent.Question) consent.Reply { return askNow(ctx, peer, modes, q) }
 		} else {
-			h.sealers.once.Do(func() { h.sealers.made = consent.NewSealer(h.sealers.now) })
-			asks = &elicitation{sealer: h.sealers.made, params: req.Params, modes: modes}
-			to.Ask = asks.ask
-			to.Answers = req.Params.RequestState != ""
+			h.sealers.once.Do(func() { h.sealers.sealer = consent.NewSealer(h.sealers.now) })
+			asks = &elicitation{sealer: h.sealers.sealer, params: req.Params, modes: modes}
+			request.Ask = asks.ask
+			request.Answers = req.Params.RequestState != ""
 		}
 	}
 	if h.showsApps(peer) {
 		// If the client does not ask the question, the view shows it while it waits on a page or in the terminal.
 		v := &view{app: h.App}
-		next := to.Ask
+		askClient := request.Ask
 		shown = v
-		to.Shows = true
-		to.Ask = func(ctx context.Context, q consent.Question) consent.Reply {
-			if next != nil {
-				if reply := next(ctx, q); reply != consent.NoWay {
+		request.Shows = true
+		request.Ask = func(ctx context.Context, q consent.Question) consent.Reply {
+			if askClient != nil {
+				if reply := askClient(ctx, q); reply != consent.NoWay {
 					return reply
 				}
 			}
 			v.lines = q.Lines
-			page, open := q.OnPage(askModes{far: peer.Caller != ""}.pages()...)
+			page, open := q.OnPage(askModes{isRemote: peer.Caller != ""}.pages()...)
 			if !open {
 				return consent.NoWay
 			}
@@ -98,8 +98,8 @@ func (h handler) complete(
 // askModes describes how a client can ask its user: with a form, or by opening a link to a page. far
 // means that the client may be on another machine.
 type askModes struct {
-	form, page, far bool
-	screen          screen
+	form, page, isRemote bool
+	screen               screen
 }
 
 // screen is the number of rows and bytes of a form's message that a client shows.
@@ -127,7 +127,7 @@ func screenOf(client string) screen {
 // requires signing in with a passkey is used only if there is no other way.
 func (m askModes) pages() []string {
 	switch {
-	case m.far:
+	case m.isRemote:
 		return []string{consent.RemotePage}
 	case m.form:
 		return []string{consent.LocalPage}
@@ -136,8 +136,8 @@ func (m askModes) pages() []string {
 }
 
 // ask is the [consent.Asker] for clients that send the call again with the answer.
-func (i *elicitation) ask(ctx context.Context, q consent.Question) consent.Reply {
-	params, page, ok := i.modes.dialog(q)
+func (e *elicitation) ask(ctx context.Context, q consent.Question) consent.Reply {
+	params, page, ok := e.modes.dialog(q)
 	if !ok {
 		return consent.NoWay
 	}
@@ -149,8 +149,8 @@ func (i *elicitation) ask(ctx context.Context, q consent.Question) consent.Reply
 		bound.Caller += "\x00page" // an opened link must not count as the answer to a form
 		params.ElicitationID = ""  // not part of this protocol version
 	}
-	if i.params.RequestState == "" {
-		state, err := i.sealer.Seal(bound, consent.Life)
+	if e.params.RequestState == "" {
+		state, err := e.sealer.Seal(bound, consent.Life)
 		if err != nil {
 			return consent.NoWay
 		}
@@ -158,22 +158,22 @@ func (i *elicitation) ask(ctx context.Context, q consent.Question) consent.Reply
 			mcp.InputRequests{questionID: mcp.NewElicitationInputRequest(params)},
 			state,
 		)
-		i.pending = &mcp.CallToolResult{Result: asked.Result, MultiRoundTripResult: asked.MultiRoundTripResult}
+		e.pending = &mcp.CallToolResult{Result: asked.Result, MultiRoundTripResult: asked.MultiRoundTripResult}
 		return consent.Later
 	}
-	took := i.sealer.Age(i.params.RequestState, consent.Life)
-	response := answerOf(i.params.InputResponses)
-	answer := replyOf(response, q, page, took)
+	elapsed := e.sealer.Age(e.params.RequestState, consent.Life)
+	response := answerOf(e.params.InputResponses)
+	answer := replyOf(response, q, page, elapsed)
 	switch answer {
 	case consent.Yes, consent.YesHere, consent.Opened:
 	default:
-		err := i.sealer.Spend(i.params.RequestState) // so that the state cannot be used for an approval later
+		err := e.sealer.Spend(e.params.RequestState) // so that the state cannot be used for an approval later
 		if err != nil || response == nil {
 			return consent.Void
 		}
 		return answer
 	}
-	if i.sealer.Open(i.params.RequestState, bound) != nil {
+	if e.sealer.Open(e.params.RequestState, bound) != nil {
 		return consent.Void // forged, changed, used, expired, or for another call
 	}
 	if answer == consent.Opened {
@@ -270,11 +270,11 @@ func (m askModes) dialog(q consent.Question) (params mcp.ElicitationParams, page
 		}
 	}
 	if m.page && q.Dialog.Link {
-		if on, ok := q.OnPage(m.pages()...); ok {
+		if page, ok := q.OnPage(m.pages()...); ok {
 			return mcp.ElicitationParams{
-				Mode: mcp.ElicitationModeURL, ElicitationID: on.Ref, URL: on.Link,
+				Mode: mcp.ElicitationModeURL, ElicitationID: page.Ref, URL: page.Link,
 				Message: q.Heading() + "\nThe page shows the whole change; approve or deny it there.",
-			}, &on, true
+			}, &page, true
 		}
 	}
 	switch {
@@ -294,7 +294,7 @@ func (m askModes) dialog(q consent.Question) (params mcp.ElicitationParams, page
 func fieldsOf(q consent.Question) map[string]any {
 	fields := map[string]any{allowField: map[string]any{"type": "boolean", "title": "Allow this", "default": false}}
 	if q.Folder != "" && !q.Destructive {
-		fields[hereField] = map[string]any{
+		fields[folderField] = map[string]any{
 			"type":    "boolean",
 			"title":   "Also in its folder, until the server stops",
 			"default": false,
@@ -307,50 +307,50 @@ func fieldsOf(q consent.Question) map[string]any {
 // accepted with the choice to allow, and without fields that it did not ask for. An answer that arrives before a person
 // could have read the question does not count, and neither does a form that was closed. If a link was accepted, the
 // user has yet to answer on the page.
-func replyOf(result *mcp.ElicitationResult, q consent.Question, page *consent.Page, took time.Duration) consent.Reply {
+func replyOf(result *mcp.ElicitationResult, q consent.Question, page *consent.Page, elapsed time.Duration) consent.Reply {
 	d := q.Dialog
 	action := mcp.ElicitationResponseActionDecline
 	if result != nil {
 		action = result.Action
 	}
-	isHasty := took < d.MinAnswer
-	after := took.Round(time.Millisecond)
+	isHasty := elapsed < d.MinAnswer
+	rounded := elapsed.Round(time.Millisecond)
 	switch {
 	case page != nil && action == mcp.ElicitationResponseActionAccept:
 		d.Say("the client accepted the link to the question, and nobody has answered it there")
 		return consent.Opened
 	case action == mcp.ElicitationResponseActionCancel:
-		d.Say("the client closed the question after %v", after)
+		d.Say("the client closed the question after %v", rounded)
 		return consent.Left
 	case action != mcp.ElicitationResponseActionAccept && action != mcp.ElicitationResponseActionDecline:
 		d.Say("the client's answer does not fit the form")
 		return consent.Left
 	case isHasty:
-		d.Say("the client answered after %v, before anybody could have read it", after)
+		d.Say("the client answered after %v, before anybody could have read it", rounded)
 		return consent.Left
 	case page != nil:
-		d.Say("the link was not opened: the client declined it after %v", after)
+		d.Say("the link was not opened: the client declined it after %v", rounded)
 		return consent.Left
 	case action == mcp.ElicitationResponseActionDecline:
 		return consent.No
 	}
 	content, _ := result.Content.(map[string]any)
 	allowed, isBool := content[allowField].(bool)
-	here, isAsked := content[hereField]
-	isHere, isHereBool := here.(bool)
+	folderValue, hasFolder := content[folderField]
+	isForFolder, isFolderBool := folderValue.(bool)
 	fields := 1
-	if isAsked {
+	if hasFolder {
 		fields = 2
 	}
-	isHereValid := !isAsked || isHereBool && q.Folder != ""
+	isFolderValid := !hasFolder || isFolderBool && q.Folder != ""
 	switch {
-	case len(content) != fields || !isBool || !isHereValid:
+	case len(content) != fields || !isBool || !isFolderValid:
 		d.Say("the client's answer does not fit the form")
 		return consent.Left
 	case !allowed:
-		d.Say("the form came back after %v without the choice to allow it", after)
+		d.Say("the form came back after %v without the choice to allow it", rounded)
 		return consent.Left
-	case isHere && !q.Destructive:
+	case isForFolder && !q.Destructive:
 		return consent.YesHere
 	}
 	return consent.Yes

@@ -104,7 +104,7 @@ esac
 		Runner:  exec.New(exec.Config{CLI: app, Self: "/nowhere/vaultwicket"}),
 		Session: "booth", Getenv: getenv, Log: logTo(t),
 	})
-	h := handler{Config: Config{Gateway: gw, Version: "1", MaxOutput: 1 << 14, Log: logTo(t)}, sealers: &sealers{}}
+	h := handler{Config: Config{Gateway: gw, Version: "1", MaxOutput: 1 << 14, Log: logTo(t)}, sealers: &lazySealer{}}
 	for _, change := range changes {
 		change(&h)
 	}

@@ -50,42 +50,42 @@ func (h handler) batch(ctx context.Context, client *transport.Peer, req mcp.Call
 	batch, err := DecodeBatch(req.Params.RawArguments)
 	if err != nil {
 		refused := gateway.RejectBatch("", err)
-		if wrong, ok := errors.AsType[*argumentError](err); ok {
-			refused.ClientID = wrong.operation.ClientID
-			refused.Command = wrong.operation.Command
+		if argument, ok := errors.AsType[*argumentError](err); ok {
+			refused.ClientID = argument.operation.ClientID
+			refused.Command = argument.operation.Command
 		}
 		return reply(refused, true)
 	}
-	ctx, stop := report(ctx, client, req)
+	ctx, stop := startProgress(ctx, client, req)
 	defer stop()
-	asks, view := h.complete(client, req, &batch.Request)
+	asks, view := h.addClient(client, req, &batch.Request)
 	if batch.DryRun {
 		plan := h.Gateway.DryRunBatch(ctx, batch.Batch)
-		return reply(marked(h, plan), !plan.OK)
+		return reply(withMarks(h, plan), !plan.OK)
 	}
 	if batch.Propose {
 		proposed := h.Gateway.ProposeBatch(ctx, batch.Batch, batch.Again)
-		return reply(marked(h, proposed), !proposed.OK)
+		return reply(withMarks(h, proposed), !proposed.OK)
 	}
 	result := h.Gateway.DoBatch(ctx, batch.Batch)
 	if asks != nil && asks.pending != nil {
 		return asks.pending, nil
 	}
-	answer, failed := reply(marked(h, result), !result.OK)
-	if failed != nil {
-		return answer, failed
+	answer, err := reply(withMarks(h, result), !result.OK)
+	if err != nil {
+		return answer, err
 	}
-	name, _ := client.Client()
+	clientName, _ := client.Client()
 	var difference []consent.Line
-	for _, done := range result.Results {
-		if done.Result != nil {
-			answer = withImage(name, answer, done.Result.Image)
-			if done.Undone == nil || !*done.Undone {
-				difference = append(difference, done.Result.Difference...)
+	for _, operation := range result.Results {
+		if operation.Result != nil {
+			answer = withImage(clientName, answer, operation.Result.Image)
+			if operation.Undone == nil || !*operation.Undone {
+				difference = append(difference, operation.Result.Difference...)
 			}
 		}
 	}
-	return view.on(answer, difference), nil
+	return view.attach(answer, difference), nil
 }
 
 var (
@@ -165,14 +165,14 @@ func DecodeBatch(raw []byte) (BatchCall, error) {
 }
 
 // decodePropose decodes the argument propose: a boolean, or the id of the proposal to replace.
-func decodePropose(raw json.RawMessage) (proposes bool, again string, err *argumentError) {
+func decodePropose(raw json.RawMessage) (proposes bool, replaces string, err *argumentError) {
 	text := strings.TrimSpace(string(raw))
 	if !strings.HasPrefix(text, `"`) || text == `"true"` || text == `"false"` {
 		proposes, err = decodeBool("propose", raw)
 		return proposes, "", err
 	}
-	again, err = decodeText("propose", raw)
-	return again != "", again, err
+	replaces, err = decodeText("propose", raw)
+	return replaces != "", replaces, err
 }
 
 // decodeOperation decodes one operation, and adds the size of its texts in bytes to total. Together with an error it
@@ -185,7 +185,7 @@ func decodeOperation(field string, raw json.RawMessage, total *int) (o gateway.O
 	var wrongID, wrongCommand *argumentError
 	o.ClientID, wrongID = decodeText(field+".clientId", fields.Get("clientId"))
 	o.Command, wrongCommand = decodeText(field+".command", fields.Get("command"))
-	if err := cmp.Or(known(field, fields, operationNames, ""), wrongID, wrongCommand); err != nil {
+	if err := cmp.Or(rejectUnknown(field, fields, operationNames, ""), wrongID, wrongCommand); err != nil {
 		return o, err
 	}
 	if o.Command == "" {
@@ -241,7 +241,7 @@ func decodeOperationParams(o *gateway.Operation, field string, raw json.RawMessa
 			o.Params[name] = value
 		}
 	}
-	return together(wrong)
+	return joinErrors(wrong)
 }
 
 // decodeReference decodes a reference to a value in the result of an earlier operation.

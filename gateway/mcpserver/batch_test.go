@@ -21,7 +21,7 @@ func TestTheBatchToolFitsItsBudget(t *testing.T) {
 
 func TestAnswersOfABatchFitThePublishedSchema(t *testing.T) {
 	published := schema(t, []byte(shortOutputSchema))
-	h := handler{Config: Config{Gateway: gatewayWith(t, everything), MaxOutput: 1 << 10}, sealers: &sealers{}}
+	h := handler{Config: Config{Gateway: gatewayWith(t, everything), MaxOutput: 1 << 10}, sealers: &lazySealer{}}
 	for name, arguments := range map[string]string{
 		"no arguments": `{}`,
 		"no client":    `{"operations":[{"clientId":"a","command":"daily:read"}]}`,
@@ -71,7 +71,7 @@ func TestTheSchemaOfABatchTakesWhatTheDecoderTakes(t *testing.T) {
 
 // A batch with a change keeps its place among the changes of a client.
 func TestABatchKeepsTheOrderOfChanges(t *testing.T) {
-	h := handler{Config: Config{Gateway: gatewayWith(t, everything)}, sealers: &sealers{}}
+	h := handler{Config: Config{Gateway: gatewayWith(t, everything)}, sealers: &lazySealer{}}
 	for arguments, want := range map[string]bool{
 		`{"command":"daily:append","params":{"content":"x"}}`:      true,
 		`{"command":"daily:read"}`:                                 false,
@@ -81,7 +81,7 @@ func TestABatchKeepsTheOrderOfChanges(t *testing.T) {
 		`{"operations":[],"x":1}`: false,
 		`{}`:                      false,
 	} {
-		assert.Equal(t, h.changes(toolName, json.RawMessage(arguments)), want, "%s", arguments)
+		assert.Equal(t, h.mayChange(toolName, json.RawMessage(arguments)), want, "%s", arguments)
 	}
 }
 

@@ -71,34 +71,34 @@ func (h handler) typed(t *typedTool, hints mcp.ToolAnnotation) transport.ToolHan
 func (h handler) run(
 	ctx context.Context, client *transport.Peer, req mcp.CallToolRequest, call toolCall, form form,
 ) (*mcp.CallToolResult, error) {
-	ctx, stop := report(ctx, client, req)
+	ctx, stop := startProgress(ctx, client, req)
 	defer stop()
-	asks, view := h.complete(client, req, &call.Request)
+	asks, view := h.addClient(client, req, &call.Request)
 	if call.DryRun {
 		plan := h.Gateway.DryRun(ctx, call.Request)
-		return reply(marked(h, plan), !plan.OK)
+		return reply(withMarks(h, plan), !plan.OK)
 	}
 	result := h.Gateway.Do(ctx, call.Request)
 	if asks != nil && asks.pending != nil {
 		return asks.pending, nil
 	}
-	answer, err := form(marked(h, result))
+	answer, err := form(withMarks(h, result))
 	if err != nil {
 		return nil, err
 	}
 	name, _ := client.Client()
-	return view.on(withImage(name, answer, result.Image), result.Difference), nil
+	return view.attach(withImage(name, answer, result.Image), result.Difference), nil
 }
 
-// printsImages reports whether the result of a call may contain an image. Arguments that merely
+// mayHaveImage reports whether the result of a call may contain an image. Arguments that merely
 // mention the command count as well; the only cost is that the call may have to wait for others.
-func printsImages(_ string, raw json.RawMessage) bool {
+func mayHaveImage(_ string, raw json.RawMessage) bool {
 	return bytes.Contains(raw, []byte("attachment"))
 }
 
-// changes reports whether a call of a tool would change something, because the order of such calls is
+// mayChange reports whether a call of a tool would change something, because the order of such calls is
 // kept. Dry runs and denied calls change nothing.
-func (h handler) changes(tool string, raw json.RawMessage) bool {
+func (h handler) mayChange(tool string, raw json.RawMessage) bool {
 	return tool != readName && h.Gateway.BatchChanges(operations(tool, raw))
 }
 
@@ -136,21 +136,21 @@ func surface(p *transport.Peer) string {
 // progressInterval is the time between progress notifications. Most calls end before the first one.
 const progressInterval = time.Second
 
-// report sends progress notifications for a call that has a progress token: the elapsed seconds, and
+// startProgress sends progress notifications for a call that has a progress token: the elapsed seconds, and
 // the progress if it is known. The caller must make the call with the returned context, and call stop
 // before it sends the result. stop returns when no more notifications will be sent.
-func report(ctx context.Context, client *transport.Peer, req mcp.CallToolRequest) (_ context.Context, stop func()) {
+func startProgress(ctx context.Context, client *transport.Peer, req mcp.CallToolRequest) (_ context.Context, stop func()) {
 	if req.Params.Meta == nil || req.Params.Meta.ProgressToken == nil {
 		return ctx, func() {}
 	}
 	var latest atomic.Pointer[protocol.Progress]
-	counted := protocol.WithProgress(ctx, func(c protocol.Progress) { latest.Store(&c) })
+	progressCtx := protocol.WithProgress(ctx, func(c protocol.Progress) { latest.Store(&c) })
 	ctx, cancel := context.WithCancel(ctx)
 	var notifying conc.WaitGroup
 	notifying.Go(func() {
 		ticker := time.NewTicker(progressInterval)
 		defer ticker.Stop()
-		for p := (rising{}); ; {
+		for p := (progressCounter{}); ; {
 			select {
 			case <-ctx.Done():
 				return
@@ -163,18 +163,18 @@ func report(ctx context.Context, client *transport.Peer, req mcp.CallToolRequest
 			}
 		}
 	})
-	return counted, func() {
+	return progressCtx, func() {
 		cancel()
 		notifying.Wait()
 	}
 }
 
-// rising produces the parameters of successive notifications. The protocol requires that progress
+// progressCounter produces the parameters of successive notifications. The protocol requires that progress
 // increase with each, so a count that does not increase appears only in the message.
-type rising struct{ seconds, progress int }
+type progressCounter struct{ seconds, progress int }
 
 // next returns the parameters for the next second. count is nil if the progress is unknown.
-func (r *rising) next(count *protocol.Progress) map[string]any {
+func (r *progressCounter) next(count *protocol.Progress) map[string]any {
 	r.seconds++
 	message := fmt.Sprintf("running for %d s", r.seconds)
 	if count == nil {
@@ -198,9 +198,9 @@ const (
 	traceStateKey  = "tracestate"
 )
 
-// traced wraps a tool handler. It puts the trace context of the request into the context of the call,
+// withTrace wraps a tool handler. It puts the trace context of the request into the context of the call,
 // and answers a panic with a fixed text, because the panic value can contain note text.
-func traced(log *slog.Logger, next transport.ToolHandler) transport.ToolHandler {
+func withTrace(log *slog.Logger, next transport.ToolHandler) transport.ToolHandler {
 	return func(ctx context.Context, client *transport.Peer, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
 		if meta := req.Params.Meta; meta != nil {
 			parent, _ := meta.AdditionalFields[traceParentKey].(string)

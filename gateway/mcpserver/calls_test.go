@@ -33,7 +33,7 @@ func textsOf(t *testing.T, r *mcp.CallToolResult) (texts []string) {
 
 // A result in text is the output byte for byte and one line with what is not in it.
 func TestAResultInText(t *testing.T) {
-	h := handler{Config: Config{Text: true}, sealers: &sealers{}}
+	h := handler{Config: Config{Text: true}, sealers: &lazySealer{}}
 	byPath := gateway.Request{Command: "read", Params: allowlist.Params{"path": allowlist.Text("a b.md")}}
 	for _, test := range []struct {
 		name    string
@@ -103,7 +103,7 @@ func TestWhatAResultInTextCosts(t *testing.T) {
 	note := strings.Repeat("one \"line\"\n", 40)
 	result := gateway.Result{OK: true, Command: "read", Stdout: note, Path: "a.md", Hash: "0123456789abcdef", Backend: "embedded", Vault: "V"}
 	request := gateway.Request{Command: "read", Params: allowlist.Params{"path": allowlist.Text("a.md")}}
-	got, _ := handler{Config: Config{Text: true}, sealers: &sealers{}}.form(request)(result)
+	got, _ := handler{Config: Config{Text: true}, sealers: &lazySealer{}}.form(request)(result)
 	over := (len(strings.Join(textsOf(t, got), "")) - len(note)) / 4
 	assert.That(t, over <= 15, "about %d tokens over the note", over)
 }
@@ -149,7 +149,7 @@ func hears(t *testing.T, token mcp.ProgressToken, takes time.Duration, end func(
 		})
 		req := mcp.CallToolRequest{}
 		req.Params.Meta = &mcp.Meta{ProgressToken: token}
-		_, stop := report(ctx, client, req)
+		_, stop := startProgress(ctx, client, req)
 		time.Sleep(takes)
 		if end != nil {
 			end(cancel)
@@ -192,7 +192,7 @@ func TestCountsAreTold(t *testing.T) {
 	count := func(done, total int, of protocol.ProgressKind) *protocol.Progress {
 		return &protocol.Progress{Done: done, Total: total, Of: of}
 	}
-	var r rising
+	var r progressCounter
 	for _, tt := range []struct {
 		count   *protocol.Progress
 		told    int
@@ -227,7 +227,7 @@ func TestTheCountsOfACallAreItsOwn(t *testing.T) {
 		call := func(token mcp.ProgressToken) (context.Context, func()) {
 			req := mcp.CallToolRequest{}
 			req.Params.Meta = &mcp.Meta{ProgressToken: token}
-			return report(t.Context(), client, req)
+			return startProgress(t.Context(), client, req)
 		}
 		one, stopOne := call("one")
 		time.Sleep(10 * time.Millisecond)

@@ -39,7 +39,7 @@ type localServer struct {
 func newLocalServer(t *testing.T, gw *gateway.Gateway, change func(*handler)) localServer {
 	t.Helper()
 	log := &strings.Builder{}
-	h := handler{Config: Config{Gateway: gw, Version: "1.2.3", Log: slog.New(slog.NewTextHandler(log, nil)), Now: evening}, sealers: &sealers{}}
+	h := handler{Config: Config{Gateway: gw, Version: "1.2.3", Log: slog.New(slog.NewTextHandler(log, nil)), Now: evening}, sealers: &lazySealer{}}
 	if change != nil {
 		change(&h)
 	}

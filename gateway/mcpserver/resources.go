@@ -49,7 +49,7 @@ type resource struct {
 // resources returns the resources with fixed URIs, sorted by name. There are no notifications of
 // changes: a client has to read them again.
 func (h handler) resources() []resource {
-	began := time.Now()
+	start := time.Now()
 	document := func(name, title, description string, content func() any) resource {
 		described := mcp.Resource{
 			URI:         scheme + name,
@@ -61,7 +61,7 @@ func (h handler) resources() []resource {
 		read := func() (string, error) { return excerpt.JSON(content()) }
 		return resource{Resource: described, read: read}
 	}
-	all := []resource{
+	resources := []resource{
 		document("commands", "Commands", commandsSummary, func() any {
 			entries := []gateway.CommandEntry{} // as "vaultwicket commands --all --json", without the details of help
 			for _, c := range h.Gateway.Listing() {
@@ -80,24 +80,24 @@ func (h handler) resources() []resource {
 				Version string `json:"version"`
 				gateway.Status
 				UptimeSeconds int64 `json:"uptimeSeconds"`
-			}{h.Version, h.Gateway.Status(), int64(time.Since(began).Seconds())}
+			}{h.Version, h.Gateway.Status(), int64(time.Since(start).Seconds())}
 		}),
 	}
 	if h.App.Page != nil { // the definitions of tools refer to the document of the app
-		all = append(all, resource{
+		resources = append(resources, resource{
 			Resource: mcp.Resource{URI: appURI, Name: "difference", MIMEType: appMIME}, unlisted: true,
 			read: func() (string, error) { return h.App.Page(), nil },
 			meta: map[string]any{"ui": map[string]any{"prefersBorder": true}},
 		})
 	}
-	return all
+	return resources
 }
 
-// described returns the descriptions of all resources that are listed.
-func described(all []resource) (listed []mcp.Resource) {
-	for i := range all {
-		if !all[i].unlisted {
-			listed = append(listed, all[i].Resource)
+// listedResources returns the descriptions of all resources that are listed.
+func listedResources(resources []resource) (listed []mcp.Resource) {
+	for i := range resources {
+		if !resources[i].unlisted {
+			listed = append(listed, resources[i].Resource)
 		}
 	}
 	return listed
@@ -123,7 +123,7 @@ const maxURI = 512
 
 // readResource reads a resource by its URI.
 func (h handler) readResource(
-	ctx context.Context, all []resource, client *transport.Peer, uri string,
+	ctx context.Context, resources []resource, client *transport.Peer, uri string,
 ) ([]mcp.ResourceContents, error) {
 	missing := func(hint string) error {
 		return client.MissingResource(fmt.Sprintf("resource %q not found; %s", transport.Clip(uri), hint))
@@ -131,8 +131,8 @@ func (h handler) readResource(
 	if len(uri) > maxURI {
 		return nil, missing("the URI is too long")
 	}
-	for i := range all {
-		if r := &all[i]; r.URI == uri {
+	for i := range resources {
+		if r := &resources[i]; r.URI == uri {
 			text, err := r.read()
 			if err != nil {
 				return nil, fmt.Errorf("encode %s: %w", uri, err)
@@ -147,7 +147,7 @@ func (h handler) readResource(
 	case strings.HasPrefix(uri, outputPrefix):
 		return h.readOutput(ctx, client, uri, missing)
 	}
-	return nil, missing(otherURI(described(all), uri))
+	return nil, missing(otherURI(listedResources(resources), uri))
 }
 
 // otherURI returns advice about the URI to use instead of one that does not exist.
@@ -156,7 +156,7 @@ func otherURI(listed []mcp.Resource, uri string) string {
 	for i := range listed {
 		names = append(names, strings.TrimPrefix(listed[i].URI, scheme))
 	}
-	if name, ours := strings.CutPrefix(uri, scheme); ours {
+	if name, isOurs := strings.CutPrefix(uri, scheme); isOurs {
 		if near := excerpt.Nearest(name, names); near != "" {
 			return "did you mean " + scheme + near + "?"
 		}
@@ -195,8 +195,8 @@ func (h handler) readHelp(uri string, missing func(hint string) error) ([]mcp.Re
 func segment(uri, prefix string) (text string, ok bool) {
 	rest, found := strings.CutPrefix(uri, prefix)
 	text, err := url.PathUnescape(rest)
-	isOne := rest != "" && !strings.ContainsAny(rest, "/?#")
-	return text, found && isOne && err == nil
+	isSingle := rest != "" && !strings.ContainsAny(rest, "/?#")
+	return text, found && isSingle && err == nil
 }
 
 // maxResource is the maximum size of one resource text, in bytes. It is larger than that of a result,
@@ -212,7 +212,7 @@ const (
 // readOutput returns the next page of a truncated result by its cursor. It is the page that the tool would return, but
 // with a larger size limit.
 func (h handler) readOutput(
-	ctx context.Context, from *transport.Peer, uri string, missing func(hint string) error,
+	ctx context.Context, peer *transport.Peer, uri string, missing func(hint string) error,
 ) ([]mcp.ResourceContents, error) {
 	cursor, ok := segment(uri, outputPrefix)
 	if !ok || url.QueryEscape(cursor) != cursor {
@@ -221,15 +221,15 @@ func (h handler) readOutput(
 	if err := h.Gateway.Admits(); err != nil {
 		return nil, visibleError(err)
 	}
-	if err := h.Gateway.Kept(from.Caller, cursor); err != nil {
+	if err := h.Gateway.Kept(peer.Caller, cursor); err != nil {
 		return nil, missing(visibleError(err).Error())
 	}
-	client, _ := from.Client()
+	client, _ := peer.Client()
 	result := h.Gateway.Do(ctx, gateway.Request{
 		Cursor: cursor, MaxOutput: maxResource, Limit: math.MaxInt, Keep: true,
-		Caller: from.Caller, Client: client, Surface: surface(from),
+		Caller: peer.Caller, Client: client, Surface: surface(peer),
 	})
-	result = marked(h, result)
+	result = withMarks(h, result)
 	if !result.OK {
 		return nil, visibleError(result.Error)
 	}

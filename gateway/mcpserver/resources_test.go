@@ -141,7 +141,7 @@ func TestPausedOrDisabled(t *testing.T) {
 // TestPanicsOfReadersAreFixedErrors: the value of a panic goes to the log alone.
 func TestPanicsOfReadersAreFixedErrors(t *testing.T) {
 	var log strings.Builder
-	broken := handler{Config: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}, sealers: &sealers{}} // without a gateway
+	broken := handler{Config: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}, sealers: &lazySealer{}} // without a gateway
 	all := broken.resources()
 	s := &transport.Server{
 		Capabilities: capabilities(), Log: broken.Log, Complete: broken.completeArgument,

@@ -102,7 +102,7 @@ func ServeHTTP(ctx context.Context, c Config, server transport.HTTPConfig, liste
 	server.TokenEnded = c.Gateway.Ended
 	// Each agent has a server with the tools of its policy, created on its first call.
 	var mu sync.Mutex
-	servers := map[served]*transport.Server{}
+	servers := map[serverKey]*transport.Server{}
 	server.HolderOf = func(ctx context.Context, token string) (transport.Holder, error) {
 		if c.HolderOf == nil {
 			return transport.Holder{}, nil
@@ -113,14 +113,14 @@ func ServeHTTP(ctx context.Context, c Config, server transport.HTTPConfig, liste
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		key := served{holder.Gateway, holder.Scope}
+		key := serverKey{holder.Gateway, holder.Scope}
 		s := servers[key]
 		if s == nil {
-			own := c
-			if own.Gateway = holder.Gateway; holder.Scope != policy.ScopeAll {
-				own.Gateway = holder.Gateway.Scoped(holder.Scope)
+			agentConfig := c
+			if agentConfig.Gateway = holder.Gateway; holder.Scope != policy.ScopeAll {
+				agentConfig.Gateway = holder.Gateway.Scoped(holder.Scope)
 			}
-			if s, err = newServer(own); err != nil {
+			if s, err = newServer(agentConfig); err != nil {
 				return transport.Holder{}, &transport.Refusal{
 					Status: http.StatusInternalServerError,
 					Reason: "internal error",
@@ -128,7 +128,7 @@ func ServeHTTP(ctx context.Context, c Config, server transport.HTTPConfig, liste
 			}
 			if holder.Scope != policy.ScopeAll {
 				s.Lacks = func(tool string, raw json.RawMessage) string {
-					return strings.Join(policy.ScopeNames(own.Gateway.LacksScope(operations(tool, raw))), " ")
+					return strings.Join(policy.ScopeNames(agentConfig.Gateway.LacksScope(operations(tool, raw))), " ")
 				}
 			}
 			servers[key] = s
@@ -144,8 +144,8 @@ func ServeHTTP(ctx context.Context, c Config, server transport.HTTPConfig, liste
 	server.Ended = func(caller string) {
 		c.Gateway.Forget(caller)
 		mu.Lock()
-		for one := range servers {
-			one.gateway.Forget(caller)
+		for key := range servers {
+			key.gateway.Forget(caller)
 		}
 		mu.Unlock()
 		if ended != nil {
@@ -159,8 +159,8 @@ func ServeHTTP(ctx context.Context, c Config, server transport.HTTPConfig, liste
 	return err
 }
 
-// served identifies a server by the gateway and the scope that it serves.
-type served struct {
+// serverKey identifies a server by the gateway and the scope that it serves.
+type serverKey struct {
 	gateway *gateway.Gateway
 	scope   policy.Scope
 }
@@ -168,7 +168,7 @@ type served struct {
 // handler handles the requests of clients.
 type handler struct {
 	Config
-	sealers *sealers
+	sealers *lazySealer
 }
 
 // clock returns the local time of the user.
@@ -184,7 +184,7 @@ func (h handler) clock() time.Time {
 const fixedListMs = 60 * 60 * 1000
 
 func newServer(c Config) (*transport.Server, error) {
-	return handler{Config: c, sealers: &sealers{}}.server()
+	return handler{Config: c, sealers: &lazySealer{}}.server()
 }
 
 // capabilities returns the capabilities of every server. Lists do not change while it runs.
@@ -202,18 +202,18 @@ func capabilities() (c mcp.ServerCapabilities) {
 	return c
 }
 
-// askedByRequest lists clients, by the names that they report, that are offered only protocol versions in which the
+// legacyClients lists clients, by the names that they report, that are offered only protocol versions in which the
 // server asks the user with a request of its own. Copilot CLI was observed to treat a result that asks the user as
 // broken: the call fails, and the agent does not learn that it waits for the owner. Claude Code closes its dialog only
 // if it is notified that the owner decided elsewhere, and later protocol versions have no such notification.
-var askedByRequest = []string{"copilot-cli", "claude-code"}
+var legacyClients = []string{"copilot-cli", "claude-code"}
 
 // versionsFor returns the protocol versions to offer to a client.
-func versionsFor(client string, all []string) []string {
-	if !slices.Contains(askedByRequest, client) {
-		return all
+func versionsFor(client string, versions []string) []string {
+	if !slices.Contains(legacyClients, client) {
+		return versions
 	}
-	return slices.DeleteFunc(all, mcp.IsModernProtocol)
+	return slices.DeleteFunc(versions, mcp.IsModernProtocol)
 }
 
 // server returns a server with the tools, resources and prompts of the current policy.
@@ -225,7 +225,7 @@ func (h handler) server() (*transport.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	fixed := h.resources()
+	resources := h.resources()
 	s := &transport.Server{
 		Info: mcp.Implementation{
 			Name: "vaultwicket", Version: h.Version, Title: "vaultwicket", Description: "A safe gateway for Obsidian vaults",
@@ -241,43 +241,43 @@ func (h handler) server() (*transport.Server, error) {
 		CallTool: func(ctx context.Context, client *transport.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return callTool(ctx, tools, client, req)
 		},
-		ListResources: func() []mcp.Resource { return described(fixed) },
+		ListResources: func() []mcp.Resource { return listedResources(resources) },
 		ListTemplates: templates,
 		ReadResource: func(ctx context.Context, client *transport.Peer, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-			return h.readResource(ctx, fixed, client, req.Params.URI)
+			return h.readResource(ctx, resources, client, req.Params.URI)
 		},
 		ListPrompts: h.listPrompts,
 		GetPrompt:   h.getPrompt,
 		Complete:    h.completeArgument,
-		Large:       printsImages,
+		Large:       mayHaveImage,
 		Log:         h.Log,
 	}
 	if h.Gateway.Mutates() {
-		s.Changes = h.changes // otherwise calls need no ordering
+		s.Changes = h.mayChange // otherwise calls need no ordering
 	}
 	return s, nil
 }
 
-// offered is a tool of a server.
-type offered struct {
+// tool is a tool of a server.
+type tool struct {
 	name     string
 	describe func() mcp.Tool
 	call     transport.ToolHandler
 }
 
 // tools returns the tools of the configured toolsets that the policy enables, sorted by name.
-func (h handler) tools() (all []offered, err error) {
+func (h handler) tools() (tools []tool, err error) {
 	add := func(name string, describe func() mcp.Tool, call transport.ToolHandler) {
-		all = append(all, offered{name, describe, traced(h.Log, call)})
+		tools = append(tools, tool{name, describe, withTrace(h.Log, call)})
 	}
 	// Descriptions that list every command are built when a client first asks for them: that saves time
 	// at the start, and memory for agents that never ask.
-	late := sync.OnceValue(func() (described struct{ single, batch mcp.Tool }) {
+	largeTools := sync.OnceValue(func() (definition struct{ single, batch mcp.Tool }) {
 		view := toolViewOf(h.Gateway)
-		described.single, described.batch = h.unstructured(tool(view)), batchTool(view)
-		return described
+		definition.single, definition.batch = h.withoutSchema(cliTool(view)), batchTool(view)
+		return definition
 	})
-	add(toolName, func() mcp.Tool { return late().single }, h.call)
+	add(toolName, func() mcp.Tool { return largeTools().single }, h.call)
 	names := ToolsetNames()
 	for _, name := range h.Toolsets {
 		if !slices.Contains(names, name) {
@@ -291,35 +291,35 @@ func (h handler) tools() (all []offered, err error) {
 	}
 	mutates := h.Gateway.Mutates()
 	if mutates {
-		add(readName, func() mcp.Tool { return h.unstructured(readTool()) }, h.read)
+		add(readName, func() mcp.Tool { return h.withoutSchema(readTool()) }, h.read)
 	}
-	if mutates || h.wants(setBatch) {
-		add(batchName, func() mcp.Tool { return late().batch }, h.batch)
+	if mutates || h.hasToolset(setBatch) {
+		add(batchName, func() mcp.Tool { return largeTools().batch }, h.batch)
 	}
 	for i := range typedTools {
 		t := &typedTools[i]
-		if !h.wants(t.Toolset) {
+		if !h.hasToolset(t.Toolset) {
 			continue
 		}
 		if described, ok := t.describe(h.Gateway); ok {
 			add(t.Name, func() mcp.Tool { return described }, h.typed(t, described.Annotations))
 		}
 	}
-	slices.SortFunc(all, func(a, b offered) int { return strings.Compare(a.name, b.name) })
-	return all, nil
+	slices.SortFunc(tools, func(a, b tool) int { return strings.Compare(a.name, b.name) })
+	return tools, nil
 }
 
 // listTools returns the descriptions of the tools for a client. While the gateway is disabled there
 // are none; a call is then denied with an explanation.
-func (h handler) listTools(all []offered, client *transport.Peer) []mcp.Tool {
+func (h handler) listTools(tools []tool, client *transport.Peer) []mcp.Tool {
 	if h.Gateway.Disabled() {
 		return nil
 	}
-	shows := h.showsApps(client)
-	listed := make([]mcp.Tool, len(all))
-	for i, one := range all {
-		listed[i] = one.describe()
-		if shows && !*listed[i].Annotations.ReadOnlyHint {
+	showsApp := h.showsApps(client)
+	listed := make([]mcp.Tool, len(tools))
+	for i, tool := range tools {
+		listed[i] = tool.describe()
+		if showsApp && !*listed[i].Annotations.ReadOnlyHint {
 			listed[i].Meta = mcp.NewMetaFromMap(map[string]any{"ui": map[string]any{"resourceUri": appURI}})
 		}
 	}
@@ -328,16 +328,16 @@ func (h handler) listTools(all []offered, client *transport.Peer) []mcp.Tool {
 
 // callTool calls a tool by its name.
 func callTool(
-	ctx context.Context, all []offered, client *transport.Peer, req mcp.CallToolRequest,
+	ctx context.Context, tools []tool, client *transport.Peer, req mcp.CallToolRequest,
 ) (*mcp.CallToolResult, error) {
-	for i := range all {
-		if all[i].name == req.Params.Name {
-			return all[i].call(ctx, client, req)
+	for i := range tools {
+		if tools[i].name == req.Params.Name {
+			return tools[i].call(ctx, client, req)
 		}
 	}
 	var names []string
-	for i := range all {
-		names = append(names, all[i].name)
+	for i := range tools {
+		names = append(names, tools[i].name)
 	}
 	return nil, &transport.Error{Code: mcp.INVALID_PARAMS, Text: fmt.Sprintf(
 		"unknown tool %q; the tools are %s; a command such as daily:read goes into the parameter command",
@@ -363,6 +363,6 @@ func ToolsetNames() []string {
 	return append(names, setAll)
 }
 
-func (h handler) wants(toolset string) bool {
+func (h handler) hasToolset(toolset string) bool {
 	return slices.Contains(h.Toolsets, toolset) || slices.Contains(h.Toolsets, setAll)
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// tool returns the definition of obsidianCli under the current policy: the enabled commands with their parameters,
+// cliTool returns the definition of obsidianCli under the current policy: the enabled commands with their parameters,
 // and hints for the worst of them.
-func tool(view toolView) mcp.Tool {
+func cliTool(view toolView) mcp.Tool {
 	// Use only features that every client supports: no $ref, no union at the root, and additionalProperties in every
 	// object of the input.
 	names := make([]string, len(view.enabled))
@@ -30,7 +30,7 @@ func tool(view toolView) mcp.Tool {
 			"additionalProperties": map[string]any{"type": []string{"string", "number", "boolean", "null"}},
 		},
 	}
-	for _, a := range paging {
+	for _, a := range pagingArguments {
 		properties[a.Name] = a.schema()
 	}
 	if len(names) == 0 { // some clients reject an enum without values
@@ -39,7 +39,7 @@ func tool(view toolView) mcp.Tool {
 	if len(view.vaults) > 1 {
 		properties["vault"] = map[string]any{"type": "string", "enum": view.vaults, "description": "vault name"}
 	}
-	for _, a := range writing {
+	for _, a := range writeArguments {
 		if view.worst.Mutates() || a.Name == "dryRun" {
 			properties[a.Name] = a.schema()
 		}
@@ -100,7 +100,7 @@ func toolViewOf(gw *gateway.Gateway) toolView {
 	if !v.worst.Mutates() {
 		denied["allow-mutations"] = v.disabled > 0
 	}
-	for _, name := range enabling {
+	for _, name := range enablingSettings {
 		if denied[name] {
 			v.settings = append(v.settings, name)
 		}
@@ -108,8 +108,8 @@ func toolViewOf(gw *gateway.Gateway) toolView {
 	return v
 }
 
-// enabling lists the settings that enable commands, in the order of how many they enable.
-var enabling = [...]string{
+// enablingSettings lists the settings that enable commands, in the order of how many they enable.
+var enablingSettings = [...]string{
 	"tier",
 	"allow-mutations",
 	"allow-publish",
@@ -134,7 +134,7 @@ func describe(view toolView) string {
 		b.WriteString(" on the vault " + vault)
 	}
 	b.WriteString(`. Parameters go into params, flags as true; [x] is optional.`)
-	if slices.ContainsFunc(listing, func(c gateway.CommandListing) bool { return mark(c.Effect) != "" }) {
+	if slices.ContainsFunc(listing, func(c gateway.CommandListing) bool { return effectMark(c.Effect) != "" }) {
 		b.WriteString(" ! = write, !! = destructive.")
 	}
 	signatures := make([]string, len(listing))
@@ -142,15 +142,15 @@ func describe(view toolView) string {
 		signatures[i] = c.Signature(allowlist.BriefSignature)
 	}
 	// Abbreviating a part that occurs only once or twice would not pay for its legend.
-	short := []string{" [" + allowlist.Ellipsis + "]", "+", " " + allowlist.Ellipsis + "]", "]+"}
+	replacements := []string{" [" + allowlist.Ellipsis + "]", "+", " " + allowlist.Ellipsis + "]", "]+"}
 	for _, a := range abbreviations {
 		times := 0
 		for _, s := range signatures {
 			times += strings.Count(s, a.long)
 		}
 		if times > 2 {
-			short = append(short, a.long, a.short)
-			b.WriteString(a.says)
+			replacements = append(replacements, a.long, a.short)
+			b.WriteString(a.legend)
 		}
 	}
 	if slices.ContainsFunc(signatures, func(s string) bool { return strings.Contains(s, allowlist.Ellipsis) }) {
@@ -159,31 +159,31 @@ func describe(view toolView) string {
 	// Each command has a line of its own, except that those with the same prefix share one: the enum in the schema
 	// has their full names.
 	var lines []string
-	members := map[string]int{}
-	begun := map[string]int{}
+	prefixCount := map[string]int{}
+	lineOfPrefix := map[string]int{}
 	prefixOf := func(c gateway.CommandListing) string { return c.Name[:strings.IndexByte(c.Name, ':')+1] }
 	for _, c := range listing {
-		members[prefixOf(c)]++
+		prefixCount[prefixOf(c)]++
 	}
 	for i, c := range listing {
 		prefix := prefixOf(c)
-		at, has := begun[prefix]
+		line, isStarted := lineOfPrefix[prefix]
 		switch {
-		case prefix == "" || members[prefix] == 1:
-			lines = append(lines, mark(c.Effect)+signatures[i])
-		case has:
-			lines[at] += ", " + mark(c.Effect) + signatures[i][len(prefix):]
+		case prefix == "" || prefixCount[prefix] == 1:
+			lines = append(lines, effectMark(c.Effect)+signatures[i])
+		case isStarted:
+			lines[line] += ", " + effectMark(c.Effect) + signatures[i][len(prefix):]
 		default:
-			begun[prefix] = len(lines)
-			lines = append(lines, prefix+" "+mark(c.Effect)+signatures[i][len(prefix):])
+			lineOfPrefix[prefix] = len(lines)
+			lines = append(lines, prefix+" "+effectMark(c.Effect)+signatures[i][len(prefix):])
 		}
 	}
 	if len(lines) < len(listing) {
 		b.WriteString(" a: b, c are a:b and a:c.")
 	}
-	shortened := strings.NewReplacer(short...)
+	replacer := strings.NewReplacer(replacements...)
 	for _, line := range lines {
-		b.WriteString("\n" + shortened.Replace(line))
+		b.WriteString("\n" + replacer.Replace(line))
 	}
 	if view.disabled > 0 {
 		fmt.Fprintf(
@@ -197,14 +197,14 @@ func describe(view toolView) string {
 }
 
 // abbreviations replace parts that many signatures have in common. says is the legend.
-var abbreviations = [...]struct{ long, short, says string }{
+var abbreviations = [...]struct{ long, short, legend string }{
 	{"file= path=", "@", " @ is file= or path=."},
 	{"format=json|tsv|csv", "format=", " format= is json, tsv or csv."},
 	{"heading= block= lines=", "#", " # is heading=, block= or lines=."},
 }
 
-// mark returns the mark in a description of a command that writes or is destructive, "" for others.
-func mark(e tiers.Effect) string {
+// effectMark returns the mark in a description of a command that writes or is destructive, "" for others.
+func effectMark(e tiers.Effect) string {
 	switch {
 	case e.WorseThan(tiers.Writes):
 		return "!!"

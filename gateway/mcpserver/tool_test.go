@@ -45,7 +45,7 @@ var disabledCount = regexp.MustCompile(`\d+ more are disabled`)
 // TestTheToolAsClientsSeeIt compares the whole description with a golden file.
 func TestTheToolAsClientsSeeIt(t *testing.T) {
 	for name, p := range map[string]policy.Policy{"tool-read-only": readOnly, "tool-everything": everything} {
-		got := require.Value(json.MarshalIndent(tool(toolViewOf(gatewayWith(t, p))), "", "  "))(t)
+		got := require.Value(json.MarshalIndent(cliTool(toolViewOf(gatewayWith(t, p))), "", "  "))(t)
 		got = disabledCount.ReplaceAll(got, []byte("N more are disabled"))
 		testenv.GoldenFile(t, filepath.Join("testdata", name+".json"), string(got)+"\n")
 	}
@@ -54,7 +54,7 @@ func TestTheToolAsClientsSeeIt(t *testing.T) {
 // Claude Code cuts descriptions and instructions at 4,096 characters.
 func TestDescriptionsAreNotCut(t *testing.T) {
 	const most = 4096
-	h := handler{Config: Config{Gateway: gatewayWith(t, everything), Toolsets: ToolsetNames()}, sealers: &sealers{}}
+	h := handler{Config: Config{Gateway: gatewayWith(t, everything), Toolsets: ToolsetNames()}, sealers: &lazySealer{}}
 	assert.That(t, len(instructions) < most, "the instructions have %d characters", len(instructions))
 	for _, tool := range require.Value(h.tools())(t) {
 		length := len(tool.describe().Description)
@@ -76,7 +76,7 @@ func TestTheHintsTellTheTruthAboutTheWorstOpenCall(t *testing.T) {
 		{"addresses can be opened", policy.Policy{Ceiling: tiers.V3, UI: true, Publish: true}, hints{true, false, true, true}},
 	}
 	for _, tt := range tests {
-		a := tool(toolViewOf(gatewayWith(t, tt.policy))).Annotations
+		a := cliTool(toolViewOf(gatewayWith(t, tt.policy))).Annotations
 		if a.ReadOnlyHint == nil || a.DestructiveHint == nil || a.IdempotentHint == nil || a.OpenWorldHint == nil {
 			t.Fatalf("%s: a hint is left to the client", tt.name)
 		}
@@ -93,7 +93,7 @@ func TestTheToolFitsItsBudget(t *testing.T) {
 		policy policy.Policy
 		tokens int
 	}{{"read-only", readOnly, 700}, {"everything", everything, 1750}} {
-		encoded := require.Value(json.Marshal(tool(toolViewOf(gatewayWith(t, tt.policy)))))(t)
+		encoded := require.Value(json.Marshal(cliTool(toolViewOf(gatewayWith(t, tt.policy)))))(t)
 		got := len(encoded) / 4
 		assert.That(t, got <= tt.tokens, "%s: about %d tokens, want at most %d", tt.name, got, tt.tokens)
 	}
@@ -108,7 +108,7 @@ func schema(t *testing.T, text []byte) *jsonschema.Schema {
 // an answer that does not, a failure too.
 func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 	published := schema(t, []byte(outputSchema))
-	h := handler{Config: Config{Gateway: gatewayWith(t, everything), MaxOutput: 1 << 10}, sealers: &sealers{}}
+	h := handler{Config: Config{Gateway: gatewayWith(t, everything), MaxOutput: 1 << 10}, sealers: &lazySealer{}}
 	full := gateway.Result{OK: true, Command: "read", Stdout: "x", Backend: "obsidian", Vault: "Work", Path: "a.md", Hash: "0123456789abcdef",
 		Truncated: &gateway.Truncated{ShownBytes: 1, TotalBytes: 2}, Notices: []string{"n"}}
 	answers := map[string]func() (*mcp.CallToolResult, error){
@@ -145,7 +145,7 @@ func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 // TestTheInputSchemaTakesWhatTheDecoderTakes checks both with the same
 // arguments. The decoder is stricter where JSON Schema cannot say it.
 func TestTheInputSchemaTakesWhatTheDecoderTakes(t *testing.T) {
-	published := schema(t, tool(toolViewOf(gatewayWith(t, readOnly))).RawInputSchema)
+	published := schema(t, cliTool(toolViewOf(gatewayWith(t, readOnly))).RawInputSchema)
 	for raw, want := range map[string]bool{
 		`{"command":"daily:read"}`:                                    true,
 		`{"command":"random:read","params":{"folder":"a"}}`:           true,
@@ -167,7 +167,7 @@ func TestTheInputSchemaTakesWhatTheDecoderTakes(t *testing.T) {
 
 func TestAPanicIsAnsweredWithAFixedTextAndLogged(t *testing.T) {
 	var log strings.Builder
-	broken := traced(slog.New(slog.NewTextHandler(&log, nil)), func(context.Context, *transport.Peer, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	broken := withTrace(slog.New(slog.NewTextHandler(&log, nil)), func(context.Context, *transport.Peer, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		panic(errors.New("the text of a note"))
 	})
 	result, err := broken(context.Background(), newClient(), mcp.CallToolRequest{})

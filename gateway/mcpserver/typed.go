@@ -40,8 +40,8 @@ type operation struct {
 	description string // a sentence of the description, listed if the command is enabled
 	// when lists arguments: if one of them is given, with the value is unless that is empty, this
 	// operation is selected. The operation with an empty list is the default.
-	when []string
-	is   string
+	when  []string
+	value string
 	// params lists the arguments that are passed on as command parameters.
 	params []string
 	// flagArgument is the argument whose value is the name of a command flag.
@@ -72,7 +72,7 @@ func (t *typedTool) pick(given map[string]allowlist.Value) *operation {
 			fallback = o
 		case slices.ContainsFunc(o.when, func(name string) bool {
 			value, ok := given[name]
-			return ok && (o.is == "" || value == allowlist.Text(o.is))
+			return ok && (o.value == "" || value == allowlist.Text(o.value))
 		}):
 			return o
 		}
@@ -126,7 +126,7 @@ func (t *typedTool) decode(raw json.RawMessage) (c toolCall, err *argumentError)
 	if err != nil {
 		return c, err
 	}
-	given, err := t.take(fields)
+	given, err := t.decodeOwn(fields)
 	if err != nil {
 		return c, err
 	}
@@ -136,7 +136,7 @@ func (t *typedTool) decode(raw json.RawMessage) (c toolCall, err *argumentError)
 			continue
 		}
 		for _, other := range o.when {
-			if _, ok := given[other]; ok && o.is == "" {
+			if _, ok := given[other]; ok && o.value == "" {
 				return c, wrongArgument(
 					allowlist.CodeConflict,
 					name,
@@ -145,11 +145,11 @@ func (t *typedTool) decode(raw json.RawMessage) (c toolCall, err *argumentError)
 				)
 			}
 		}
-		if o.is != "" {
+		if o.value != "" {
 			return c, wrongArgument(
 				allowlist.CodeConflict,
 				name,
-				fmt.Sprintf("cannot be combined with %s %q", o.when[0], o.is),
+				fmt.Sprintf("cannot be combined with %s %q", o.when[0], o.value),
 				"with it send "+strings.Join(o.params, ", "),
 			)
 		}
@@ -195,16 +195,16 @@ func (t *typedTool) names() []string {
 	}
 	names = append(append(names, t.paging...), "vault")
 	if t.writes {
-		for _, p := range writing {
+		for _, p := range writeArguments {
 			names = append(names, p.Name)
 		}
 	}
 	return names
 }
 
-// take removes the tool's own arguments from fields and decodes them. It omits null, and false for a
+// decodeOwn removes the tool's own arguments from fields and decodes them. It omits null, and false for a
 // flag. The allowlist checks the values further.
-func (t *typedTool) take(fields transport.Fields) (map[string]allowlist.Value, *argumentError) {
+func (t *typedTool) decodeOwn(fields transport.Fields) (map[string]allowlist.Value, *argumentError) {
 	given := map[string]allowlist.Value{}
 	total := 0
 	var wrong []*argumentError
@@ -219,8 +219,8 @@ func (t *typedTool) take(fields transport.Fields) (map[string]allowlist.Value, *
 			err = wrongArgument(badRequest, a.Name, "is missing", sendOneOf(a.Values))
 		case transport.IsNull(raw):
 		case a.Type == typeBoolean:
-			var on bool
-			if on, err = decodeBool(a.Name, raw); on {
+			var isSet bool
+			if isSet, err = decodeBool(a.Name, raw); isSet {
 				value = allowlist.Flag(true)
 			}
 		case a.Values == nil:
@@ -254,7 +254,7 @@ func (t *typedTool) take(fields transport.Fields) (map[string]allowlist.Value, *
 			given[a.Name] = value
 		}
 	}
-	return given, together(wrong)
+	return given, joinErrors(wrong)
 }
 
 func sendOneOf(values []string) string { return "send one of " + strings.Join(values, ", ") }
@@ -369,27 +369,27 @@ func (t *typedTool) schema(operations []enabledOperation, worst tiers.Effect, va
 	required := []string{}
 	for _, a := range t.args {
 		// Omit arguments and values that cannot lead to a permitted call.
-		used := false
+		isUsed := false
 		var values []string
 		for _, o := range operations {
 			switch p := o.param(a.Name); {
 			case p != nil && slices.Contains(o.params, a.Name):
-				used = true
+				isUsed = true
 				values = p.Choices
-			case o.is == "" && slices.Contains(o.when, a.Name):
-				used = true
+			case o.value == "" && slices.Contains(o.when, a.Name):
+				isUsed = true
 			}
 		}
 		for _, value := range a.Values {
 			if slices.ContainsFunc(operations, func(o enabledOperation) bool { // the value selects something enabled
-				return o.is == value && slices.Contains(o.when, a.Name) ||
+				return o.value == value && slices.Contains(o.when, a.Name) ||
 					o.flagArgument == a.Name && o.param(value) != nil
 			}) {
-				used = true
+				isUsed = true
 				values = append(values, value)
 			}
 		}
-		if !used {
+		if !isUsed {
 			continue
 		}
 		a.Values = values
@@ -401,13 +401,13 @@ func (t *typedTool) schema(operations []enabledOperation, worst tiers.Effect, va
 			required = append(required, a.Name)
 		}
 	}
-	for _, a := range paging {
+	for _, a := range pagingArguments {
 		if slices.Contains(t.paging, a.Name) {
 			properties[a.Name] = a.schema()
 		}
 	}
 	if worst.Mutates() {
-		for _, a := range writing {
+		for _, a := range writeArguments {
 			properties[a.Name] = a.schema()
 		}
 	}

@@ -282,7 +282,7 @@ func TestTypedToolsKeepToTheAllowlist(t *testing.T) {
 				assert.Equal(t, describedParam(t, a.command, name).Kind, "flag", "%s: %s is no flag of %s", tool.Name, name, a.command)
 			}
 			for _, name := range a.when {
-				if arg := tool.argNamed(name); arg == nil || a.is != "" && !slices.Contains(arg.Values, a.is) {
+				if arg := tool.argNamed(name); arg == nil || a.value != "" && !slices.Contains(arg.Values, a.value) {
 					t.Errorf("%s: nothing asks for %s by %s", tool.Name, a.command, name)
 				}
 			}
@@ -359,8 +359,8 @@ func (tool *typedTool) everyCall(t *testing.T, a *operation) (calls []map[string
 			for _, value := range arg.Values {
 				options = append(options, map[string]allowlist.Value{arg.Name: allowlist.Text(value)})
 			}
-		case a.is != "" && slices.Contains(a.when, arg.Name):
-			options = append(options, map[string]allowlist.Value{arg.Name: allowlist.Text(a.is)})
+		case a.value != "" && slices.Contains(a.when, arg.Name):
+			options = append(options, map[string]allowlist.Value{arg.Name: allowlist.Text(a.value)})
 		case slices.Contains(a.when, arg.Name):
 			options = append(options, map[string]allowlist.Value{arg.Name: allowlist.Flag(true)})
 		}

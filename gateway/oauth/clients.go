@@ -101,23 +101,23 @@ func checkRedirect(uri string) error {
 	return nil
 }
 
-// redirects reports whether uri is a redirect address of the client. The match is exact, except for the port of an
+// hasRedirect reports whether uri is a redirect address of the client. The match is exact, except for the port of an
 // address on the user's machine, which programs cannot choose (RFC 8252, section 7.3).
-func (c Client) redirects(uri string) bool {
-	asked, err := url.Parse(uri)
+func (c Client) hasRedirect(uri string) bool {
+	requested, err := url.Parse(uri)
 	if err != nil || checkRedirect(uri) != nil {
 		return false
 	}
-	return slices.ContainsFunc(c.Redirects, func(has string) bool {
-		if has == uri {
+	return slices.ContainsFunc(c.Redirects, func(own string) bool {
+		if own == uri {
 			return true
 		}
-		registered, err := url.Parse(has)
-		if err != nil || !httpguard.IsLoopback(registered) || !httpguard.IsLoopback(asked) {
+		registered, err := url.Parse(own)
+		if err != nil || !httpguard.IsLoopback(registered) || !httpguard.IsLoopback(requested) {
 			return false
 		}
-		registered.Host, asked.Host = registered.Hostname(), asked.Hostname()
-		return registered.String() == asked.String()
+		registered.Host, requested.Host = registered.Hostname(), requested.Hostname()
+		return registered.String() == requested.String()
 	})
 }
 
@@ -200,14 +200,14 @@ func (s *AuthorizationServer) clientOf(ctx context.Context, id string) (Client, 
 // publicOnly is the Control function of a dialer. It refuses addresses of this machine and its networks, because
 // whoever chooses a client id must not reach them through this server (SSRF).
 func publicOnly(_, address string, _ syscall.RawConn) error {
-	at, err := netip.ParseAddrPort(address)
+	addrPort, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return err
 	}
-	ip := at.Addr().Unmap()
+	ip := addrPort.Addr().Unmap()
 	if !ip.IsGlobalUnicast() || ip.IsPrivate() ||
 		slices.ContainsFunc(notPublic, func(p netip.Prefix) bool { return p.Contains(ip) }) ||
-		at.Port() != 443 {
+		addrPort.Port() != 443 {
 		return fmt.Errorf("%s is not a public address", address)
 	}
 	return nil
@@ -222,8 +222,8 @@ var notPublic = []netip.Prefix{
 }
 
 // decode decodes a JSON document of up to limit bytes.
-func decode(from io.Reader, limit int64, to any) error {
-	text, err := io.ReadAll(io.LimitReader(from, limit+1))
+func decode(in io.Reader, limit int64, to any) error {
+	text, err := io.ReadAll(io.LimitReader(in, limit+1))
 	if err == nil && int64(len(text)) > limit {
 		err = errors.New("too long")
 	}

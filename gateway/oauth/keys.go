@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// The keys of an issuer are fetched again after freshFor, so that withdrawn keys stop being valid,
-	// and when a token names an unknown key, but at most once per retryAfter. If the issuer does not
-	// answer, its keys remain valid for keptFor.
-	freshFor   = 10 * time.Minute
-	retryAfter = 10 * time.Second
-	keptFor    = 24 * time.Hour
+	// The keys of an issuer are fetched again after refreshInterval, so that withdrawn keys stop being valid,
+	// and when a token names an unknown key, but at most once per retryInterval. If the issuer does not
+	// answer, its keys remain valid for maxKeyAge.
+	refreshInterval = 10 * time.Minute
+	retryInterval   = 10 * time.Second
+	maxKeyAge       = 24 * time.Hour
 
-	fetchLimit = 5 * time.Second // for fetching the documents of the issuer
-	maxFetched = 1 << 20         // bytes of a document
-	maxTried   = 20              // keys to try for a token
+	fetchLimit   = 5 * time.Second // for fetching the documents of the issuer
+	maxFetched   = 1 << 20         // bytes of a document
+	maxKeysTried = 20              // keys to try for a token
 )
 
 // keys caches the public keys of an issuer or, with introspects, the URL at which it can be asked about tokens.
@@ -36,33 +36,33 @@ type keys struct {
 	client      *http.Client
 	introspects bool
 
-	mu    sync.Mutex // held while the keys are fetched, so that concurrent tokens wait for one request
-	set   jose.JSONWebKeySet
-	place string    // URL for introspection
-	read  time.Time // when fetching last succeeded, zero before
-	tried time.Time // when fetching was last tried
-	err   error     // error of the last try
+	mu       sync.Mutex // held while the keys are fetched, so that concurrent tokens wait for one request
+	set      jose.JSONWebKeySet
+	endpoint string    // URL for introspection
+	fetched  time.Time // when fetching last succeeded, zero before
+	tried    time.Time // when fetching was last tried
+	err      error     // error of the last try
 }
 
 // refresh fetches the keys or the URL of the issuer if that is due, or if enough reports that something is missing. The
 // error is an [*Unavailable]. The caller holds mu.
-func (k *keys) refresh(ctx context.Context, enough func() bool) error {
+func (k *keys) refresh(ctx context.Context, hasEnough func() bool) error {
 	now := k.now()
-	if (!enough() || now.Sub(k.read) >= freshFor) && now.Sub(k.tried) >= retryAfter {
+	if (!hasEnough() || now.Sub(k.fetched) >= refreshInterval) && now.Sub(k.tried) >= retryInterval {
 		// Others may wait for this fetch, so it must not be cancelled with the request of one client.
-		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchLimit)
+		fetchCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchLimit)
 		defer cancel()
-		set, place, err := k.fetch(limited)
+		set, endpoint, err := k.fetch(fetchCtx)
 		k.tried = now
 		k.err = err
 		if err == nil {
 			k.set = set
-			k.place = place
-			k.read = now
+			k.endpoint = endpoint
+			k.fetched = now
 		}
 	}
-	isOld := k.read.IsZero() || now.Sub(k.read) >= keptFor
-	if isOld || k.err != nil && !enough() {
+	isOld := k.fetched.IsZero() || now.Sub(k.fetched) >= maxKeyAge
+	if isOld || k.err != nil && !hasEnough() {
 		return &Unavailable{k.err}
 	}
 	return nil
@@ -70,46 +70,46 @@ func (k *keys) refresh(ctx context.Context, enough func() bool) error {
 
 // fetch fetches the metadata of the issuer, and then its keys. With introspects it returns the URL for introspection
 // instead of the keys.
-func (k *keys) fetch(ctx context.Context) (set jose.JSONWebKeySet, place string, err error) {
-	var about struct {
+func (k *keys) fetch(ctx context.Context) (set jose.JSONWebKeySet, endpoint string, err error) {
+	var metadata struct {
 		Issuer string `json:"issuer"`
 		Keys   string `json:"jwks_uri"`
 		Asks   string `json:"introspection_endpoint"`
 	}
 	for _, place := range MetadataURLs(k.issuer) {
-		if err = k.get(ctx, place, &about); err == nil {
+		if err = k.get(ctx, place, &metadata); err == nil {
 			break
 		}
 	}
 	name := "jwks_uri"
-	place = about.Keys
+	endpoint = metadata.Keys
 	if k.introspects {
 		name = "introspection_endpoint"
-		place = about.Asks
+		endpoint = metadata.Asks
 	}
 	switch {
 	case err != nil:
 		return set, "", err
-	case about.Issuer != k.issuer: // required by RFC 8414, section 3.3
-		return set, "", fmt.Errorf("its metadata is of the issuer %q", about.Issuer)
+	case metadata.Issuer != k.issuer: // required by RFC 8414, section 3.3
+		return set, "", fmt.Errorf("its metadata is of the issuer %q", metadata.Issuer)
 	}
-	if err := httpguard.CheckURL(place); err != nil {
+	if err := httpguard.CheckURL(endpoint); err != nil {
 		return set, "", fmt.Errorf("%s %w", name, err)
 	}
 	if k.introspects {
-		return set, place, nil
+		return set, endpoint, nil
 	}
 	var raw struct{ Keys []json.RawMessage }
-	if err := k.get(ctx, place, &raw); err != nil {
+	if err := k.get(ctx, endpoint, &raw); err != nil {
 		return set, "", err
 	}
-	for _, one := range raw.Keys {
+	for _, encoded := range raw.Keys {
 		var key jose.JSONWebKey
-		if key.UnmarshalJSON(one) == nil { // skip unsupported kinds of keys
+		if key.UnmarshalJSON(encoded) == nil { // skip unsupported kinds of keys
 			set.Keys = append(set.Keys, key)
 		}
 	}
-	return set, place, nil
+	return set, endpoint, nil
 }
 
 // MetadataURLs returns the URLs at which the metadata of an issuer may be: that of RFC 8414, and those of
@@ -131,8 +131,8 @@ func MetadataURLs(issuer string) []string {
 	return list
 }
 
-func (k *keys) get(ctx context.Context, place string, to any) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, place, nil)
+func (k *keys) get(ctx context.Context, address string, to any) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (k *keys) get(ctx context.Context, place string, to any) error {
 		return err
 	}
 	if err := json.Unmarshal(text, to); err != nil {
-		return fmt.Errorf("%s is not valid JSON: %w", place, err)
+		return fmt.Errorf("%s is not valid JSON: %w", address, err)
 	}
 	return nil
 }

@@ -18,11 +18,11 @@ type owner struct{ content }
 func (o owner) WebAuthnID() []byte          { return o.User }
 func (o owner) WebAuthnName() string        { return "owner" }
 func (o owner) WebAuthnDisplayName() string { return "Owner of the vault" }
-func (o owner) WebAuthnCredentials() (all []webauthn.Credential) {
+func (o owner) WebAuthnCredentials() (credentials []webauthn.Credential) {
 	for _, p := range o.Passkeys {
-		all = append(all, p.Credential)
+		credentials = append(credentials, p.Credential)
 	}
-	return all
+	return credentials
 }
 
 var errSetup = errors.New(`this link is not valid any more; "vaultwicket passkey add" prints a new one`)
@@ -30,12 +30,12 @@ var errSetup = errors.New(`this link is not valid any more; "vaultwicket passkey
 // beginSetup answers the page for adding a passkey, which sends a code of [SignInStore.NewSetup], with
 // the challenge for the new passkey.
 func (s *AuthorizationServer) beginSetup(r *http.Request) (any, error) {
-	var a asked
+	var a pageRequest
 	if err := decode(r.Body, maxBody, &a); err != nil {
 		return nil, err
 	}
 	c, err := s.store.read()
-	isSetup := c.Setup != "" && c.Setup == hashed(a.Code)
+	isSetup := c.Setup != "" && c.Setup == hashOf(a.Code)
 	if err != nil || !isSetup || !s.Now().Before(c.SetupEnd) {
 		return nil, errSetup
 	}
@@ -50,13 +50,13 @@ func (s *AuthorizationServer) beginSetup(r *http.Request) (any, error) {
 		return nil, err
 	}
 	return map[string]any{
-		"ticket":  s.give(ticket{session: *session, setup: hashed(a.Code), payer: payerOf(r)}),
+		"ticket":  s.storeTicket(ticket{session: *session, setup: hashOf(a.Code), payer: payerOf(r)}),
 		"options": options.Response,
 	}, nil
 }
 
 func (s *AuthorizationServer) finishSetup(r *http.Request) (any, error) {
-	t, a, err := s.take(r)
+	t, a, err := s.takeTicket(r)
 	if err != nil || t.setup == "" {
 		return nil, cmp.Or(err, errTicket)
 	}
@@ -96,7 +96,7 @@ func (s *AuthorizationServer) begin(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"ticket": s.give(ticket{session: *session, payer: payerOf(r)}), "options": options.Response}, nil
+	return map[string]any{"ticket": s.storeTicket(ticket{session: *session, payer: payerOf(r)}), "options": options.Response}, nil
 }
 
 var errPasskey = errors.New("this passkey is not the owner's")
@@ -104,7 +104,7 @@ var errPasskey = errors.New("this passkey is not the owner's")
 // finish signs the owner in, and answers with the request of a client or with a question. The client is
 // looked up only after that, so that nobody else can make this server fetch a URL.
 func (s *AuthorizationServer) finish(r *http.Request) (any, error) {
-	t, a, err := s.take(r)
+	t, a, err := s.takeTicket(r)
 	if err != nil || t.session.Challenge == "" || t.setup != "" {
 		return nil, cmp.Or(err, errTicket)
 	}
@@ -137,7 +137,7 @@ func (s *AuthorizationServer) finish(r *http.Request) (any, error) {
 		if html == "" {
 			return nil, errors.New("this question does not wait any more")
 		}
-		return map[string]string{"ticket": s.give(ticket{answer: answer}), "html": html}, nil
+		return map[string]string{"ticket": s.storeTicket(ticket{answer: answer}), "html": html}, nil
 	}
-	return s.wanted(r.Context(), a.Query)
+	return s.authorize(r.Context(), a.Query)
 }

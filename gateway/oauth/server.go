@@ -175,7 +175,7 @@ func NewServer(c ServerConfig) (*AuthorizationServer, error) {
 	)
 	manager.SetValidateURIHandler(
 		func(string, string) error { return nil },
-	) // checked in wanted, against the addresses of the client
+	) // checked in authorize, against the addresses of the client
 	manager.MapAuthorizeGenerate(s.tokens)
 	manager.MapAccessGenerate(accessTokens{})
 	manager.MapTokenStorage(s.tokens)
@@ -213,13 +213,13 @@ func (s *AuthorizationServer) Holder(token string) (h Holder) {
 		return h
 	}
 	s.tokens.mu.Lock()
-	known, found := s.tokens.access[sha256.Sum256([]byte(token))]
+	issued, found := s.tokens.access[sha256.Sum256([]byte(token))]
 	s.tokens.mu.Unlock()
-	if !found || !s.tokens.now().Before(known.until) {
+	if !found || !s.tokens.now().Before(issued.until) {
 		return h
 	}
 	for _, g := range s.tokens.current().Grants {
-		if g.ID == known.grant && s.counts(g.Agent, g.Generation) {
+		if g.ID == issued.grant && s.counts(g.Agent, g.Generation) {
 			return Holder{
 				g.Agent,
 				strings.Fields(g.Scope),
@@ -254,15 +254,15 @@ func (s *AuthorizationServer) ServeHTTP(w http.ResponseWriter, r *http.Request) 
 		_, _ = w.Write(text) // the client may have gone
 		return
 	}
-	requests := map[string]func(*http.Request) (any, error){ // of the pages
+	pageHandlers := map[string]func(*http.Request) (any, error){ // of the pages
 		base + "setup/begin":  s.beginSetup,
 		base + "setup/finish": s.finishSetup,
 		base + "begin":        s.begin,
 		base + "finish":       s.finish,
 		base + "decide":       s.decide,
 	}
-	do := requests[r.URL.Path]
-	isEndpoint := do != nil || r.URL.Path == base+"token" || r.URL.Path == base+"register"
+	handle := pageHandlers[r.URL.Path]
+	isEndpoint := handle != nil || r.URL.Path == base+"token" || r.URL.Path == base+"register"
 	switch {
 	case r.URL.Path == metadataPath && r.Method == http.MethodGet:
 		reply(w, http.StatusOK, s.metadata())
@@ -281,7 +281,7 @@ func (s *AuthorizationServer) ServeHTTP(w http.ResponseWriter, r *http.Request) 
 	case !slices.Equal(r.Header["Origin"], []string{s.origin}) || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json"):
 		reply(w, http.StatusForbidden, map[string]string{"error": "only the pages of this server may send this"})
 	default:
-		answer, err := do(r)
+		answer, err := handle(r)
 		if err != nil {
 			s.Log.Info("sign-in: " + err.Error())
 			reply(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
@@ -362,8 +362,8 @@ func reply(w http.ResponseWriter, status int, answer any) {
 	_, _ = w.Write(text) // the client may have gone
 }
 
-// asked is the body of the requests that the pages send.
-type asked struct {
+// pageRequest is the body of the requests that the pages send.
+type pageRequest struct {
 	Ticket     string          `json:"ticket"`
 	Code       string          `json:"code"`
 	Credential json.RawMessage `json:"credential"`
@@ -374,8 +374,8 @@ type asked struct {
 	Allow      bool            `json:"allow"`
 }
 
-// give stores a ticket and returns its name. At the limit it evicts a challenge.
-func (s *AuthorizationServer) give(t ticket) string {
+// storeTicket stores a ticket and returns its name. At the limit it evicts a challenge.
+func (s *AuthorizationServer) storeTicket(t ticket) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.Now()
@@ -399,22 +399,22 @@ func (s *AuthorizationServer) give(t ticket) string {
 // evictChallenge drops the oldest challenge of the address that has the most. It never drops tickets of
 // the owner.
 func (s *AuthorizationServer) evictChallenge(challenges map[shares.Payer]int) {
-	out := ""
+	oldest := ""
 	for name, old := range s.tickets {
-		known := s.tickets[out]
-		isFirst := out == "" || challenges[old.payer] > challenges[known.payer] ||
-			challenges[old.payer] == challenges[known.payer] && old.until.Before(known.until)
-		if old.isChallenge() && isFirst {
-			out = name
+		current := s.tickets[oldest]
+		goesFirst := oldest == "" || challenges[old.payer] > challenges[current.payer] ||
+			challenges[old.payer] == challenges[current.payer] && old.until.Before(current.until)
+		if old.isChallenge() && goesFirst {
+			oldest = name
 		}
 	}
-	delete(s.tickets, out)
+	delete(s.tickets, oldest)
 }
 
 var errTicket = errors.New("this page has expired; open it again from the client")
 
-// take decodes a request of a page, and returns the ticket that it names. A ticket can be taken once.
-func (s *AuthorizationServer) take(r *http.Request) (t ticket, a asked, err error) {
+// takeTicket decodes a request of a page, and returns the ticket that it names. A ticket can be taken once.
+func (s *AuthorizationServer) takeTicket(r *http.Request) (t ticket, a pageRequest, err error) {
 	if err := decode(r.Body, maxBody, &a); err != nil {
 		return t, a, errors.New("not a request of a page")
 	}
@@ -428,9 +428,9 @@ func (s *AuthorizationServer) take(r *http.Request) (t ticket, a asked, err erro
 	return t, a, nil
 }
 
-// wanted validates the authorization request of a client, which is the query of the page's URL. It
+// authorize validates the authorization request of a client, which is the query of the page's URL. It
 // answers with the choices for the owner, or with a redirect that reports an error to the client.
-func (s *AuthorizationServer) wanted(ctx context.Context, query string) (any, error) {
+func (s *AuthorizationServer) authorize(ctx context.Context, query string) (any, error) {
 	values, err := url.ParseQuery(strings.TrimPrefix(query, "?"))
 	if err != nil {
 		return nil, errors.New("the request of the client is not valid")
@@ -444,7 +444,7 @@ func (s *AuthorizationServer) wanted(ctx context.Context, query string) (any, er
 	if err != nil {
 		return nil, err
 	}
-	if !client.redirects(values.Get("redirect_uri")) {
+	if !client.hasRedirect(values.Get("redirect_uri")) {
 		return nil, errors.New("the client asks to return to an address that is not its own")
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"authorize?"+values.Encode(), nil)
@@ -468,36 +468,36 @@ func (s *AuthorizationServer) wanted(ctx context.Context, query string) (any, er
 	case len(scopes) == 0:
 		problem = oautherrors.ErrInvalidScope
 	}
-	back := &server.AuthorizeRequest{
+	redirect := &server.AuthorizeRequest{
 		RedirectURI:  values.Get("redirect_uri"),
 		State:        values.Get("state"),
 		ResponseType: oauth2.Code,
 	}
 	if problem != nil {
-		return s.returning(back, map[string]any{"error": problem.Error()})
+		return s.redirect(redirect, map[string]any{"error": problem.Error()})
 	}
 	agents := s.Agents()
 	if len(agents) == 0 {
 		return nil, errors.New("no agent is defined: add a table [agents.NAME] to the settings file")
 	}
-	u, _ := url.Parse(back.RedirectURI) // valid: checked by redirects
+	u, _ := url.Parse(redirect.RedirectURI) // valid: checked by hasRedirect
 	return map[string]any{
-		"ticket": s.give(
+		"ticket": s.storeTicket(
 			ticket{request: request, client: client, scopes: scopes},
 		), "client": map[string]string{"name": client.Name, "id": client.ID, "returns": cmp.Or(u.Host, u.Scheme+":")},
 		"agents": agents, "scopes": scopes,
 	}, nil
 }
 
-// returning answers with the redirect address that passes data to the client.
-func (s *AuthorizationServer) returning(request *server.AuthorizeRequest, data map[string]any) (any, error) {
+// redirect answers with the redirect address that passes data to the client.
+func (s *AuthorizationServer) redirect(request *server.AuthorizeRequest, data map[string]any) (any, error) {
 	data["iss"] = s.origin
 	location, err := s.oauth.GetRedirectURI(request, data)
 	return map[string]string{"location": location}, err
 }
 
 func (s *AuthorizationServer) decide(r *http.Request) (any, error) {
-	t, a, err := s.take(r)
+	t, a, err := s.takeTicket(r)
 	if err == nil && t.answer != nil {
 		return map[string]any{}, t.answer(a.Allow)
 	}
@@ -505,22 +505,22 @@ func (s *AuthorizationServer) decide(r *http.Request) (any, error) {
 		return nil, cmp.Or(err, errTicket)
 	}
 	if !a.Allow {
-		return s.returning(t.request, map[string]any{"error": "access_denied"})
+		return s.redirect(t.request, map[string]any{"error": "access_denied"})
 	}
-	most := slices.Index(t.scopes, a.Scope)
+	highest := slices.Index(t.scopes, a.Scope)
 	generation, counts := s.Generation(a.Agent)
-	if most < 0 || !counts || !s.Grantable(a.Agent) {
+	if highest < 0 || !counts || !s.Grantable(a.Agent) {
 		return nil, errors.New("unknown agent or scope")
 	}
 	t.request.UserID = a.Agent
-	t.request.Scope = strings.Join(t.scopes[:most+1], " ")
+	t.request.Scope = strings.Join(t.scopes[:highest+1], " ")
 	ctx := context.WithValue(r.Context(), clientKey{}, t.client)
 	info, err := s.oauth.GetAuthorizeToken(context.WithValue(ctx, generationKey{}, generation), t.request)
 	if err != nil {
-		return s.returning(t.request, map[string]any{"error": "server_error"})
+		return s.redirect(t.request, map[string]any{"error": "server_error"})
 	}
 	s.Log.Warn("a client was granted rights", "client", t.client.ID, "agent", a.Agent, "scope", t.request.Scope)
-	return s.returning(t.request, s.oauth.GetAuthorizeData(oauth2.Code, info))
+	return s.redirect(t.request, s.oauth.GetAuthorizeData(oauth2.Code, info))
 }
 
 // token answers clients that exchange a code or a refresh token for an access token.
@@ -552,21 +552,21 @@ func (s *AuthorizationServer) token(w http.ResponseWriter, r *http.Request) {
 	found := false
 	if form.Get("grant_type") == "refresh_token" {
 		id := grantOf(form.Get("refresh_token"))
-		all := s.tokens.current().Grants
-		if i := slices.IndexFunc(all, func(g Grant) bool { return g.ID == id }); i >= 0 {
-			client = all[i].Client
-			scope = all[i].Scope
+		grants := s.tokens.current().Grants
+		if i := slices.IndexFunc(grants, func(g Grant) bool { return g.ID == id }); i >= 0 {
+			client = grants[i].Client
+			scope = grants[i].Scope
 			found = true
-			agent = all[i].Agent
-			generation = all[i].Generation
+			agent = grants[i].Agent
+			generation = grants[i].Generation
 		}
 	} else {
 		s.tokens.mu.Lock()
-		if known := s.tokens.codes[hashed(form.Get("code"))]; known != nil {
-			client = known.client
+		if code := s.tokens.codes[hashOf(form.Get("code"))]; code != nil {
+			client = code.client
 			found = true
-			agent = known.info.GetUserID()
-			generation = known.generation
+			agent = code.info.GetUserID()
+			generation = code.generation
 		}
 		s.tokens.mu.Unlock()
 	}

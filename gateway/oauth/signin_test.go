@@ -398,7 +398,7 @@ func TestNoOtherWayToAToken(t *testing.T) {
 		}
 	}
 	// Passkeys.
-	for what, code := range map[string]string{"no code": "", "a wrong code": "ABCDEFGH", "the hash of nothing": hashed("")} {
+	for what, code := range map[string]string{"no code": "", "a wrong code": "ABCDEFGH", "the hash of nothing": hashOf("")} {
 		status, answer := s.addPasskey(code)
 		refused(what, status, answer, "not valid any more")
 	}
@@ -742,7 +742,7 @@ func TestAddressesOfAClient(t *testing.T) {
 		"https://127.0.0.1/cb": false, "http://localhost.evil.example:1/cb": false, "cursor://evil/cb": false,
 		"https://client.example:444/cb": false, "http://[::1]:1/cb": false,
 	} {
-		assert.Equal(t, c.redirects(uri), want, "%s", uri)
+		assert.Equal(t, c.hasRedirect(uri), want, "%s", uri)
 	}
 }
 
@@ -858,9 +858,9 @@ func TestPagesAndMetadata(t *testing.T) {
 // TestOneAddressTakesOnlyWhatIsItsOwn: a flood of challenges and registrations from one address leaves those of others.
 func TestOneAddressTakesOnlyWhatIsItsOwn(t *testing.T) {
 	s := newSite(t)
-	begun := s.give(ticket{payer: shares.Network("192.0.2.2")})
+	begun := s.storeTicket(ticket{payer: shares.Network("192.0.2.2")})
 	for range 20 * maxTickets {
-		s.give(ticket{payer: shares.Network("192.0.2.1")})
+		s.storeTicket(ticket{payer: shares.Network("192.0.2.1")})
 	}
 	_, has := s.tickets[begun]
 	require.That(t, has, "%d tickets, that of another address is kept: %v", len(s.tickets), has)

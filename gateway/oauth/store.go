@@ -84,7 +84,7 @@ type content struct {
 	Grants   []Grant   `json:"grants"`
 }
 
-func hashed(secret string) string {
+func hashOf(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
 }
@@ -125,7 +125,7 @@ func (s *SignInStore) change(edit func(*content) error) error {
 func (s *SignInStore) NewSetup(now time.Time) (code string, err error) {
 	code = rand.Text()
 	return code, s.change(func(c *content) error {
-		c.Setup, c.SetupEnd = hashed(code), now.Add(setupFor)
+		c.Setup, c.SetupEnd = hashOf(code), now.Add(setupFor)
 		return nil
 	})
 }
@@ -137,19 +137,19 @@ func (s *SignInStore) List() ([]Passkey, []Grant, error) {
 }
 
 // Remove removes the passkey or the grant with an id. had reports whether there was one.
-func (s *SignInStore) Remove(id string) (had bool, err error) {
+func (s *SignInStore) Remove(id string) (isRemoved bool, err error) {
 	err = s.change(func(c *content) error {
 		before := len(c.Passkeys) + len(c.Grants)
 		c.Passkeys = slices.DeleteFunc(c.Passkeys, func(p Passkey) bool { return p.ID == id })
 		c.Grants = slices.DeleteFunc(c.Grants, func(g Grant) bool { return g.ID == id })
-		had = len(c.Passkeys)+len(c.Grants) < before
+		isRemoved = len(c.Passkeys)+len(c.Grants) < before
 		return nil
 	})
-	return had, err
+	return isRemoved, err
 }
 
 // RemoveAgent removes all grants of the rights of an agent. had reports whether there were any.
-func (s *SignInStore) RemoveAgent(agent string) (had bool, err error) {
+func (s *SignInStore) RemoveAgent(agent string) (isRemoved bool, err error) {
 	isOf := func(g Grant) bool { return g.Agent == agent }
 	c, err := s.read()
 	if err != nil || !slices.ContainsFunc(c.Grants, isOf) {
@@ -158,14 +158,14 @@ func (s *SignInStore) RemoveAgent(agent string) (had bool, err error) {
 	err = s.change(func(c *content) error {
 		before := len(c.Grants)
 		c.Grants = slices.DeleteFunc(c.Grants, isOf)
-		had = len(c.Grants) < before
+		isRemoved = len(c.Grants) < before
 		return nil
 	})
-	return had, err
+	return isRemoved, err
 }
 
-// live returns the grants that have not expired.
-func live(grants []Grant, now time.Time) []Grant {
+// unexpired returns the grants that have not expired.
+func unexpired(grants []Grant, now time.Time) []Grant {
 	return slices.DeleteFunc(slices.Clone(grants), func(g Grant) bool { return now.Sub(g.Used) >= refreshFor })
 }
 
@@ -183,11 +183,11 @@ type tokens struct {
 	store *SignInStore
 	now   func() time.Time
 
-	mu     sync.Mutex
-	codes  map[string]*code
-	access map[[sha256.Size]byte]access
-	seen   fs.FileInfo // of the file when it was last read
-	file   content     // its content then
+	mu       sync.Mutex
+	codes    map[string]*code
+	access   map[[sha256.Size]byte]access
+	fileInfo fs.FileInfo // of the file when it was last read
+	file     content     // its content then
 }
 
 // code is an authorization code, stored under its hash. If it is used twice, the grant for which it was
@@ -244,9 +244,9 @@ func (accessTokens) Token(_ context.Context, data *oauth2.GenerateBasic, _ bool)
 
 // grantOf returns the grant id in a refresh token, "" for any other text.
 func grantOf(refresh string) string {
-	rest, ours := strings.CutPrefix(refresh, refreshPrefix)
-	id, _, whole := strings.Cut(rest, ".")
-	if !ours || !whole {
+	rest, hasPrefix := strings.CutPrefix(refresh, refreshPrefix)
+	id, _, hasSecret := strings.Cut(rest, ".")
+	if !hasPrefix || !hasSecret {
 		return ""
 	}
 	return id
@@ -257,18 +257,18 @@ func grantOf(refresh string) string {
 func (t *tokens) current() content {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now, err := os.Lstat(filepath.Join(t.store.state, fileName))
+	info, err := os.Lstat(filepath.Join(t.store.state, fileName))
 	if err != nil {
-		t.seen = nil
+		t.fileInfo = nil
 		t.file = content{}
 		return t.file
 	}
-	if t.seen != nil && ownerfiles.IsUntouched(t.seen, now) {
+	if t.fileInfo != nil && ownerfiles.IsUntouched(t.fileInfo, info) {
 		return t.file
 	}
-	t.seen = now
+	t.fileInfo = info
 	t.file, _ = t.store.read()
-	t.file.Grants = live(t.file.Grants, t.now())
+	t.file.Grants = unexpired(t.file.Grants, t.now())
 	return t.file
 }
 
@@ -284,25 +284,25 @@ func (t *tokens) Create(ctx context.Context, info oauth2.TokenInfo) error {
 				delete(t.codes, key)
 			}
 		}
-		if to, ok := info.(oauth2.ExtendableTokenInfo); ok {
-			to.SetExtension(url.Values{codeField: {hashed(issued)}})
+		if extendable, ok := info.(oauth2.ExtendableTokenInfo); ok {
+			extendable.SetExtension(url.Values{codeField: {hashOf(issued)}})
 		}
 		generation, _ := ctx.Value(generationKey{}).(string)
-		t.codes[hashed(issued)] = &code{info: info, client: client, generation: generation, until: now.Add(codeFor)}
+		t.codes[hashOf(issued)] = &code{info: info, client: client, generation: generation, until: now.Add(codeFor)}
 		return nil
 	}
 	generation := "" // of a new grant
-	from, hasCode := info.(oauth2.ExtendableTokenInfo)
+	fromCode, hasCode := info.(oauth2.ExtendableTokenInfo)
 	if hasCode {
 		t.mu.Lock()
-		if known := t.codes[from.GetExtension().Get(codeField)]; known != nil {
+		if known := t.codes[fromCode.GetExtension().Get(codeField)]; known != nil {
 			generation = known.generation
 		}
 		t.mu.Unlock()
 	}
 	id := grantOf(info.GetRefresh())
 	err := t.store.change(func(c *content) error {
-		c.Grants = live(c.Grants, now)
+		c.Grants = unexpired(c.Grants, now)
 		i := slices.IndexFunc(c.Grants, func(g Grant) bool { return g.ID == id })
 		if i < 0 {
 			if len(c.Grants) >= maxGrants {
@@ -321,7 +321,7 @@ func (t *tokens) Create(ctx context.Context, info oauth2.TokenInfo) error {
 				},
 			)
 		}
-		c.Grants[i].Used, c.Grants[i].Refresh = now, hashed(info.GetRefresh())
+		c.Grants[i].Used, c.Grants[i].Refresh = now, hashOf(info.GetRefresh())
 		return nil
 	})
 	if err != nil {
@@ -330,7 +330,7 @@ func (t *tokens) Create(ctx context.Context, info oauth2.TokenInfo) error {
 	t.mu.Lock() // not during the change above: every call takes this lock to look up its token
 	defer t.mu.Unlock()
 	if hasCode {
-		if known := t.codes[from.GetExtension().Get(codeField)]; known != nil {
+		if known := t.codes[fromCode.GetExtension().Get(codeField)]; known != nil {
 			known.grant = id
 		}
 	}
@@ -347,23 +347,23 @@ func (t *tokens) Create(ctx context.Context, info oauth2.TokenInfo) error {
 // valid.
 func (t *tokens) GetByCode(_ context.Context, text string) (oauth2.TokenInfo, error) {
 	t.mu.Lock()
-	known := t.codes[hashed(text)]
-	again := false
+	used := t.codes[hashOf(text)]
+	isReused := false
 	grant := ""
-	if known != nil {
-		again = known.used
-		grant = known.grant
-		known.used = true
+	if used != nil {
+		isReused = used.used
+		grant = used.grant
+		used.used = true
 	}
 	t.mu.Unlock()
 	switch {
-	case known == nil, !t.now().Before(known.until), again && grant == "":
+	case used == nil, !t.now().Before(used.until), isReused && grant == "":
 		return nil, nil
-	case again:
+	case isReused:
 		_, err := t.store.Remove(grant)
 		return nil, err
 	}
-	return known.info, nil
+	return used.info, nil
 }
 
 // GetByRefresh returns the info of a refresh token and invalidates it. A token that was used before
@@ -371,11 +371,11 @@ func (t *tokens) GetByCode(_ context.Context, text string) (oauth2.TokenInfo, er
 func (t *tokens) GetByRefresh(_ context.Context, text string) (info oauth2.TokenInfo, err error) {
 	id := grantOf(text)
 	err = t.store.change(func(c *content) error {
-		c.Grants = live(c.Grants, t.now())
+		c.Grants = unexpired(c.Grants, t.now())
 		i := slices.IndexFunc(c.Grants, func(g Grant) bool { return g.ID == id })
 		switch {
 		case i < 0:
-		case c.Grants[i].Refresh != hashed(text):
+		case c.Grants[i].Refresh != hashOf(text):
 			c.Grants = slices.Delete(c.Grants, i, i+1)
 		default:
 			g := &c.Grants[i]

@@ -91,17 +91,17 @@ func (e *Unavailable) Unwrap() error { return e.cause }
 type Verifier struct {
 	Config
 	keys keys
-	// asks queues introspection requests for unknown tokens, which anyone can send, by network address.
-	// asksAgain queues those for tokens that were valid before, by holder, so that strangers cannot
+	// newQueue queues introspection requests for unknown tokens, which anyone can send, by network address.
+	// knownQueue queues those for tokens that were valid before, by holder, so that strangers cannot
 	// delay them.
-	asks, asksAgain *shares.Line
+	newQueue, knownQueue *shares.Line
 
 	mu       sync.Mutex
-	verified map[[sha256.Size]byte]known
+	verified map[[sha256.Size]byte]cachedToken
 }
 
-// known is a cached token, and when it must be verified again.
-type known struct {
+// cachedToken is a cached token, and when it must be verified again.
+type cachedToken struct {
 	token Token
 	until time.Time
 }
@@ -122,16 +122,16 @@ func New(c Config) (*Verifier, error) {
 		return nil, errors.New("the name of the claim is empty")
 	}
 	return &Verifier{
-		Config:    c,
-		asks:      shares.NewLine(asksAtOnce),
-		asksAgain: shares.NewLine(asksAtOnce),
+		Config:     c,
+		newQueue:   shares.NewLine(maxAsking),
+		knownQueue: shares.NewLine(maxAsking),
 		keys: keys{
 			issuer:      c.Issuer,
 			now:         c.Now,
 			client:      httpguard.Client(&http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}),
 			introspects: c.ClientID != "",
 		},
-		verified: map[[sha256.Size]byte]known{},
+		verified: map[[sha256.Size]byte]cachedToken{},
 	}, nil
 }
 
@@ -149,24 +149,24 @@ func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
 	sum := sha256.Sum256([]byte(text))
 	now := v.Now()
 	v.mu.Lock()
-	seen, found := v.verified[sum]
+	cached, isCached := v.verified[sum]
 	v.mu.Unlock()
-	if found && now.Before(seen.until) {
-		return seen.token, nil
+	if isCached && now.Before(cached.until) {
+		return cached.token, nil
 	}
 	var standard jwt.Claims
-	var all map[string]any
-	keeps := verifiedFor
+	var claims map[string]any
+	maxAge := verifiedFor
 	var err error
 	switch {
 	case !v.keys.introspects:
-		err = v.signed(ctx, text, &standard, &all)
-	case found:
-		keeps = introspectFor
-		err = v.introspected(ctx, turn{v.asksAgain, fmt.Sprintf("holder %x", seen.token.Holder)}, text, &standard, &all)
+		err = v.verifySigned(ctx, text, &standard, &claims)
+	case isCached:
+		maxAge = introspectFor
+		err = v.introspect(ctx, turn{v.knownQueue, fmt.Sprintf("holder %x", cached.token.Holder)}, text, &standard, &claims)
 	default:
-		keeps = introspectFor
-		err = v.introspected(ctx, turn{v.asks, string(shares.UnverifiedOf(ctx))}, text, &standard, &all)
+		maxAge = introspectFor
+		err = v.introspect(ctx, turn{v.newQueue, string(shares.UnverifiedOf(ctx))}, text, &standard, &claims)
 	}
 	if err == nil {
 		err = standard.ValidateWithLeeway(
@@ -176,17 +176,17 @@ func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
 		switch {
 		case err != nil:
 			err = &Invalid{strings.TrimPrefix(err.Error(), "go-jose/go-jose/jwt: ")}
-		case all["cnf"] != nil:
+		case claims["cnf"] != nil:
 			err = &Invalid{"it is bound to a key of the client (cnf), which is not supported"}
 		}
 	}
 	token := Token{}
 	if err == nil {
-		for _, claim := range slices.Concat(texts(all["scope"]), texts(all["scp"])) { // each is a text of words, or a list
+		for _, claim := range slices.Concat(texts(claims["scope"]), texts(claims["scp"])) { // each is a text of words, or a list
 			token.Scopes = append(token.Scopes, strings.Fields(claim)...)
 		}
 		identity, _ := json.Marshal([]string{standard.Issuer, standard.Subject}) // cannot fail for strings
-		token.Subjects, token.expires = texts(all[v.Claim]), standard.Expiry.Time()
+		token.Subjects, token.expires = texts(claims[v.Claim]), standard.Expiry.Time()
 		token.Issued = standard.IssuedAt.Time()
 		token.Holder = sha256.Sum256(append([]byte("oauth\x00"), identity...))
 	}
@@ -202,17 +202,17 @@ func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
 		}
 		delete(v.verified, other) // any of them: the only cost is to verify it again
 	}
-	until := now.Add(keeps)
+	until := now.Add(maxAge)
 	if token.expires.Before(until) {
 		until = token.expires
 	}
-	v.verified[sum] = known{token, until}
+	v.verified[sum] = cachedToken{token, until}
 	return token, nil
 }
 
-// signed verifies the signature of a JWT with the keys of the issuer, and decodes its claims into
-// standard and all. The error is an [*Invalid] or an [*Unavailable].
-func (v *Verifier) signed(ctx context.Context, text string, standard *jwt.Claims, all *map[string]any) error {
+// verifySigned verifies the signature of a JWT with the keys of the issuer, and decodes its claims into
+// standard and claims. The error is an [*Invalid] or an [*Unavailable].
+func (v *Verifier) verifySigned(ctx context.Context, text string, standard *jwt.Claims, claims *map[string]any) error {
 	signed, err := jwt.ParseSigned(text, algorithms)
 	if err != nil || len(signed.Headers) != 1 || strings.ContainsAny(text, "\r\n") { // the base64 decoder ignores line ends
 		return &Invalid{"it is not a signed JWT"}
@@ -241,9 +241,9 @@ func (v *Verifier) signed(ctx context.Context, text string, standard *jwt.Claims
 	if err != nil {
 		return err
 	}
-	signedBy := func(key jose.JSONWebKey) bool { return signed.Claims(key.Key, standard, all) == nil }
+	signedBy := func(key jose.JSONWebKey) bool { return signed.Claims(key.Key, standard, claims) == nil }
 	switch {
-	case !slices.ContainsFunc(found[:min(len(found), maxTried)], signedBy):
+	case !slices.ContainsFunc(found[:min(len(found), maxKeysTried)], signedBy):
 		return &Invalid{"no key of the issuer has signed it"}
 	case standard.Expiry == nil:
 		return &Invalid{"it does not expire"}
@@ -257,8 +257,8 @@ func texts(value any) (list []string) {
 	case string:
 		list = []string{v}
 	case []any:
-		for _, one := range v {
-			if text, ok := one.(string); ok {
+		for _, element := range v {
+			if text, ok := element.(string); ok {
 				list = append(list, text)
 			}
 		}
@@ -267,8 +267,8 @@ func texts(value any) (list []string) {
 }
 
 const (
-	asksAtOnce = 8       // concurrent introspection requests
-	maxOpaque  = 4 << 10 // bytes of a token for introspection
+	maxAsking = 8       // concurrent introspection requests
+	maxOpaque = 4 << 10 // bytes of a token for introspection
 )
 
 // turn selects the queue in which to wait for introspection, and as whom.
@@ -277,25 +277,25 @@ type turn struct {
 	who  string
 }
 
-// introspected asks the issuer about a token (RFC 7662), and decodes the claims into standard and all.
+// introspect asks the issuer about a token (RFC 7662), and decodes the claims into standard and claims.
 // The error is an [*Invalid] or an [*Unavailable]. Claims for the issuer and the expiry may be missing,
 // because the issuer has checked them itself; the audience is required.
-func (v *Verifier) introspected(ctx context.Context, as turn, text string, standard *jwt.Claims, all *map[string]any) error {
+func (v *Verifier) introspect(ctx context.Context, turn turn, text string, standard *jwt.Claims, claims *map[string]any) error {
 	v.keys.mu.Lock()
-	err := v.keys.refresh(ctx, func() bool { return v.keys.place != "" })
-	place := v.keys.place
+	err := v.keys.refresh(ctx, func() bool { return v.keys.endpoint != "" })
+	place := v.keys.endpoint
 	v.keys.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	limited, cancel := context.WithTimeout(ctx, fetchLimit)
+	askCtx, cancel := context.WithTimeout(ctx, fetchLimit)
 	defer cancel()
-	if _, err := as.line.Acquire(limited, as.who); err != nil {
+	if _, err := turn.line.Acquire(askCtx, turn.who); err != nil {
 		return &Unavailable{err}
 	}
-	defer as.line.Release(as.who)
+	defer turn.line.Release(turn.who)
 	r, err := http.NewRequestWithContext(
-		limited,
+		askCtx,
 		http.MethodPost,
 		place,
 		strings.NewReader(url.Values{"token": {text}, "token_type_hint": {"access_token"}}.Encode()),
@@ -307,19 +307,19 @@ func (v *Verifier) introspected(ctx context.Context, as turn, text string, stand
 	r.SetBasicAuth(url.QueryEscape(v.ClientID), url.QueryEscape(v.Secret)) // RFC 6749, section 2.3.1
 	answer, err := v.keys.do(r)
 	if err == nil {
-		err = strict.Unmarshal(answer, all)
+		err = strict.Unmarshal(answer, claims)
 	}
-	if err == nil && (*all)["active"] == true {
+	if err == nil && (*claims)["active"] == true {
 		err = strict.Unmarshal(answer, standard)
 	}
 	if err != nil {
 		return &Unavailable{err}
 	}
-	if (*all)["active"] != true {
+	if (*claims)["active"] != true {
 		return &Invalid{"the issuer says that it is not active"}
 	}
 	for name, is := range map[string]string{"token_type": "bearer", "token_use": "access_token", "typ": "bearer jwt at+jwt"} {
-		if kind, given := (*all)[name].(string); given && !slices.Contains(strings.Fields(is), strings.ToLower(kind)) {
+		if kind, given := (*claims)[name].(string); given && !slices.Contains(strings.Fields(is), strings.ToLower(kind)) {
 			return &Invalid{"it is not a bearer access token"}
 		}
 	}

@@ -32,18 +32,18 @@ const (
 // exporter sends spans to a collector. The SDK calls it from one goroutine. It logs failures itself and
 // returns no errors, because the SDK would print each of them.
 type exporter struct {
-	to      collector
-	version string
-	client  *http.Client
-	warn    *warner
-	pause   func(ctx context.Context, d time.Duration) error
-	life    context.Context
-	giveUp  context.CancelFunc // cancels life, and with it requests in progress
+	collector collector
+	version   string
+	client    *http.Client
+	warn      *warner
+	pause     func(ctx context.Context, d time.Duration) error
+	ctx       context.Context
+	giveUp    context.CancelFunc // cancels ctx, and with it requests in progress
 }
 
 func newExporter(to collector, version string, warn *warner) *exporter {
-	e := &exporter{to: to, version: version, warn: warn, pause: pause}
-	e.life, e.giveUp = context.WithCancel(context.Background())
+	e := &exporter{collector: to, version: version, warn: warn, pause: pause}
+	e.ctx, e.giveUp = context.WithCancel(context.Background())
 	e.client = &http.Client{
 		Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: dialTimeout, MaxIdleConns: 1, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true,
@@ -71,23 +71,23 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	if len(spans) == 0 {
 		return nil
 	}
-	if err := e.life.Err(); err != nil { // the SDK may call this even after Shutdown
+	if err := e.ctx.Err(); err != nil { // the SDK may call this even after Shutdown
 		e.warn.lost(len(spans), err)
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, e.to.timeout)
+	ctx, cancel := context.WithTimeout(ctx, e.collector.timeout)
 	defer cancel()
-	defer context.AfterFunc(e.life, cancel)()
-	var all []message
+	defer context.AfterFunc(e.ctx, cancel)()
+	var encoded []message
 	for _, span := range spans {
-		at := span.SpanContext()
+		spanContext := span.SpanContext()
 		parent := span.Parent()
 		flags := uint32(span.SpanContext().TraceFlags()) | flagKnowsRemote
 		if parent.IsRemote() {
 			flags |= flagRemoteContext
 		}
 		m := message{
-			"traceId": at.TraceID().String(), "spanId": at.SpanID().String(), "traceState": at.TraceState().String(),
+			"traceId": spanContext.TraceID().String(), "spanId": spanContext.SpanID().String(), "traceState": spanContext.TraceState().String(),
 			"flags": flags, "name": span.Name(), "kind": int(span.SpanKind()),
 			"startTimeUnixNano": nanoseconds(span.StartTime()), "endTimeUnixNano": nanoseconds(span.EndTime()),
 			"attributes": attributesOf(span.Attributes()),
@@ -112,21 +112,21 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 		if span.Status().Code == codes.Error {
 			m["status"] = message{"message": span.Status().Description, "code": statusCodeError}
 		}
-		all = append(all, m)
+		encoded = append(encoded, m)
 	}
-	from := spans[0] // all have the same provider and scope
+	first := spans[0] // all have the same provider and scope
 	body, err := json.Marshal(message{"resourceSpans": []message{{
-		"resource": message{"attributes": attributesOf(from.Resource().Attributes())},
+		"resource": message{"attributes": attributesOf(first.Resource().Attributes())},
 		"scopeSpans": []message{
 			{
 				"scope": message{
-					"name":    from.InstrumentationScope().Name,
-					"version": from.InstrumentationScope().Version,
+					"name":    first.InstrumentationScope().Name,
+					"version": first.InstrumentationScope().Version,
 				},
-				"spans": all,
+				"spans": encoded,
 			},
 		},
-		"schemaUrl": from.Resource().SchemaURL(),
+		"schemaUrl": first.Resource().SchemaURL(),
 	}}})
 	if err == nil {
 		err = e.deliver(ctx, body)
@@ -178,11 +178,11 @@ func (e *refusedStatus) Error() string {
 // post sends the body once. refused is the number of items that the collector permanently rejected, and
 // reason is its explanation.
 func (e *exporter) post(ctx context.Context, body []byte) (refused int, reason string, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.to.url, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.collector.url, bytes.NewReader(body))
 	if err != nil {
 		return 0, "", err
 	}
-	req.Header = e.to.headers.Clone()
+	req.Header = e.collector.headers.Clone()
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "vaultwicket/"+e.version)
 	answer, err := e.client.Do(req)
@@ -215,20 +215,20 @@ func (e *exporter) post(ctx context.Context, body []byte) (refused int, reason s
 
 // refusedPart returns the number of rejected items and the reason in the answer of a collector.
 func refusedPart(answer []byte) (refused int, reason string) {
-	var taken struct {
+	var response struct {
 		PartialSuccess struct {
 			RejectedSpans      json.RawMessage `json:"rejectedSpans"` // a number, also as a string
 			RejectedLogRecords json.RawMessage `json:"rejectedLogRecords"`
 			ErrorMessage       string          `json:"errorMessage"`
 		} `json:"partialSuccess"`
 	}
-	if json.Unmarshal(answer, &taken) != nil {
+	if json.Unmarshal(answer, &response) != nil {
 		return 0, "" // the status was that of success
 	}
 	refused, _ = strconv.Atoi(
-		string(bytes.Trim(append(taken.PartialSuccess.RejectedSpans, taken.PartialSuccess.RejectedLogRecords...), `"`)),
+		string(bytes.Trim(append(response.PartialSuccess.RejectedSpans, response.PartialSuccess.RejectedLogRecords...), `"`)),
 	)
-	if message := taken.PartialSuccess.ErrorMessage; refused > 0 || message != "" {
+	if message := response.PartialSuccess.ErrorMessage; refused > 0 || message != "" {
 		reason = "the collector does not take all: " + excerpt.Short(message)
 	}
 	return max(0, refused), reason
@@ -247,7 +247,7 @@ func nanoseconds(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10
 
 // attributesOf converts attributes to OTLP. Values other than integers and booleans become strings.
 func attributesOf(attributes []attribute.KeyValue) []message {
-	all := []message{}
+	encoded := []message{}
 	for _, a := range attributes {
 		value := textOf(a.Value.String())
 		switch a.Value.Type() {
@@ -256,25 +256,25 @@ func attributesOf(attributes []attribute.KeyValue) []message {
 		case attribute.BOOL:
 			value = message{"boolValue": a.Value.AsBool()}
 		}
-		all = append(all, message{"key": string(a.Key), "value": value})
+		encoded = append(encoded, message{"key": string(a.Key), "value": value})
 	}
-	return all
+	return encoded
 }
 
 func textOf(text string) message { return message{"stringValue": text} }
 
-// warnEvery is the minimum time between two warnings, so that a collector that is down for a day does
+// warnInterval is the minimum time between two warnings, so that a collector that is down for a day does
 // not fill the log.
-const warnEvery = time.Minute
+const warnInterval = time.Minute
 
-// warner logs that spans are lost, at most once per warnEvery.
+// warner logs that spans are lost, at most once per warnInterval.
 type warner struct {
 	log *slog.Logger
 	now func() time.Time
 
-	mu    sync.Mutex
-	last  time.Time
-	spans int // lost since the last warning
+	mu          sync.Mutex
+	lastWarning time.Time
+	spans       int // lost since the last warning
 }
 
 // lost counts lost spans, and logs a warning if one is due.
@@ -282,12 +282,12 @@ func (w *warner) lost(spans int, err error) {
 	w.mu.Lock()
 	w.spans += spans
 	now := w.now()
-	if !w.last.IsZero() && now.Sub(w.last) < warnEvery {
+	if !w.lastWarning.IsZero() && now.Sub(w.lastWarning) < warnInterval {
 		w.mu.Unlock()
 		return
 	}
 	lost := w.spans
-	w.last = now
+	w.lastWarning = now
 	w.spans = 0
 	w.mu.Unlock()
 	w.log.Warn("traces cannot be sent", "reason", err.Error(), "lostSpans", lost)
@@ -353,7 +353,7 @@ const (
 // Send sends records once. refused is how many of them the collector permanently rejected, and reason is
 // its explanation. After an error none was accepted, and another try may succeed.
 func (l *Logs) Send(ctx context.Context, records []LogRecord) (refused int, reason string, err error) {
-	var all []message
+	var encoded []message
 	for _, r := range records {
 		attributes := []message{}
 		for _, a := range r.Attributes {
@@ -369,11 +369,11 @@ func (l *Logs) Send(ctx context.Context, records []LogRecord) (refused int, reas
 			m["severityNumber"] = severityWarn
 			m["severityText"] = "WARN"
 		}
-		all = append(all, m)
+		encoded = append(encoded, m)
 	}
 	body, err := json.Marshal(message{"resourceLogs": []message{{
 		"resource":  message{"attributes": attributesOf(resourceOf(l.version).Attributes())},
-		"scopeLogs": []message{{"scope": message{"name": "vaultwicket", "version": l.version}, "logRecords": all}},
+		"scopeLogs": []message{{"scope": message{"name": "vaultwicket", "version": l.version}, "logRecords": encoded}},
 	}}})
 	if err != nil {
 		return 0, "", err

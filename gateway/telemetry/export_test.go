@@ -101,7 +101,7 @@ func TestNoAddressAndNoSecretIsInAMessage(t *testing.T) {
 	c := newCollector(t)
 	e, _, _ := exporterTo(t, c)
 	c.Close()
-	e.to.url = strings.Replace(c.URL, "http://", "http://user:s3cret@", 1) + "/s3cret?key=s3cret"
+	e.collector.url = strings.Replace(c.URL, "http://", "http://user:s3cret@", 1) + "/s3cret?key=s3cret"
 	err := e.deliver(t.Context(), nil)
 	require.That(t, err != nil, "%v", err)
 	assert.That(t, !strings.Contains(err.Error(), "s3cret"), "%v", err)

@@ -81,15 +81,15 @@ func NewMetrics(version string) *Metrics {
 
 // count increments a counter. labels are alternating names and values.
 func (m *Metrics) count(metric string, labels ...string) {
-	m.set.GetOrCreateCounter(named(metric, labels...)).Inc()
+	m.set.GetOrCreateCounter(seriesName(metric, labels...)).Inc()
 }
 
 // maxAgents bounds the agents that have a label of their own.
 const maxAgents = 100
 
-// named returns the name of a series. labels are alternating names and values; the values need no
+// seriesName returns the name of a series. labels are alternating names and values; the values need no
 // escapes.
-func named(metric string, labels ...string) string {
+func seriesName(metric string, labels ...string) string {
 	var b strings.Builder
 	b.WriteString(metric)
 	for i := 0; i < len(labels); i += 2 {
@@ -124,8 +124,8 @@ func (c *countedCall) Decided(d Decision) {
 
 // End counts the call and the findings of content rules.
 func (c *countedCall) End(end CallEnd) {
-	for _, f := range end.Found {
-		if rule, kind, _ := strings.Cut(f, " "); kind != "not-searched" {
+	for _, finding := range end.Found {
+		if rule, kind, _ := strings.Cut(finding, " "); kind != "not-searched" {
 			c.count(
 				"vaultwicket_found_total",
 				"rule",
@@ -158,14 +158,14 @@ func (c *countedCall) End(end CallEnd) {
 			c.mu.Unlock()
 			c.count("vaultwicket_agent_calls_total", "agent", agent, "outcome", end.Code)
 		}
-		duration := named(
+		duration := seriesName(
 			"vaultwicket_call_duration_seconds",
 			"backend",
 			cmp.Or(end.Backend, "none"),
 			"effect",
 			cmp.Or(end.Effect, "none"),
 		)
-		c.set.GetOrCreatePrometheusHistogramExt(duration, bounds).Update(end.Duration.Seconds())
+		c.set.GetOrCreatePrometheusHistogramExt(duration, durationBuckets).Update(end.Duration.Seconds())
 	}
 }
 
@@ -176,12 +176,12 @@ func (m *Metrics) WriteFor(w io.Writer, agent string) {
 		m.WritePrometheus(w)
 		return
 	}
-	own := named("vaultwicket_agent_calls_total", "agent", agent)
-	own = strings.TrimSuffix(own, "}") + ","
+	prefix := seriesName("vaultwicket_agent_calls_total", "agent", agent)
+	prefix = strings.TrimSuffix(prefix, "}") + ","
 	var all bytes.Buffer
 	m.set.WritePrometheus(&all)
 	for line := range strings.Lines(all.String()) {
-		if strings.HasPrefix(line, own) {
+		if strings.HasPrefix(line, prefix) {
 			_, _ = io.WriteString(w, line)
 		}
 	}
@@ -190,7 +190,7 @@ func (m *Metrics) WriteFor(w io.Writer, agent string) {
 // WritePrometheus writes all figures, including those of the Go runtime and the process, in the text
 // format of Prometheus.
 func (m *Metrics) WritePrometheus(w io.Writer) {
-	vm.WriteGaugeUint64(w, named("vaultwicket_build_info", "version", m.version, "go", runtime.Version()), 1)
+	vm.WriteGaugeUint64(w, seriesName("vaultwicket_build_info", "version", m.version, "go", runtime.Version()), 1)
 	m.set.WritePrometheus(w)
 	defer vm.WriteProcessMetrics(w)
 	s := m.sources.Load()
@@ -222,20 +222,20 @@ func (m *Metrics) WritePrometheus(w io.Writer) {
 	gauges("vaultwicket_calls_running", series{"vaultwicket_calls_running", load.Running})
 	gauges(
 		"vaultwicket_calls_waiting",
-		series{named("vaultwicket_calls_waiting", "for", "place"), load.Waiting},
-		series{named("vaultwicket_calls_waiting", "for", "app"), c.Waiting},
+		series{seriesName("vaultwicket_calls_waiting", "for", "place"), load.Waiting},
+		series{seriesName("vaultwicket_calls_waiting", "for", "app"), c.Waiting},
 	)
 	gauges(
 		"vaultwicket_children",
-		series{named("vaultwicket_children", "kind", "process"), c.Processes},
-		series{named("vaultwicket_children", "kind", "worker"), c.Workers},
+		series{seriesName("vaultwicket_children", "kind", "process"), c.Processes},
+		series{seriesName("vaultwicket_children", "kind", "worker"), c.Workers},
 	)
 	if c.WorkerMemory > 0 {
 		vm.WriteGaugeUint64(w, "vaultwicket_worker_memory_bytes", uint64(c.WorkerMemory))
 	}
 }
 
-// bounds are the upper bounds of the buckets in seconds. A resident worker answers within the first
+// durationBuckets are the upper bounds of the buckets in seconds. A resident worker answers within the first
 // ones, and the app within tens of milliseconds. A call is limited to 55 seconds, not counting the time
 // for an approval.
-var bounds = []float64{0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60}
+var durationBuckets = []float64{0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60}

@@ -110,8 +110,8 @@ func TestDurationsAreInTheBucketsOfPrometheus(t *testing.T) {
 	assert.Equal(t, h.GetSampleCount(), 6)
 	assert.That(t, h.GetSampleSum() >= 3660, "%v", h)
 	assert.That(t, h.GetSampleSum() <= 3661, "%v", h)
-	assert.Equal(t, len(h.GetBucket()), len(bounds)+1)
-	assert.That(t, slices.IsSorted(bounds[:]), "the bounds are not sorted")
+	assert.Equal(t, len(h.GetBucket()), len(durationBuckets)+1)
+	assert.That(t, slices.IsSorted(durationBuckets[:]), "the bounds are not sorted")
 }
 
 func TestWhatIsNotKnownIsLeftOut(t *testing.T) {

@@ -91,23 +91,23 @@ type CallEnd struct {
 // All returns an observer that calls each observer in list, in this order, ignoring nil. It returns nil
 // if there are none.
 func All(list ...Observer) Observer {
-	var all observers
-	for _, o := range list {
-		if o != nil {
-			all = append(all, o)
+	var active observers
+	for _, observer := range list {
+		if observer != nil {
+			active = append(active, observer)
 		}
 	}
-	if all == nil {
+	if active == nil {
 		return nil
 	}
-	return all
+	return active
 }
 
 type observers []Observer
 
-func (all observers) Begin(ctx context.Context, call CallStart) (context.Context, CallObserver) {
+func (list observers) Begin(ctx context.Context, call CallStart) (context.Context, CallObserver) {
 	var calls callObservers
-	for _, o := range all {
+	for _, o := range list {
 		var one CallObserver
 		if ctx, one = o.Begin(ctx, call); one != nil {
 			calls = append(calls, one)
@@ -121,14 +121,14 @@ func (all observers) Begin(ctx context.Context, call CallStart) (context.Context
 
 type callObservers []CallObserver
 
-func (all callObservers) Decided(d Decision) {
-	for _, o := range all {
+func (list callObservers) Decided(d Decision) {
+	for _, o := range list {
 		o.Decided(d)
 	}
 }
 
-func (all callObservers) End(end CallEnd) {
-	for _, o := range all {
+func (list callObservers) End(end CallEnd) {
+	for _, o := range list {
 		o.End(end)
 	}
 }
@@ -158,9 +158,9 @@ func KnownCommand(name string) string {
 
 // Call is an observed call. The methods of a nil Call do nothing.
 type Call struct {
-	by    CallObserver
-	begun time.Time
-	end   CallEnd
+	observer CallObserver
+	start    time.Time
+	end      CallEnd
 }
 
 // callKey is the context key of a [Call].
@@ -177,14 +177,14 @@ func Begin(
 	if observer == nil {
 		return ctx, nil
 	}
-	ctx, by := observer.Begin(
+	ctx, callObserver := observer.Begin(
 		ctx,
 		CallStart{Command: KnownCommand(command), Surface: surface, Agent: agent, Kind: kind},
 	)
-	if by == nil {
+	if callObserver == nil {
 		return ctx, nil
 	}
-	c := &Call{by: by, begun: time.Now()}
+	c := &Call{observer: callObserver, start: time.Now()}
 	return context.WithValue(ctx, callKey{}, c), c
 }
 
@@ -201,7 +201,7 @@ func (c *Call) Decided(d Decision) {
 	}
 	c.end.Decision = d.Decision
 	c.end.Rule = d.Rule
-	c.by.Decided(d)
+	c.observer.Decided(d)
 }
 
 // Found records the findings of content rules and the rules in test mode, see [CallEnd].
@@ -250,8 +250,8 @@ func (c *Call) Ended(o CallOutcome) {
 	c.end.Code = code
 	c.end.Backend = o.Backend
 	c.end.Bytes = o.Bytes
-	c.end.Duration = time.Since(c.begun)
-	c.by.End(c.end)
+	c.end.Duration = time.Since(c.start)
+	c.observer.End(c.end)
 }
 
 // LevelBug is the log level of internal errors.
@@ -387,8 +387,8 @@ func WithTrace(ctx context.Context, t Trace) context.Context {
 		return ctx
 	}
 	parts := strings.Split(t.Parent, "-")
-	isWrong := func(part string) bool { return strings.Trim(part, "0123456789abcdef") != "" }
-	if len(parts) != 4 || parts[0] != "00" || slices.ContainsFunc(parts, isWrong) {
+	isInvalid := func(part string) bool { return strings.Trim(part, "0123456789abcdef") != "" }
+	if len(parts) != 4 || parts[0] != "00" || slices.ContainsFunc(parts, isInvalid) {
 		return ctx
 	}
 	for i, length := range [...]int{2, 32, 16, 2} {
@@ -399,8 +399,8 @@ func WithTrace(ctx context.Context, t Trace) context.Context {
 	if strings.Trim(parts[1], "0") == "" || strings.Trim(parts[2], "0") == "" {
 		return ctx
 	}
-	unprintable := func(r rune) bool { return r < ' ' || r > '~' }
-	if len(t.State) > maxTraceState || strings.ContainsFunc(t.State, unprintable) {
+	isUnprintable := func(r rune) bool { return r < ' ' || r > '~' }
+	if len(t.State) > maxTraceState || strings.ContainsFunc(t.State, isUnprintable) {
 		t.State = ""
 	}
 	return context.WithValue(ctx, traceKey{}, t)

@@ -24,8 +24,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-// flushFor is how long a stopping server waits for the collector.
-const flushFor = 2 * time.Second
+// flushTimeout is how long a stopping server waits for the collector.
+const flushTimeout = 2 * time.Second
 
 // TracingConfig is the configuration of a [Tracing].
 type TracingConfig struct {
@@ -58,18 +58,18 @@ func OpenTracing(c TracingConfig) (*Tracing, error) {
 	if c.Getenv == nil {
 		return nil, nil
 	}
-	to, err := collectorIn(c.Getenv)
-	if to == nil || err != nil {
+	collector, err := collectorIn(c.Getenv)
+	if collector == nil || err != nil {
 		return nil, err
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	if to.ignored != "" {
+	if collector.ignored != "" {
 		c.Log.Warn(
 			"traces are sent as "+jsonProtocol+", not as the environment asks",
 			"variable",
-			to.ignored,
+			collector.ignored,
 			"value",
 			binaryProtocol,
 			"hint",
@@ -81,7 +81,7 @@ func OpenTracing(c TracingConfig) (*Tracing, error) {
 	// contain the configuration, including the headers for the collector.
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { warn.lost(0, err) }))
 	otel.SetLogger(logr.FromSlogHandler(sdkErrors{warn}))
-	e := newExporter(*to, c.Version, warn)
+	e := newExporter(*collector, c.Version, warn)
 	provider := sdk.NewTracerProvider(sdk.WithBatcher(e), sdk.WithResource(resourceOf(c.Version)))
 	return &Tracing{
 		provider: provider,
@@ -90,13 +90,13 @@ func OpenTracing(c TracingConfig) (*Tracing, error) {
 	}, nil
 }
 
-// Close sends the buffered spans, for at most flushFor. Calls that have not ended are not sent. Close
+// Close sends the buffered spans, for at most flushTimeout. Calls that have not ended are not sent. Close
 // may be called more than once, and on nil.
 func (t *Tracing) Close() {
 	if t == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), flushFor)
+	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancel()
 	_ = t.provider.Shutdown(ctx) // spans that it cannot send are dropped
 	t.exporter.giveUp()
@@ -121,10 +121,10 @@ const (
 // Begin starts the span of a call. Its parent is the span of its batch, or else the span that the
 // client named in its request.
 func (t *Tracing) Begin(ctx context.Context, call CallStart) (context.Context, CallObserver) {
-	if named := TraceOf(ctx); named != (Trace{}) && !trace.SpanContextFromContext(ctx).IsValid() {
+	if parent := TraceOf(ctx); parent != (Trace{}) && !trace.SpanContextFromContext(ctx).IsValid() {
 		ctx = propagation.TraceContext{}.Extract(
 			ctx,
-			propagation.MapCarrier{"traceparent": named.Parent, "tracestate": named.State},
+			propagation.MapCarrier{"traceparent": parent.Parent, "tracestate": parent.State},
 		)
 	}
 	ctx, span := t.tracer.Start(
@@ -132,7 +132,7 @@ func (t *Tracing) Begin(ctx context.Context, call CallStart) (context.Context, C
 		"call "+call.Command,
 		trace.WithSpanKind(trace.SpanKindServer),
 		trace.WithAttributes(
-			said(
+			nonEmpty(
 				commandKey.String(call.Command),
 				kindKey.String(call.Kind.String()),
 				surfaceKey.String(call.Surface),
@@ -142,41 +142,41 @@ func (t *Tracing) Begin(ctx context.Context, call CallStart) (context.Context, C
 	if !span.IsRecording() {
 		return ctx, nil
 	}
-	return ctx, traced{span}
+	return ctx, callSpan{span}
 }
 
-// traced is the span of a call.
-type traced struct{ span trace.Span }
+// callSpan is the span of a call.
+type callSpan struct{ span trace.Span }
 
 // Decided adds the decision as an event, which shows how long an approval took.
-func (t traced) Decided(d Decision) {
+func (t callSpan) Decided(d Decision) {
 	t.span.AddEvent(
 		"decision",
 		trace.WithAttributes(
-			said(decisionKey.String(d.Decision), ruleKey.String(d.Rule), outcomeKey.String(d.Code))...),
+			nonEmpty(decisionKey.String(d.Decision), ruleKey.String(d.Rule), outcomeKey.String(d.Code))...),
 	)
 }
 
 // End ends the span.
-func (t traced) End(end CallEnd) {
-	t.span.SetAttributes(said(outcomeKey.String(end.Code), decisionKey.String(end.Decision), ruleKey.String(end.Rule),
+func (t callSpan) End(end CallEnd) {
+	t.span.SetAttributes(nonEmpty(outcomeKey.String(end.Code), decisionKey.String(end.Decision), ruleKey.String(end.Rule),
 		backendKey.String(end.Backend), effectKey.String(end.Effect))...)
 	t.span.SetAttributes(bytesKey.Int(end.Bytes))
-	mark(t.span, end.Code)
+	setStatus(t.span, end.Code)
 	t.span.End()
 }
 
-// said returns the attributes without those whose text is empty.
-func said(texts ...attribute.KeyValue) []attribute.KeyValue {
+// nonEmpty returns the attributes without those whose text is empty.
+func nonEmpty(texts ...attribute.KeyValue) []attribute.KeyValue {
 	return slices.DeleteFunc(texts, func(a attribute.KeyValue) bool { return a.Value.AsString() == "" })
 }
 
 // okCode is the outcome of a call that succeeded.
 const okCode = "ok"
 
-// mark sets the status of a span to error if the code is a failure of the installation, such as a bug
+// setStatus sets the status of a span to error if the code is a failure of the installation, such as a bug
 // or a timeout. Denied calls and missing notes are not errors in this sense.
-func mark(span trace.Span, code string) {
+func setStatus(span trace.Span, code string) {
 	if code == "" || code == okCode {
 		return
 	}
@@ -203,7 +203,7 @@ func (t *Tracing) BeginRun(ctx context.Context, backend string) (end func(exitCo
 			code = okCode
 		}
 		span.SetAttributes(exitCodeKey.Int(exitCode), outcomeKey.String(code))
-		mark(span, code)
+		setStatus(span, code)
 		span.End()
 	}
 }
@@ -266,16 +266,16 @@ func collectorIn(getenv func(string) string) (*collector, error) {
 	c := &collector{timeout: defaultTimeout}
 	// The specification requires ignoring an unsupported HTTP encoding with a warning; most collectors accept
 	// both. gRPC is an error, because it uses a different address.
-	switch asked, name := get.first(tracesProtocolVariable, protocolVariable); asked {
+	switch protocol, name := get.first(tracesProtocolVariable, protocolVariable); protocol {
 	case "", jsonProtocol:
 	case binaryProtocol:
 		c.ignored = name
 	default:
 		hint := "set http/json, and the endpoint to that of OTLP over HTTP, which is mostly port 4318"
-		if near := excerpt.Nearest(asked, []string{jsonProtocol}); near != "" {
+		if near := excerpt.Nearest(protocol, []string{jsonProtocol}); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		return nil, wrongVariable(name, fmt.Sprintf("%q is not supported", excerpt.Short(asked)), hint)
+		return nil, wrongVariable(name, fmt.Sprintf("%q is not supported", excerpt.Short(protocol)), hint)
 	}
 	u, err := url.Parse(endpoint)
 	if err != nil || !isWeb(u) {
@@ -307,8 +307,8 @@ const (
 	binaryProtocol = "http/protobuf"
 )
 
-// inToken contains the characters that are valid in the name of a header.
-const inToken = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+// tokenChars contains the characters that are valid in the name of a header.
+const tokenChars = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 // headers parses the first of the variables that is set, a list such as "key=value,key2=value%202".
 func (get environment) headers(variables ...string) (http.Header, error) {
@@ -318,10 +318,10 @@ func (get environment) headers(variables ...string) (http.Header, error) {
 		if strings.TrimSpace(item) == "" {
 			continue
 		}
-		key, value, pair := strings.Cut(item, "=")
+		key, value, isPair := strings.Cut(item, "=")
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		key = strings.TrimSpace(key)
-		isKey := pair && key != "" && strings.Trim(key, inToken) == ""
+		isKey := isPair && key != "" && strings.Trim(key, tokenChars) == ""
 		isControl := func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 		if err != nil || !isKey || strings.ContainsFunc(value, isControl) {
 			return nil, wrongVariable(
@@ -338,13 +338,13 @@ func (get environment) headers(variables ...string) (http.Header, error) {
 // resourceOf describes the service, including the attributes in environment variables. The process
 // detectors of the SDK are not used, because the arguments of the process contain the vault's folder.
 func resourceOf(version string) *resource.Resource {
-	own := resource.WithAttributes(
+	service := resource.WithAttributes(
 		attribute.String("service.name", "vaultwicket"),
 		attribute.String("service.version", version),
 	)
-	found, err := resource.New(context.Background(), resource.WithTelemetrySDK(), own, resource.WithFromEnv())
+	described, err := resource.New(context.Background(), resource.WithTelemetrySDK(), service, resource.WithFromEnv())
 	if err != nil { // the variable has an invalid list of attributes; the SDK logs that
-		found, _ = resource.New(context.Background(), resource.WithTelemetrySDK(), own)
+		described, _ = resource.New(context.Background(), resource.WithTelemetrySDK(), service)
 	}
-	return found
+	return described
 }

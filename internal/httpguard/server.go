@@ -146,7 +146,7 @@ type ConnLimiter struct {
 
 	mu        sync.Mutex
 	open      []*conn // oldest first
-	idleCount uint64  // counts how often a connection became idle; orders conn.rested
+	idleCount uint64  // counts how often a connection became idle; orders conn.idleSince
 }
 
 // conn is a connection of a [ConnLimiter].
@@ -154,7 +154,7 @@ type conn struct {
 	net.Conn
 	limiter       *ConnLimiter
 	authenticated bool   // it had an authenticated request
-	idleSince     uint64 // value of limiter.rests when the connection became idle; 0 while it is in use
+	idleSince     uint64 // value of limiter.idleCount when the connection became idle; 0 while it is in use
 }
 
 // NewConnLimiter returns a listener on l with at most max open connections.

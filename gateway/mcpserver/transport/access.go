@@ -93,20 +93,20 @@ type owner [sha256.Size]byte
 // bearer checks bearer tokens. Requests with a valid token never wait for others, because wrong ones are
 // delayed only after the comparison.
 type bearer struct {
-	want     owner
+	digest   owner
 	holder   func(ctx context.Context, token string) (Holder, error) // see [HTTPConfig.HolderOf]
 	ended    func() bool                                             // see [HTTPConfig.TokenEnded]
 	resource *Resource
 	log      *slog.Logger
 
-	mu     sync.Mutex
-	turn   time.Time // when the next wrong token may be answered
-	told   time.Time // time of the last log message
-	wrongs int       // wrong tokens since then
+	mu          sync.Mutex
+	nextAnswer  time.Time // when the next wrong token may be answered
+	lastWarning time.Time // time of the last log message
+	wrongTokens int       // wrong tokens since then
 }
 
 func newBearer(token string, log *slog.Logger) *bearer {
-	return &bearer{want: sha256.Sum256([]byte(token)), log: log}
+	return &bearer{digest: sha256.Sum256([]byte(token)), log: log}
 }
 
 // admitted identifies who sent an authenticated request, and which server answers it.
@@ -125,8 +125,8 @@ func (by admitted) payer() shares.Payer {
 	return shares.Agent(ownerfiles.CallerOf(by.agent, ""))
 }
 
-// unnamed is used for an agent without a name. It is not a valid name of an agent, and "" would mean the owner.
-const unnamed = "unnamed agent"
+// unnamedAgent is used for an agent without a name. It is not a valid name of an agent, and "" would mean the owner.
+const unnamedAgent = "unnamed agent"
 
 // admit authenticates a request. If that fails, it answers the request, and ok is false. It compares digests, because a
 // comparison in constant time requires equal lengths.
@@ -152,7 +152,7 @@ func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (by admitted, ok 
 			scopes = refused.Scopes
 			text = refused.Reason
 		case err == nil && holder.Server != nil:
-			return admitted{holder.owner(sum), holder.Server, cmp.Or(holder.Agent, unnamed)}, true
+			return admitted{holder.owner(sum), holder.Server, cmp.Or(holder.Agent, unnamedAgent)}, true
 		}
 	}
 	if given && !b.delay(r.Context(), r.RemoteAddr) {
@@ -173,11 +173,11 @@ func (b *bearer) admit(w http.ResponseWriter, r *http.Request) (by admitted, ok 
 
 // isOwn reports whether sum is the digest of the token of the settings.
 func (b *bearer) isOwn(sum owner) bool {
-	return subtle.ConstantTimeCompare(sum[:], b.want[:]) == 1
+	return subtle.ConstantTimeCompare(sum[:], b.digest[:]) == 1
 }
 
 // tokenIn returns the token of a request. given is false unless the request has exactly one.
-func tokenIn(r *http.Request) (token string, given bool) {
+func tokenIn(r *http.Request) (token string, ok bool) {
 	values := r.Header["Authorization"]
 	if len(values) != 1 {
 		return "", false
@@ -187,19 +187,19 @@ func tokenIn(r *http.Request) (token string, given bool) {
 	return token, strings.EqualFold(scheme, "Bearer") && token != ""
 }
 
-// lookAgain is the time between two checks whether the token of a stream is still valid.
-const lookAgain = 500 * time.Millisecond
+// recheckInterval is the time between two checks whether the token of a stream is still valid.
+const recheckInterval = 500 * time.Millisecond
 
 // endWithToken calls end soon after the token of a request becomes invalid for its owner, unless ctx is
 // done before. It is needed for streams, which may be open for hours.
 func (b *bearer) endWithToken(ctx context.Context, r *http.Request, by owner, end func()) {
 	token, _ := tokenIn(r)
 	go func() {
-		looks := time.NewTicker(lookAgain)
-		defer looks.Stop()
-		for b.counts(ctx, token, by) {
+		ticker := time.NewTicker(recheckInterval)
+		defer ticker.Stop()
+		for b.isValid(ctx, token, by) {
 			select {
-			case <-looks.C:
+			case <-ticker.C:
 			case <-ctx.Done():
 				return
 			}
@@ -208,19 +208,19 @@ func (b *bearer) endWithToken(ctx context.Context, r *http.Request, by owner, en
 	}()
 }
 
-// counts reports whether a token still belongs to an owner and its agent still has rights. It returns
+// isValid reports whether a token still belongs to an owner and its agent still has rights. It returns
 // true as long as that cannot be determined.
-func (b *bearer) counts(ctx context.Context, token string, by owner) bool {
+func (b *bearer) isValid(ctx context.Context, token string, want owner) bool {
 	sum := owner(sha256.Sum256([]byte(token)))
 	ended := b.ended
 	if !b.isOwn(sum) {
 		holder, err := b.holder(ctx, token)
 		var refused *Refusal
-		unknown := errors.As(err, &refused) && refused.Status == http.StatusServiceUnavailable
+		isUnknown := errors.As(err, &refused) && refused.Status == http.StatusServiceUnavailable
 		switch {
-		case unknown, ctx.Err() != nil:
+		case isUnknown, ctx.Err() != nil:
 			return true
-		case err != nil, holder.Server == nil, holder.owner(sum) != by:
+		case err != nil, holder.Server == nil, holder.owner(sum) != want:
 			return false
 		}
 		ended = holder.Ended
@@ -233,22 +233,22 @@ func (b *bearer) counts(ctx context.Context, token string, by owner) bool {
 func (b *bearer) delay(ctx context.Context, remote string) bool {
 	now := time.Now()
 	b.mu.Lock()
-	b.wrongs++
-	if now.Sub(b.told) >= warnInterval {
-		b.log.Warn("invalid bearer token", "from", remote, "times", b.wrongs)
-		b.told = now
-		b.wrongs = 0
+	b.wrongTokens++
+	if now.Sub(b.lastWarning) >= warnInterval {
+		b.log.Warn("invalid bearer token", "from", remote, "times", b.wrongTokens)
+		b.lastWarning = now
+		b.wrongTokens = 0
 	}
-	if b.turn.Before(now) {
-		b.turn = now
+	if b.nextAnswer.Before(now) {
+		b.nextAnswer = now
 	}
-	full := b.turn.Sub(now) >= wrongWait
-	if !full {
-		b.turn = b.turn.Add(wrongGap)
+	isFull := b.nextAnswer.Sub(now) >= wrongWait
+	if !isFull {
+		b.nextAnswer = b.nextAnswer.Add(wrongGap)
 	}
-	wait := b.turn.Sub(now)
+	wait := b.nextAnswer.Sub(now)
 	b.mu.Unlock()
-	if full {
+	if isFull {
 		return false
 	}
 	timer := time.NewTimer(wait)
@@ -362,7 +362,7 @@ const (
 	minToken   = 43       // length of 32 bytes in base64 without padding
 	minHex     = 64       // length of 32 bytes in hexadecimal
 	maxToken   = 1 << 10  // far below the limit on the headers of a request
-	variety    = 10       // minimum number of different characters; very few random tokens have fewer
+	minVariety = 10       // minimum number of different characters; very few random tokens have fewer
 	tokenSet   = "-._~+/" // valid characters besides letters and digits (RFC 6750)
 )
 
@@ -387,24 +387,24 @@ func tokenError(path, reason, hint string, cause error) error {
 // readToken reads a token file. The error wraps fs.ErrNotExist if there is none.
 func readToken(path string) (string, error) {
 	file, err := ownerfiles.OpenLinked(path) // the file briefly has two names in makeToken
-	var unsafe *ownerfiles.Unsafe
+	var unsafeFile *ownerfiles.Unsafe
 	switch {
 	case err == nil:
-	case !errors.As(err, &unsafe):
+	case !errors.As(err, &unsafeFile):
 		return "", tokenError(path, "cannot be read", "", err)
-	case unsafe.Problem == ownerfiles.NotRegular:
-		return "", tokenError(path, unsafe.Reason(), "name the file itself, not a link to it", nil)
-	case unsafe.Problem == ownerfiles.OtherOwner:
-		return "", tokenError(path, unsafe.Reason(), "name a file of your own, or none", nil)
-	case unsafe.Problem == ownerfiles.Accessible:
+	case unsafeFile.Problem == ownerfiles.NotRegular:
+		return "", tokenError(path, unsafeFile.Reason(), "name the file itself, not a link to it", nil)
+	case unsafeFile.Problem == ownerfiles.OtherOwner:
+		return "", tokenError(path, unsafeFile.Reason(), "name a file of your own, or none", nil)
+	case unsafeFile.Problem == ownerfiles.Accessible:
 		return "", tokenError(
 			path,
-			unsafe.Reason(),
-			unsafe.Remedy()+", and make a new token: this one may be known",
+			unsafeFile.Reason(),
+			unsafeFile.Remedy()+", and make a new token: this one may be known",
 			nil,
 		)
 	default:
-		return "", tokenError(path, unsafe.Reason(), "try again", nil)
+		return "", tokenError(path, unsafeFile.Reason(), "try again", nil)
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxToken+3))
@@ -469,7 +469,7 @@ func Weakness(token string) string {
 		return fmt.Sprintf("is shorter than %d hexadecimal digits, which 32 random bytes need", minHex)
 	case len(token) > maxToken:
 		return fmt.Sprintf("is longer than %d characters", maxToken)
-	case len(different) < variety:
+	case len(different) < minVariety:
 		return "is not random"
 	}
 	return ""

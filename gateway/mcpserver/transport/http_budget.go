@@ -18,7 +18,7 @@ const (
 	// stalledAfter is how long a message may take for its next progress bytes while others need memory.
 	stalledAfter = time.Second
 	progress     = 8 << 10
-	waiting      = stalledAfter / 4 // how long a read waits for memory
+	memoryWait   = stalledAfter / 4 // how long a read waits for memory
 	// A sender always gets 1/ofNewcomer of the budget, from a reserve on top of it that is large enough for
 	// some newcomers. For a budget of 16 MiB that is 64 KiB, more than most messages need.
 	ofNewcomer = 256
@@ -43,7 +43,7 @@ type messageBudget struct {
 	freed    chan struct{} // closed and replaced when memory is released
 	bySender map[string]int64
 	byPayer  map[shares.Payer]int64
-	coming   map[*reservation]struct{}
+	incoming map[*reservation]struct{}
 }
 
 // partOfAgent is the share of the memory not used by others that one agent can have, over all its sessions. If there
@@ -52,17 +52,17 @@ var partOfAgent = shares.Part{Of: ownParts, Parts: parts}
 
 // reservation is the part of the budget that one message uses.
 type reservation struct {
-	all    *messageBudget
+	budget *messageBudget
 	sender string       // the session or the address, combined with the payer
 	payer  shares.Payer // the agent, "" if the token is not that of an agent
 	cut    func()       // interrupts reading the message
 
 	// The fields below are protected by the mutex of all.
-	size    int64
-	last    time.Time // when the last progress bytes were complete
-	since   int64     // bytes received since last
-	dropped bool
-	over    bool
+	size         int64
+	lastProgress time.Time // when the last progress bytes were complete
+	sinceLast    int64     // bytes received since last
+	isDropped    bool
+	isReleased   bool
 }
 
 // newMessageBudget returns a budget for messages of up to largest bytes. Decoded messages need several
@@ -76,7 +76,7 @@ func newMessageBudget(largest int64) *messageBudget {
 		freed:    make(chan struct{}),
 		bySender: map[string]int64{},
 		byPayer:  map[shares.Payer]int64{},
-		coming:   map[*reservation]struct{}{},
+		incoming: map[*reservation]struct{}{},
 	}
 }
 
@@ -85,23 +85,23 @@ func newMessageBudget(largest int64) *messageBudget {
 func (a *messageBudget) begin(payer shares.Payer, sender string, cut func()) *reservation {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	p := &reservation{all: a, payer: payer, sender: fmt.Sprintf("%s\x00%s", payer, sender), cut: cut, last: a.now()}
-	a.coming[p] = struct{}{}
+	p := &reservation{budget: a, payer: payer, sender: fmt.Sprintf("%s\x00%s", payer, sender), cut: cut, lastProgress: a.now()}
+	a.incoming[p] = struct{}{}
 	return p
 }
 
 // add counts n received bytes. It drops stalled messages if necessary. The error is errNoShare or
 // errMemoryFull if there is no memory, or errDropped if this message was dropped.
 func (p *reservation) add(n int64) error {
-	a := p.all
+	a := p.budget
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if p.dropped {
+	if p.isDropped {
 		return errDropped
 	}
-	if p.since += n; p.since >= progress {
-		p.last = a.now()
-		p.since = 0
+	if p.sinceLast += n; p.sinceLast >= progress {
+		p.lastProgress = a.now()
+		p.sinceLast = 0
 	}
 	for a.bySender[p.sender]+n > a.share {
 		if !a.dropStalled(func(other *reservation) bool { return other.sender == p.sender && other != p }) {
@@ -137,23 +137,23 @@ func (p *reservation) add(n int64) error {
 // awaitLarge reserves memory for a large answer: one part of the budget, or less if the sender's share
 // is smaller. It waits until there is memory. The error is that of [reservation.await].
 func (p *reservation) awaitLarge(ctx context.Context) error {
-	p.all.mu.Lock()
-	part := min(p.all.limit/parts, p.all.share-p.size)
+	p.budget.mu.Lock()
+	part := min(p.budget.limit/parts, p.budget.share-p.size)
 	if p.payer != "" { // do not wait for memory that others may hold for long, as in calls with an open question
-		own := p.all.byPayer[p.payer]
-		left := p.all.limit - (p.all.used - own)
+		own := p.budget.byPayer[p.payer]
+		left := p.budget.limit - (p.budget.used - own)
 		part = min(part, max(0, left*partOfAgent.Of/partOfAgent.Parts-p.size))
 	}
-	p.all.mu.Unlock()
+	p.budget.mu.Unlock()
 	return p.await(ctx, part)
 }
 
 // await is like add, but waits for memory until ctx is done.
 func (p *reservation) await(ctx context.Context, n int64) error {
 	for {
-		p.all.mu.Lock()
-		freed := p.all.freed
-		p.all.mu.Unlock()
+		p.budget.mu.Lock()
+		freed := p.budget.freed
+		p.budget.mu.Unlock()
 		err := p.add(n)
 		if !errors.Is(err, errNoShare) && !errors.Is(err, errMemoryFull) {
 			return err
@@ -168,51 +168,51 @@ func (p *reservation) await(ctx context.Context, n int64) error {
 
 // dropStalled drops the message that has stalled for longest, among those for which may returns true. It
 // returns false if there is none. The caller holds mu.
-func (a *messageBudget) dropStalled(may func(*reservation) bool) bool {
-	var out *reservation
-	for p := range a.coming {
-		isStalled := p.size > 0 && a.now().Sub(p.last) >= stalledAfter
-		isOldest := out == nil || p.last.Before(out.last)
-		if isStalled && isOldest && may(p) {
-			out = p
+func (a *messageBudget) dropStalled(mayDrop func(*reservation) bool) bool {
+	var oldest *reservation
+	for p := range a.incoming {
+		isStalled := p.size > 0 && a.now().Sub(p.lastProgress) >= stalledAfter
+		isOldest := oldest == nil || p.lastProgress.Before(oldest.lastProgress)
+		if isStalled && isOldest && mayDrop(p) {
+			oldest = p
 		}
 	}
-	if out == nil {
+	if oldest == nil {
 		return false
 	}
-	out.dropped = true
-	out.release()
-	out.cut()
+	oldest.isDropped = true
+	oldest.release()
+	oldest.cut()
 	return true
 }
 
 // arrived records that the message is complete, so that it can no longer be dropped.
 func (p *reservation) arrived() {
-	p.all.mu.Lock()
-	defer p.all.mu.Unlock()
-	delete(p.all.coming, p)
+	p.budget.mu.Lock()
+	defer p.budget.mu.Unlock()
+	delete(p.budget.incoming, p)
 }
 
 func (p *reservation) wasDropped() bool {
-	p.all.mu.Lock()
-	defer p.all.mu.Unlock()
-	return p.dropped
+	p.budget.mu.Lock()
+	defer p.budget.mu.Unlock()
+	return p.isDropped
 }
 
 // end returns the reservation to the budget.
 func (p *reservation) end() {
-	p.all.mu.Lock()
-	defer p.all.mu.Unlock()
+	p.budget.mu.Lock()
+	defer p.budget.mu.Unlock()
 	p.release()
 }
 
 func (p *reservation) release() {
-	a := p.all
-	delete(a.coming, p)
-	if p.over {
+	a := p.budget
+	delete(a.incoming, p)
+	if p.isReleased {
 		return
 	}
-	p.over = true
+	p.isReleased = true
 	close(a.freed)
 	a.freed = make(chan struct{})
 	a.used -= p.size
@@ -224,21 +224,21 @@ func (p *reservation) release() {
 	}
 }
 
-// counted is a reader that counts the bytes of a message in the budget. It waits briefly for memory,
+// countingReader is a reader that counts the bytes of a message in the budget. It waits briefly for memory,
 // because messages that were just answered are about to release theirs.
-type counted struct {
-	ctx  context.Context
-	from io.Reader
+type countingReader struct {
+	ctx context.Context
+	in  io.Reader
 	*reservation
 }
 
-func (c counted) Read(into []byte) (int, error) {
-	n, err := c.from.Read(into)
+func (c countingReader) Read(buf []byte) (int, error) {
+	n, err := c.in.Read(buf)
 	if n > 0 {
-		limited, cancel := context.WithTimeout(c.ctx, waiting)
+		limited, cancel := context.WithTimeout(c.ctx, memoryWait)
 		defer cancel()
-		if full := c.await(limited, int64(n)); full != nil {
-			return 0, full
+		if budgetErr := c.await(limited, int64(n)); budgetErr != nil {
+			return 0, budgetErr
 		}
 	}
 	return n, err

@@ -49,9 +49,9 @@ type handler struct {
 	budget   *messageBudget // memory of messages in progress
 	streams  *httpguard.Streams
 
-	mu      sync.Mutex
-	stopped bool
-	running sync.WaitGroup // running requests
+	mu        sync.Mutex
+	isStopped bool
+	running   sync.WaitGroup // running requests
 }
 
 // newHandler returns a handler. The config must have its defaults.
@@ -99,19 +99,19 @@ func (d *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	d.mu.Lock()
-	stopped := d.stopped
-	if !stopped {
+	isStopped := d.isStopped
+	if !isStopped {
 		d.running.Add(1)
 	}
 	d.mu.Unlock()
-	if stopped {
+	if isStopped {
 		h.Set("Connection", "close")
 		refuseBusy(w, "the server is stopping")
 		return
 	}
 	defer d.running.Done()
 	if panicked := panics.Try(func() { d.answer(w, r) }); panicked != nil {
-		d.rescue(w, panicked)
+		d.answerPanic(w, panicked)
 	}
 }
 
@@ -233,21 +233,21 @@ func refuseBusy(w http.ResponseWriter, text string) {
 	refuse(w, http.StatusServiceUnavailable, text)
 }
 
-// rescue answers a request whose handler panicked; net/http would send an empty 200. It logs the text of
+// answerPanic answers a request whose handler panicked; net/http would send an empty 200. It logs the text of
 // a runtime error, but only the type of any other value, which can contain note text.
-func (d *handler) rescue(w http.ResponseWriter, panicked *panics.Recovered) {
-	what := fmt.Sprintf("%T", panicked.Value)
-	if found, ok := panicked.Value.(runtime.Error); ok {
-		what = found.Error()
+func (d *handler) answerPanic(w http.ResponseWriter, panicked *panics.Recovered) {
+	text := fmt.Sprintf("%T", panicked.Value)
+	if err, ok := panicked.Value.(runtime.Error); ok {
+		text = err.Error()
 	}
-	d.Log.Error("a request panicked", "panic", what, "stack", string(panicked.Stack))
+	d.Log.Error("a request panicked", "panic", text, "stack", string(panicked.Stack))
 	refuse(w, http.StatusInternalServerError, "internal error")
 }
 
 // stop makes the handler refuse further requests. The channel is closed when no request is running.
 func (d *handler) stop() <-chan struct{} {
 	d.mu.Lock()
-	d.stopped = true
+	d.isStopped = true
 	d.mu.Unlock()
 	empty := make(chan struct{})
 	go func() {

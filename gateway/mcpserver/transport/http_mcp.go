@@ -23,7 +23,7 @@ import (
 const heartbeat = time.Minute
 
 // serveMCP answers an authenticated request to the MCP endpoint. own is the server of its agent.
-func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, payer shares.Payer, by owner, own *Server) {
+func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, payer shares.Payer, owner owner, server *Server) {
 	if !allowed(w, r, http.MethodPost, http.MethodGet, http.MethodDelete) {
 		return
 	}
@@ -33,10 +33,10 @@ func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, payer shares.
 			return
 		}
 	}
-	switch modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)); {
+	switch isModern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)); {
 	case r.Method == http.MethodPost:
-		d.post(w, r, payer, by, own)
-	case modern:
+		d.post(w, r, payer, owner, server)
+	case isModern:
 		w.Header().Set("Allow", http.MethodPost)
 		refuse(
 			w,
@@ -44,7 +44,7 @@ func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, payer shares.
 			"protocol "+mcp.ProtocolVersion20260728+" has no "+r.Method+"; send subscriptions/listen instead",
 		)
 	case r.Method == http.MethodDelete: // end the session and its requests
-		if x := d.session(w, r, by); x != nil {
+		if x := d.session(w, r, owner); x != nil {
 			d.sessions.finish(x)
 			d.sessions.leave(x)
 			w.WriteHeader(http.StatusOK)
@@ -53,7 +53,7 @@ func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, payer shares.
 		refuse(w, http.StatusNotAcceptable, "Accept must include "+eventStream)
 	default:
 		// Open the stream of a session, for notifications that do not belong to a request.
-		x := d.session(w, r, by)
+		x := d.session(w, r, owner)
 		if x == nil {
 			return
 		}
@@ -67,9 +67,9 @@ func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, payer shares.
 		}
 		defer done()
 		d.sessions.listen(x, cancel)
-		d.bearer.endWithToken(ctx, r, by, cancel)
+		d.bearer.endWithToken(ctx, r, owner, cancel)
 		httpguard.EndReadLimit(w)
-		changes := own.OpenStream(x.Session)
+		changes := server.OpenStream(x.Session)
 		defer changes.Close()
 		answer := &httpResponse{w: w}
 		answer.stream() // needs no lock: nobody else uses answer yet
@@ -87,12 +87,12 @@ func (d *handler) stream(w http.ResponseWriter, cancel func()) (done func(), ok 
 }
 
 // post handles a POST request, which contains a message for the server own.
-func (d *handler) post(w http.ResponseWriter, r *http.Request, payer shares.Payer, by owner, own *Server) {
+func (d *handler) post(w http.ResponseWriter, r *http.Request, payer shares.Payer, owner owner, server *Server) {
 	if !d.checkHeaders(w, r) {
 		return
 	}
 	sender := remoteHost(r) // the message counts for its session or, without one, for its address
-	if id := r.Header.Get(sessionHeader); d.sessions.has(id, by) {
+	if id := r.Header.Get(sessionHeader); d.sessions.has(id, owner) {
 		sender = id
 	}
 	p := d.budget.begin(payer, sender, func() { _ = http.NewResponseController(w).SetReadDeadline(time.Now()) })
@@ -114,35 +114,35 @@ func (d *handler) post(w http.ResponseWriter, r *http.Request, payer shares.Paye
 		w.WriteHeader(http.StatusAccepted)
 		return
 	case m.modern:
-		if code, wrong := checkModern(r.Header, m); wrong != "" {
-			replyWith(w, http.StatusBadRequest, ErrorResponse(m.ID, code, wrong))
+		if code, reason := checkModern(r.Header, m); reason != "" {
+			replyWith(w, http.StatusBadRequest, ErrorResponse(m.ID, code, reason))
 			return
 		}
 	case m.Method == string(mcp.MethodInitialize) && m.Kind == Request:
 		var err error
-		if x, err = d.sessions.begin(by, clientOf(payer, r)); err != nil {
+		if x, err = d.sessions.begin(owner, clientOf(payer, r)); err != nil {
 			refuseBusy(w, err.Error())
 			return
 		}
 	default:
-		if x = d.session(w, r, by); x == nil {
+		if x = d.session(w, r, owner); x == nil {
 			return
 		}
 	}
 	if x != nil { // a new session ends again if its client does not learn of it, see postRequest
 		defer d.sessions.leave(x)
 	}
-	if m.Kind == Request && own.Large != nil && own.Large(m.Tool, m.Arguments) {
+	if m.Kind == Request && server.Large != nil && server.Large(m.Tool, m.Arguments) {
 		if err := p.awaitLarge(r.Context()); err != nil {
 			refuseBusy(w, err.Error())
 			return
 		}
 	}
-	empty := m.Failure == nil &&
+	isEmpty := m.Failure == nil &&
 		(IsNull(m.Result) || len(bytes.Trim(m.Result, "{}"+Space)) == 0) // for example the response to a ping
 	switch {
 	case m.Kind == Request:
-		d.postRequest(w, r, by, m, x, own)
+		d.postRequest(w, r, owner, m, x, server)
 	case m.Cancels != nil:
 		x.ongoing.Range(func(key, _ any) bool { // matches one request, if the client follows the protocol
 			if request := key.(*cancellable); request.id == m.Cancels {
@@ -151,15 +151,15 @@ func (d *handler) post(w http.ResponseWriter, r *http.Request, payer shares.Paye
 			return true
 		})
 		w.WriteHeader(http.StatusAccepted)
-	case m.Kind == Response && !x.Answer(m.Message) && !empty:
+	case m.Kind == Response && !x.Answer(m.Message) && !isEmpty:
 		refuse(w, http.StatusBadRequest, "No pending sampling request found for the given request ID")
 	default:
 		w.WriteHeader(http.StatusAccepted)
 	}
 }
 
-// unanswered is the error text for a request that was ended by its session or the server.
-const unanswered = "the request was interrupted; what it has changed is unknown"
+// interruptedText is the error text for a request that was ended by its session or the server.
+const interruptedText = "the request was interrupted; what it has changed is unknown"
 
 // postRequest answers a request of a session x, or of a client without one if x is nil. The request ends
 // with the connection and with the session. The client can also cancel it (specification of 2025-11-25,
@@ -176,7 +176,7 @@ func (d *handler) postRequest(
 	defer cancel()
 	answer := &httpResponse{w: w}
 	client := &Peer{Send: answer.send}
-	opens := x != nil && m.Method == string(mcp.MethodInitialize)
+	isHandshake := x != nil && m.Method == string(mcp.MethodInitialize)
 	if x == nil {
 		client.Session = NewSession()
 		client.Caller = callerOf("token", by[:])
@@ -186,16 +186,16 @@ func (d *handler) postRequest(
 		client.Caller = x.caller
 		defer context.AfterFunc(x.ctx, cancel)()
 	}
-	if x != nil && !opens { // a handshake cannot be cancelled
+	if x != nil && !isHandshake { // a handshake cannot be cancelled
 		request := &cancellable{m.ID, func() {
-			answer.dropped.Store(true)
+			answer.isCancelled.Store(true)
 			cancel()
 		}}
 		x.ongoing.Store(request, nil)
 		defer x.ongoing.Delete(request)
 	}
-	listens := m.Method == string(mcp.MethodSubscriptionsListen)
-	if listens {
+	isSubscription := m.Method == string(mcp.MethodSubscriptionsListen)
+	if isSubscription {
 		done, ok := d.stream(w, cancel)
 		if !ok {
 			return
@@ -207,7 +207,7 @@ func (d *handler) postRequest(
 	reply, code := own.Respond(ctx, client, m.Message)
 	interrupted := ctx.Err() != nil
 	switch {
-	case !opens:
+	case !isHandshake:
 	case code == 0 && !interrupted:
 		w.Header().Set(sessionHeader, x.id)
 	default:
@@ -215,11 +215,11 @@ func (d *handler) postRequest(
 	}
 	status := http.StatusOK
 	switch {
-	case interrupted && listens:
+	case interrupted && isSubscription:
 		reply = nil
 	case interrupted:
 		status = http.StatusServiceUnavailable
-		reply = (&Error{Code: mcp.INTERNAL_ERROR, ID: m.ID, Text: unanswered}).Encode()
+		reply = (&Error{Code: mcp.INTERNAL_ERROR, ID: m.ID, Text: interruptedText}).Encode()
 	case m.modern:
 		// Protocol 2026-07-28 defines the status for the code of an error response, so that proxies see
 		// failures without reading the body. The code of a result is 0.
@@ -256,13 +256,13 @@ func remoteHost(r *http.Request) string {
 
 // session enters the session that a request names. If that fails, it answers the request and returns
 // nil.
-func (d *handler) session(w http.ResponseWriter, r *http.Request, by owner) *session {
+func (d *handler) session(w http.ResponseWriter, r *http.Request, owner owner) *session {
 	id := r.Header.Get(sessionHeader)
 	if id == "" {
 		refuse(w, http.StatusBadRequest, "the header "+sessionHeader+" is missing; send initialize first")
 		return nil
 	}
-	x := d.sessions.enter(id, by)
+	x := d.sessions.enter(id, owner)
 	if x == nil {
 		refuse(w, http.StatusNotFound, "session not found; send initialize for a new one")
 		return nil
@@ -296,12 +296,12 @@ var errAnswered = errors.New("the request has its answer")
 type httpResponse struct {
 	w http.ResponseWriter
 
-	mu        sync.Mutex
-	streaming bool // the headers of a stream were sent
-	over      bool // the answer was sent
-	failed    error
+	mu         sync.Mutex
+	streaming  bool // the headers of a stream were sent
+	isFinished bool // the answer was sent
+	writeErr   error
 
-	dropped atomic.Bool // the client cancelled the request
+	isCancelled atomic.Bool // the client cancelled the request
 }
 
 // send sends a message before the answer. It returns an error if the request is finished or the client
@@ -309,7 +309,7 @@ type httpResponse struct {
 func (r *httpResponse) send(message []byte) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.over || r.dropped.Load() {
+	if r.isFinished || r.isCancelled.Load() {
 		return errAnswered
 	}
 	return r.event(message)
@@ -336,15 +336,15 @@ func (r *httpResponse) event(message []byte) error {
 // write writes and flushes. The caller holds mu. If it fails, nobody will read the answer, and net/http
 // cancels the context of the request.
 func (r *httpResponse) write(p []byte) error {
-	if r.failed != nil {
-		return r.failed
+	if r.writeErr != nil {
+		return r.writeErr
 	}
 	httpguard.LimitWrite(r.w)
 	_, err := r.w.Write(p)
 	if err == nil {
 		err = http.NewResponseController(r.w).Flush()
 	}
-	r.failed = err
+	r.writeErr = err
 	return err
 }
 
@@ -353,9 +353,9 @@ func (r *httpResponse) write(p []byte) error {
 func (r *httpResponse) finish(status int, answer []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.over = true
+	r.isFinished = true
 	switch {
-	case r.dropped.Load():
+	case r.isCancelled.Load():
 		r.stream()
 	case !r.streaming:
 		r.w.Header().Set("Content-Type", "application/json")

@@ -50,7 +50,7 @@ func tooLarge(w http.ResponseWriter) {
 // fails, it answers the request, and ok is false.
 func readBody(w http.ResponseWriter, r *http.Request, p *reservation, limit int64) ([]byte, bool) {
 	httpguard.LimitRead(w, bodyLimit)
-	body, err := io.ReadAll(counted{r.Context(), http.MaxBytesReader(w, r.Body, limit), p})
+	body, err := io.ReadAll(countingReader{r.Context(), http.MaxBytesReader(w, r.Body, limit), p})
 	var large *http.MaxBytesError
 	switch {
 	case err == nil:
@@ -93,7 +93,7 @@ func readMessage(w http.ResponseWriter, h http.Header, body []byte) (m received,
 // checkModern checks a message of protocol 2026-07-28, whose headers must match its content (SEP-2243,
 // SEP-2575). It returns the reason for an error and its JSON-RPC code, or "". [Server] rejects unknown
 // versions and requests without capabilities.
-func checkModern(h http.Header, m received) (code int, wrong string) {
+func checkModern(h http.Header, m received) (code int, reason string) {
 	inHeader := h.Get(mcp.HeaderProtocolVersion)
 	inMeta := m.Meta.ProtocolVersion()
 	switch {

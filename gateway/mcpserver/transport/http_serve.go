@@ -163,7 +163,7 @@ func CheckTLS(c HTTPConfig) error {
 	switch {
 	case err != nil:
 		return err
-	case c.TLSCert == "" && c.TLSKey == "" && !a.private():
+	case c.TLSCert == "" && c.TLSKey == "" && !a.isPrivate():
 		return &SettingError{
 			Setting: "http",
 			Value:   c.Addr,
@@ -254,8 +254,8 @@ func ServeHTTP(ctx context.Context, c HTTPConfig, listening func(url string)) er
 
 // serve answers requests on a listener until ctx is done.
 func (d *handler) serve(ctx context.Context, g *httpguard.ConnLimiter, pair *tls.Certificate) error {
-	base, cut := context.WithCancel(context.WithoutCancel(ctx)) // requests may outlive ctx by the grace period
-	defer cut()
+	base, interrupt := context.WithCancel(context.WithoutCancel(ctx)) // requests may outlive ctx by the grace period
+	defer interrupt()
 	s := httpguard.NewServer(base, d, slog.NewLogLogger(d.Log.Handler(), slog.LevelDebug))
 	failed := make(chan error, 1)
 	var l net.Listener = g
@@ -272,10 +272,10 @@ func (d *handler) serve(ctx context.Context, g *httpguard.ConnLimiter, pair *tls
 	go func() { failed <- s.Serve(l) }()
 	select {
 	case err := <-failed: // the listener failed
-		d.close(s, g, cut)
+		d.close(s, g, interrupt)
 		return err
 	case <-ctx.Done():
-		err := d.close(s, g, cut)
+		err := d.close(s, g, interrupt)
 		<-failed
 		return err
 	}
@@ -283,17 +283,17 @@ func (d *handler) serve(ctx context.Context, g *httpguard.ConnLimiter, pair *tls
 
 // close ends, in this order: streams, which would never end by themselves, idle connections, requests
 // that are still running after the grace period, and all connections.
-func (d *handler) close(s *http.Server, g *httpguard.ConnLimiter, cut context.CancelFunc) error {
-	empty := d.stop()
+func (d *handler) close(s *http.Server, g *httpguard.ConnLimiter, interrupt context.CancelFunc) error {
+	idle := d.stop()
 	d.streams.Close()
 	g.CloseUnauthenticated()
 	grace, cancel := context.WithTimeout(context.Background(), d.Grace)
 	defer cancel()
 	err := s.Shutdown(grace)
-	cut()
+	interrupt()
 	if err != nil {
 		select {
-		case <-empty:
+		case <-idle:
 		case <-time.After(shutdownLimit):
 		}
 		err = ErrCut

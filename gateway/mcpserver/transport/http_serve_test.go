@@ -334,7 +334,7 @@ func TestABrokenListenerEndsTheServer(t *testing.T) {
 }
 
 func TestNothingIsSentAfterTheAnswer(t *testing.T) {
-	assert.ErrorIs(t, (&httpResponse{over: true}).send([]byte("{}")), errAnswered)
+	assert.ErrorIs(t, (&httpResponse{isFinished: true}).send([]byte("{}")), errAnswered)
 }
 
 func tcp(t *testing.T, address string) net.Listener {

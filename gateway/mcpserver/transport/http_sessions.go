@@ -33,10 +33,10 @@ type sessions struct {
 	opened func(*session)
 	ended  func(*session)
 
-	mu     sync.Mutex
-	byID   map[string]*session
-	rests  uint64 // counts how often a session became idle; orders session.rested
-	closed bool
+	mu        sync.Mutex
+	byID      map[string]*session
+	idleCount uint64 // counts how often a session became idle; orders session.idleSince
+	closed    bool
 }
 
 // client identifies who opened a session. It does not include the name that a client reports, which could be different
@@ -58,9 +58,9 @@ type session struct {
 	ctx context.Context // until the session ends
 	end context.CancelFunc
 
-	requests int         // number of running requests
-	timer    *time.Timer // ends the session when it has been idle for too long
-	rested   uint64      // value of sessions.rests when it became idle
+	requests  int         // number of running requests
+	timer     *time.Timer // ends the session when it has been idle for too long
+	idleSince uint64      // value of sessions.idleCount when it became idle
 	// turn counts the requests after the first. A timer that could not be stopped in time must not end the
 	// session, so it compares turn.
 	turn    int
@@ -75,32 +75,32 @@ func newSessions(max int, idle time.Duration) *sessions {
 
 // begin opens a session whose first request is running; the caller must call [sessions.leave]. The
 // error is errFull or errStopped.
-func (s *sessions) begin(by owner, from client) (*session, error) {
+func (s *sessions) begin(owner owner, client client) (*session, error) {
 	id := rand.Text()
 	x := &session{
 		Session:  NewSession(),
 		id:       id,
-		owner:    by,
-		client:   from,
+		owner:    owner,
+		client:   client,
 		caller:   callerOf("session", []byte(id)),
 		requests: 1,
 	}
 	x.ctx, x.end = context.WithCancel(context.Background())
-	out, err := s.add(x)
+	evicted, err := s.add(x)
 	if err != nil {
 		x.end()
 		return nil, err
 	}
-	if out != nil {
-		out.end()
-		s.ended(out)
+	if evicted != nil {
+		evicted.end()
+		s.ended(evicted)
 	}
 	s.opened(x)
 	return x, nil
 }
 
 // add adds a session. It returns the session that was evicted for it, nil if there is none.
-func (s *sessions) add(x *session) (out *session, err error) {
+func (s *sessions) add(x *session) (evicted *session, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -108,11 +108,11 @@ func (s *sessions) add(x *session) (out *session, err error) {
 	}
 	busy := 0
 	ofPayer := map[shares.Payer]int{x.client.payer: 1} // number of sessions per agent, including the new one
-	of := map[client]int{x.client: 1}                  // the same per client
+	ofClient := map[client]int{x.client: 1}            // the same per client
 	working := map[shares.Payer]int{}                  // number of sessions per agent that are not idle
 	for _, other := range s.byID {
 		ofPayer[other.client.payer]++
-		of[other.client]++
+		ofClient[other.client]++
 		if other.requests > 0 {
 			working[other.client.payer]++
 			working[everybody]++
@@ -131,23 +131,23 @@ func (s *sessions) add(x *session) (out *session, err error) {
 			if other.requests > 0 {
 				continue
 			}
-			goesFirst := out == nil || 0 > cmp.Or(
-				ofPayer[out.client.payer]-ofPayer[other.client.payer],
-				of[out.client]-of[other.client],
-				cmp.Compare(min(other.turn, wasUsed), min(out.turn, wasUsed)),
-				cmp.Compare(other.rested, out.rested),
+			goesFirst := evicted == nil || 0 > cmp.Or(
+				ofPayer[evicted.client.payer]-ofPayer[other.client.payer],
+				ofClient[evicted.client]-ofClient[other.client],
+				cmp.Compare(min(other.turn, wasUsed), min(evicted.turn, wasUsed)),
+				cmp.Compare(other.idleSince, evicted.idleSince),
 			)
 			if goesFirst {
-				out = other
+				evicted = other
 			}
 		}
-		if out == nil {
+		if evicted == nil {
 			return nil, errFull
 		}
-		s.drop(out)
+		s.drop(evicted)
 	}
 	s.byID[x.id] = x
-	return out, nil
+	return evicted, nil
 }
 
 // wasUsed is the minimum turn of a session that was used: its client reported that it is ready, and sent a request.
@@ -165,20 +165,20 @@ func (s *sessions) drop(x *session) {
 }
 
 // has reports whether there is a session with this id and owner.
-func (s *sessions) has(id string, by owner) bool {
+func (s *sessions) has(id string, owner owner) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x := s.byID[id]
-	return x != nil && x.owner == by
+	return x != nil && x.owner == owner
 }
 
 // enter begins a request in a session; the caller must call [sessions.leave]. It returns nil if there is
 // no such session or it belongs to another owner; the client must not learn which.
-func (s *sessions) enter(id string, by owner) *session {
+func (s *sessions) enter(id string, owner owner) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x := s.byID[id]
-	if x == nil || x.owner != by {
+	if x == nil || x.owner != owner {
 		return nil
 	}
 	x.requests++
@@ -196,8 +196,8 @@ func (s *sessions) leave(x *session) {
 	if x.requests--; x.requests > 0 || s.byID[x.id] != x {
 		return
 	}
-	s.rests++
-	x.rested = s.rests
+	s.idleCount++
+	x.idleSince = s.idleCount
 	turn := x.turn
 	x.timer = time.AfterFunc(s.idle, func() { s.expire(x, turn) })
 }
@@ -224,11 +224,11 @@ func (s *sessions) expire(x *session, turn int) {
 // client opens another, it has lost the first, so that is ended.
 func (s *sessions) listen(x *session, cancel context.CancelFunc) {
 	s.mu.Lock()
-	before := x.stream
+	previous := x.stream
 	x.stream = cancel
 	s.mu.Unlock()
-	if before != nil {
-		before()
+	if previous != nil {
+		previous()
 	}
 }
 
@@ -236,9 +236,9 @@ func (s *sessions) listen(x *session, cancel context.CancelFunc) {
 func (s *sessions) close() {
 	s.mu.Lock()
 	s.closed = true
-	all := slices.Collect(maps.Values(s.byID))
+	open := slices.Collect(maps.Values(s.byID))
 	s.mu.Unlock()
-	for _, x := range all {
+	for _, x := range open {
 		s.finish(x)
 	}
 }

@@ -249,7 +249,7 @@ func TestLargeBodiesShareTheirRoom(t *testing.T) {
 			synctest.Wait()
 			used := x.budget.budget()
 			assert.Equal(t, used, 0, "%s: %d bytes are held at the end", name, used)
-			assert.Equal(t, len(x.budget.coming), 0, "%s: %d bytes are held at the end", name, used)
+			assert.Equal(t, len(x.budget.incoming), 0, "%s: %d bytes are held at the end", name, used)
 			assert.Equal(t, len(x.budget.bySender), 0, "%s: %d bytes are held at the end", name, used)
 		}
 		id := x.session(t)

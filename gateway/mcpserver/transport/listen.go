@@ -48,7 +48,7 @@ func parseAddr(text string) (address, error) {
 				Reason:  "is not an absolute path",
 				hint:    `such as "unix:/run/user/1000/vaultwicket.sock"`,
 			}
-		case max(len(path), len(filepath.Dir(path))+whileMade) > maxSocket:
+		case max(len(path), len(filepath.Dir(path))+maxTempName) > maxSocket:
 			return address{}, &SettingError{
 				Setting: "http",
 				Value:   text,
@@ -72,8 +72,8 @@ func parseAddr(text string) (address, error) {
 	return address{network: "tcp", text: text, host: host}, nil
 }
 
-// private reports whether only this machine can reach the address.
-func (a address) private() bool {
+// isPrivate reports whether only this machine can reach the address.
+func (a address) isPrivate() bool {
 	if a.network == "unix" || strings.EqualFold(a.host, "localhost") {
 		return true
 	}
@@ -107,7 +107,7 @@ func certificate(c HTTPConfig) (*tls.Certificate, error) {
 	return &pair, nil
 }
 
-func loopback(l net.Listener) bool {
+func isLoopback(l net.Listener) bool {
 	at, ok := l.Addr().(*net.TCPAddr)
 	return ok && at.IP.IsLoopback()
 }
@@ -137,7 +137,7 @@ func listener(ctx context.Context, c HTTPConfig, a address) (net.Listener, error
 		}
 	}
 	// The hosts file can map the name localhost to any address.
-	if a.private() && !loopback(l) {
+	if a.isPrivate() && !isLoopback(l) {
 		l.Close()
 		return nil, &SettingError{
 			Setting: "http",
@@ -152,36 +152,36 @@ func listener(ctx context.Context, c HTTPConfig, a address) (net.Listener, error
 // checkPassed returns an error unless a listener is at the address a: only the address was checked, so a
 // socket that more clients can reach must not be served. shown is the address for messages.
 func checkPassed(l net.Listener, a address, shown string) error {
-	wrong := func(reason, hint string) error {
+	settingErr := func(reason, hint string) error {
 		return &SettingError{Setting: "http", Value: shown, Reason: reason, hint: hint}
 	}
-	elsewhere := wrong(
+	wrongAddress := settingErr(
 		"is not the address of the socket that was passed, "+l.Addr().String(),
 		"use the same address in the socket unit and in --http",
 	)
 	if a.network == "unix" {
 		at, ok := l.Addr().(*net.UnixAddr)
 		if !ok || at.Name != a.text {
-			return elsewhere
+			return wrongAddress
 		}
 		if info, err := os.Lstat(a.text); err != nil || info.Mode().Type() != fs.ModeSocket ||
 			info.Mode().Perm()&0o077 != 0 {
-			return wrong("can be reached by other users", "set SocketMode=0600 in the socket unit")
+			return settingErr("can be reached by other users", "set SocketMode=0600 in the socket unit")
 		}
 		return nil
 	}
 	at, ok := l.Addr().(*net.TCPAddr)
 	_, port, _ := net.SplitHostPort(a.text) // parseAddr has validated it
 	if !ok {
-		return elsewhere
+		return wrongAddress
 	}
 	isPort := port == "0" || port == strconv.Itoa(at.Port)
-	if !isPort || a.private() && !loopback(l) {
-		return elsewhere
+	if !isPort || a.isPrivate() && !isLoopback(l) {
+		return wrongAddress
 	}
 	if ip, err := netip.ParseAddr(a.host); err == nil && !ip.IsUnspecified() &&
 		ip.Unmap() != at.AddrPort().Addr().Unmap() {
-		return elsewhere
+		return wrongAddress
 	}
 	return nil
 }
@@ -190,16 +190,16 @@ const (
 	// maxSocket is the maximum length, in bytes, of the path of a socket on all supported systems.
 	maxSocket = 103
 
-	// whileMade is the maximum length of the temporary path of the socket, relative to its folder, see
+	// maxTempName is the maximum length of the temporary path of the socket, relative to its folder, see
 	// [listenSocket].
-	whileMade = len("/.vaultwicket-4294967295/s")
+	maxTempName = len("/.vaultwicket-4294967295/s")
 )
 
 // socket is a listener on a Unix socket. Close removes the path if it still belongs to this listener.
 type socket struct {
 	net.Listener
 	path string
-	own  fs.FileInfo
+	info fs.FileInfo
 }
 
 // listenSocket creates a socket that only this user can connect to. It is created in a private folder
@@ -239,7 +239,7 @@ func listenSocket(path string) (net.Listener, error) {
 			}
 		}
 	}
-	wrong := func(err error) error {
+	cannotListen := func(err error) error {
 		return &SettingError{
 			Setting: "http",
 			Value:   "unix:" + path,
@@ -250,30 +250,30 @@ func listenSocket(path string) (net.Listener, error) {
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".vaultwicket-")
 	if err != nil {
-		return nil, wrong(err)
+		return nil, cannotListen(err)
 	}
 	defer os.RemoveAll(dir)
-	made := filepath.Join(dir, "s")
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: made, Net: "unix"})
+	temporary := filepath.Join(dir, "s")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: temporary, Net: "unix"})
 	if err != nil {
-		return nil, wrong(err)
+		return nil, cannotListen(err)
 	}
 	l.SetUnlinkOnClose(false)
-	err = os.Chmod(made, 0o600)
-	own, missing := os.Lstat(made)
-	if err = cmp.Or(err, missing); err == nil {
-		err = os.Rename(made, path)
+	err = os.Chmod(temporary, 0o600)
+	own, statErr := os.Lstat(temporary)
+	if err = cmp.Or(err, statErr); err == nil {
+		err = os.Rename(temporary, path)
 	}
 	if err != nil {
 		l.Close()
-		return nil, wrong(err)
+		return nil, cannotListen(err)
 	}
 	return &socket{l, path, own}, nil
 }
 
 // Close stops listening and removes the path.
 func (s *socket) Close() error {
-	if info, err := os.Lstat(s.path); err == nil && os.SameFile(info, s.own) {
+	if info, err := os.Lstat(s.path); err == nil && os.SameFile(info, s.info) {
 		_ = os.Remove(s.path) // a leftover socket does no harm
 	}
 	return s.Listener.Close()

@@ -81,8 +81,8 @@ type Message struct {
 	Tool      string
 	Arguments json.RawMessage
 
-	params Fields
-	plain  bool // a tools/call without fields other than the ones decoded above
+	params  Fields
+	isPlain bool // a tools/call without fields other than the ones decoded above
 }
 
 // Param returns a field of the params, nil if it is missing.
@@ -140,7 +140,7 @@ func Decode(line []byte) (Message, error) {
 	err := m.readEnvelope(fields)
 	m.readMeta()
 	if m.Method == string(mcp.MethodToolsCall) && m.Kind == Request {
-		m.readCall(l.huge)
+		m.readCall(l.hasHuge)
 	}
 	if l.err != nil {
 		err = l.err
@@ -229,14 +229,14 @@ func (m *Message) readMeta() {
 
 // readCall reads the params of a tools/call, without decoding or copying the arguments. A call is plain unless it has
 // other fields, such as a task or the answer to a question, or a number that encoding/json might not decode.
-func (m *Message) readCall(huge bool) {
+func (m *Message) readCall(hasHuge bool) {
 	name := m.params.Get("name")
-	tool, named := String(name)
-	if !named && !IsNull(name) {
+	tool, hasName := String(name)
+	if !hasName && !IsNull(name) {
 		return
 	}
 	m.Tool, m.Arguments = tool, m.params.Get("arguments")
-	if !named || huge {
+	if !hasName || hasHuge {
 		return
 	}
 	for i := range m.params {
@@ -246,12 +246,12 @@ func (m *Message) readCall(huge bool) {
 			return
 		}
 	}
-	m.plain = m.Meta != nil || IsNull(m.params.Get("_meta"))
+	m.isPlain = m.Meta != nil || IsNull(m.params.Get("_meta"))
 }
 
 // call returns a tools/call as a request of mcp-go. The error is an *[Error].
 func (m *Message) call() (mcp.CallToolRequest, error) {
-	if !m.plain {
+	if !m.isPlain {
 		return decode[mcp.CallToolRequest](*m)
 	}
 	return mcp.CallToolRequest{

@@ -40,7 +40,7 @@ func TestDecodeMessage(t *testing.T) {
 		{"any case deeper down",
 			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"Name":1,"name":2}}}`,
 			Message{Kind: Request, ID: 1.0, Method: "tools/call", Tool: "t",
-				Arguments: json.RawMessage(`{"Name":1,"name":2}`), plain: true}},
+				Arguments: json.RawMessage(`{"Name":1,"name":2}`), isPlain: true}},
 	} {
 		got, err := Decode([]byte(test.line))
 		assert.That(t, string(got.Raw) == test.line, "%s: the message is %q", test.name, got.Raw)
@@ -127,7 +127,7 @@ func TestEverySpellingIsFound(t *testing.T) {
 				key := name[:at] + string(r) + name[at+1:]
 				if key != name && strings.EqualFold(key, name) {
 					found++
-					assert.That(t, resembles(key, exactKeys[1]) == name, "%q passes for %q", key, name)
+					assert.That(t, resembledName(key, exactKeys[1]) == name, "%q passes for %q", key, name)
 				}
 			}
 		}
@@ -195,7 +195,7 @@ func FuzzDecodeMessage(f *testing.F) {
 func respond(t *testing.T, id any, r *mcp.CallToolResult) (line string, code int) {
 	t.Helper()
 	s := toy(t.Output(), func(context.Context, *Peer, mcp.CallToolRequest) (*mcp.CallToolResult, error) { return r, nil })
-	m := Message{ID: id, Method: string(mcp.MethodToolsCall), Tool: "work", plain: true}
+	m := Message{ID: id, Method: string(mcp.MethodToolsCall), Tool: "work", isPlain: true}
 	answer, code := s.Respond(t.Context(), &Peer{Session: NewSession()}, m)
 	line, ok := strings.CutSuffix(string(answer), "\n")
 	require.That(t, ok, "the answer is not one line: %q", answer)
@@ -306,9 +306,9 @@ func TestWhichCallsArePlain(t *testing.T) {
 		{`null`, false},
 	} {
 		m, err := Decode(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":%s}`, test.params))
-		require.Equal(t, err, nil, "%s: plain %v", test.params, m.plain)
-		assert.Equal(t, m.plain, test.want, "%s: plain %v", test.params, m.plain)
-		assert.That(t, !m.plain || m.Tool == "t", "%s: tool %q", test.params, m.Tool)
+		require.Equal(t, err, nil, "%s: plain %v", test.params, m.isPlain)
+		assert.Equal(t, m.isPlain, test.want, "%s: plain %v", test.params, m.isPlain)
+		assert.That(t, !m.isPlain || m.Tool == "t", "%s: tool %q", test.params, m.Tool)
 	}
 	for _, line := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"name":"t"}}`,
@@ -317,7 +317,7 @@ func TestWhichCallsArePlain(t *testing.T) {
 	} {
 		m, err := Decode([]byte(line))
 		require.Equal(t, err, nil, "%s", line)
-		assert.That(t, !m.plain, "%s: %+v, %v", line, m, err)
+		assert.That(t, !m.isPlain, "%s: %+v, %v", line, m, err)
 	}
 }
 
@@ -330,7 +330,7 @@ func FuzzPlainCall(f *testing.F) {
 	f.Fuzz(func(t *testing.T, params []byte) {
 		line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":%s}`, params)
 		m, err := Decode(line)
-		if err != nil || !m.plain {
+		if err != nil || !m.isPlain {
 			return
 		}
 		var request mcp.CallToolRequest

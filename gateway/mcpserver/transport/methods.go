@@ -133,7 +133,7 @@ func decode[Request any](m Message) (request Request, err error) {
 
 func (s *Server) initialize(_ context.Context, p *Peer, r mcp.InitializeRequest) (*mcp.InitializeResult, error) {
 	version := mcp.NegotiateLegacyVersion(r.Params.ProtocolVersion)
-	p.introduce(version, clientInfo{name: r.Params.ClientInfo.Name, can: r.Params.Capabilities})
+	p.introduce(version, clientInfo{name: r.Params.ClientInfo.Name, capabilities: r.Params.Capabilities})
 	return &mcp.InitializeResult{
 		ProtocolVersion: version, Capabilities: s.Capabilities, ServerInfo: s.Info, Instructions: s.Instructions,
 	}, nil
@@ -144,12 +144,12 @@ func (s *Server) ping(context.Context, *Peer, mcp.PingRequest) (*mcp.EmptyResult
 }
 
 func (s *Server) discover(_ context.Context, p *Peer, _ mcp.DiscoverRequest) (*mcp.DiscoverResult, error) {
-	told := mcp.ValidProtocolVersions
+	versions := mcp.ValidProtocolVersions
 	if s.Versions != nil {
-		told = s.Versions(p.info().name, slices.Clone(told))
+		versions = s.Versions(p.info().name, slices.Clone(versions))
 	}
 	return &mcp.DiscoverResult{
-		SupportedVersions: told, Capabilities: s.Capabilities, Instructions: s.Instructions,
+		SupportedVersions: versions, Capabilities: s.Capabilities, Instructions: s.Instructions,
 	}, nil
 }
 
@@ -268,20 +268,20 @@ func (s *Server) acknowledge(what, uri string) (*mcp.EmptyResult, error) {
 
 // after returns the elements of a sorted list after a cursor, which is a name in base64. Lists are not paginated, so
 // the server never issues a cursor, but it accepts one.
-func after[T mcp.Named](cursor mcp.Cursor, all []T) ([]T, error) {
-	if all == nil {
-		all = []T{} // required by the protocol
+func after[T mcp.Named](cursor mcp.Cursor, elements []T) ([]T, error) {
+	if elements == nil {
+		elements = []T{} // required by the protocol
 	}
 	if cursor == "" {
-		return all, nil
+		return elements, nil
 	}
 	last, err := base64.StdEncoding.DecodeString(string(cursor))
 	if err != nil {
 		return nil, &Error{Code: mcp.INVALID_PARAMS, Text: err.Error()}
 	}
-	first := slices.IndexFunc(all, func(one T) bool { return one.GetName() > string(last) })
+	first := slices.IndexFunc(elements, func(element T) bool { return element.GetName() > string(last) })
 	if first < 0 {
-		return all[len(all):], nil
+		return elements[len(elements):], nil
 	}
-	return all[first:], nil
+	return elements[first:], nil
 }

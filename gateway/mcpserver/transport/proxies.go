@@ -29,7 +29,7 @@ func parseProxies(entries []string) (p proxies, err error) {
 			continue
 		}
 		network, err := netip.ParsePrefix(entry)
-		if address, wrong := netip.ParseAddr(entry); wrong == nil && address.Zone() == "" {
+		if address, addressErr := netip.ParseAddr(entry); addressErr == nil && address.Zone() == "" {
 			network = netip.PrefixFrom(address, address.BitLen())
 			err = nil
 		}
@@ -60,8 +60,8 @@ func (p proxies) has(address netip.Addr) bool {
 // has no such address, it is the last valid one, or else the address of the proxy.
 func (p proxies) remote(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	address, wrong := netip.ParseAddr(host)
-	isSocket := err != nil || wrong != nil
+	address, addressErr := netip.ParseAddr(host)
+	isSocket := err != nil || addressErr != nil
 	isProxy := p.sockets
 	if !isSocket {
 		isProxy = p.has(address.Unmap().WithZone(""))
@@ -70,29 +70,29 @@ func (p proxies) remote(r *http.Request) string {
 		return r.RemoteAddr
 	}
 	entries := strings.Split(strings.Join(r.Header.Values(forwardedFor), ","), ",")
-	from := r.RemoteAddr
+	client := r.RemoteAddr
 	for _, entry := range slices.Backward(entries) {
-		address, ok := forwarded(strings.TrimSpace(entry))
+		address, ok := parseForwarded(strings.TrimSpace(entry))
 		if !ok {
 			break
 		}
-		from = netip.AddrPortFrom(address, 0).String()
+		client = netip.AddrPortFrom(address, 0).String()
 		if !p.has(address) {
 			break
 		}
 	}
-	return from
+	return client
 }
 
-// forwarded parses an address in the header. Some proxies add a port.
-func forwarded(entry string) (address netip.Addr, ok bool) {
+// parseForwarded parses an address in the header. Some proxies add a port.
+func parseForwarded(entry string) (address netip.Addr, ok bool) {
 	address, err := netip.ParseAddr(strings.Trim(entry, "[]"))
 	if err != nil {
-		with, err := netip.ParseAddrPort(entry)
+		withPort, err := netip.ParseAddrPort(entry)
 		if err != nil {
 			return netip.Addr{}, false
 		}
-		address = with.Addr()
+		address = withPort.Addr()
 	}
 	return address.Unmap().WithZone(""), true
 }

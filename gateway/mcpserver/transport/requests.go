@@ -45,26 +45,26 @@ type conn struct {
 	session *Session
 	ctx     context.Context // parent of the contexts of all requests
 
-	outMu  sync.Mutex // acquired before mu
-	out    io.Writer
-	broken error       // the first write error
-	fail   func(error) // stops the server; called after a failed write or when the grace period ends
+	outMu    sync.Mutex // acquired before mu
+	out      io.Writer
+	writeErr error       // the first write error
+	fail     func(error) // stops the server; called after a failed write or when the grace period ends
 
 	idle    chan *request // passes requests to idle workers
 	workers sync.WaitGroup
 
-	mu            sync.Mutex
-	changed       sync.Cond        // uses mu; signals changes of the fields below
-	pending       map[any]*request // requests without a response, by id
-	waiting       []*request       // pending requests that have not started, oldest first
-	bytes         int              // total size of the pending messages
-	running       int              // started requests, without subscriptions
-	subscriptions int              // pending subscriptions
-	initializing  bool             // an initialize request is running
-	changing      bool             // a call that changes something is running
-	large         int              // started calls whose large answers are not written yet
-	writing       int              // responses being written
-	stopped       bool             // no more requests are started
+	mu             sync.Mutex
+	changed        sync.Cond        // uses mu; signals changes of the fields below
+	pending        map[any]*request // requests without a response, by id
+	waiting        []*request       // pending requests that have not started, oldest first
+	bytes          int              // total size of the pending messages
+	running        int              // started requests, without subscriptions
+	subscriptions  int              // pending subscriptions
+	isInitializing bool             // an initialize request is running
+	isChanging     bool             // a call that changes something is running
+	large          int              // started calls whose large answers are not written yet
+	writing        int              // responses being written
+	isStopped      bool             // no more requests are started
 
 	grace time.Duration
 	timer *time.Timer // the grace period after the end of the input, nil before
@@ -73,18 +73,18 @@ type conn struct {
 // request is a pending request.
 type request struct {
 	Message
-	peer      Peer
-	changes   bool
-	large     bool
-	started   bool
-	cancelled bool
-	ctx       context.Context // set when it starts
-	stop      context.CancelFunc
+	peer        Peer
+	mayChange   bool
+	isLarge     bool
+	isStarted   bool
+	isCancelled bool
+	ctx         context.Context // set when it starts
+	stop        context.CancelFunc
 }
 
-func (r *request) subscribes() bool { return r.Method == string(mcp.MethodSubscriptionsListen) }
+func (r *request) isSubscription() bool { return r.Method == string(mcp.MethodSubscriptionsListen) }
 
-func (r *request) initializes() bool { return r.Method == string(mcp.MethodInitialize) }
+func (r *request) isInitialize() bool { return r.Method == string(mcp.MethodInitialize) }
 
 func newConn(s *Server, out io.Writer, grace time.Duration) *conn {
 	c := &conn{
@@ -103,17 +103,17 @@ func newConn(s *Server, out io.Writer, grace time.Duration) *conn {
 func (c *conn) waitForCapacity() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for !c.stopped && (len(c.pending) >= maxPending || c.bytes >= maxPendingBytes) {
+	for !c.isStopped && (len(c.pending) >= maxPending || c.bytes >= maxPendingBytes) {
 		c.changed.Wait()
 	}
-	return !c.stopped
+	return !c.isStopped
 }
 
 // waitForBytes waits until the message being read can grow to size bytes.
 func (c *conn) waitForBytes(size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for !c.stopped && c.bytes > 0 && c.bytes+size > maxPendingBytes {
+	for !c.isStopped && c.bytes > 0 && c.bytes+size > maxPendingBytes {
 		c.changed.Wait()
 	}
 }
@@ -128,9 +128,9 @@ func (c *conn) accept(m Message) error {
 	large := m.Kind == Request && c.server.Large != nil && c.server.Large(m.Tool, m.Arguments)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	defer c.settle()
+	defer c.startReady()
 	switch {
-	case c.stopped:
+	case c.isStopped:
 		return nil
 	case m.Kind == Response:
 		c.session.Answer(m)
@@ -139,8 +139,8 @@ func (c *conn) accept(m Message) error {
 		r := c.pending[m.Cancels]
 		switch {
 		case r == nil:
-		case r.started:
-			r.cancelled = true
+		case r.isStarted:
+			r.isCancelled = true
 			r.stop()
 		default:
 			c.waiting = slices.DeleteFunc(c.waiting, func(w *request) bool { return w == r })
@@ -153,12 +153,12 @@ func (c *conn) accept(m Message) error {
 		return errDuplicateID
 	}
 	r := &request{
-		Message: m,
-		changes: changes,
-		large:   large,
-		peer:    Peer{Session: c.session, AcceptedAt: time.Now(), Send: c.send},
+		Message:   m,
+		mayChange: changes,
+		isLarge:   large,
+		peer:      Peer{Session: c.session, AcceptedAt: time.Now(), Send: c.send},
 	}
-	if r.subscribes() {
+	if r.isSubscription() {
 		if c.subscriptions == maxSubscriptions {
 			return errTooManySubscriptions
 		}
@@ -166,7 +166,7 @@ func (c *conn) accept(m Message) error {
 	}
 	c.pending[r.ID] = r
 	c.bytes += len(r.Raw)
-	if r.initializes() {
+	if r.isInitialize() {
 		c.waiting = slices.Insert(c.waiting, 0, r) // all other requests depend on it
 	} else {
 		c.waiting = append(c.waiting, r)
@@ -179,24 +179,24 @@ func (c *conn) remove(r *request) {
 	delete(c.pending, r.ID)
 	c.bytes -= len(r.Raw)
 	switch {
-	case r.subscribes():
+	case r.isSubscription():
 		c.subscriptions--
-	case r.started:
+	case r.isStarted:
 		c.running--
-		c.initializing = c.initializing && !r.initializes()
-		c.changing = c.changing && !r.changes
+		c.isInitializing = c.isInitializing && !r.isInitialize()
+		c.isChanging = c.isChanging && !r.mayChange
 	}
 }
 
-// settle starts the requests that can run, and wakes goroutines that wait for a change. It must be
+// startReady starts the requests that can run, and wakes goroutines that wait for a change. It must be
 // called after every change of the fields under mu. The caller holds mu.
-func (c *conn) settle() {
+func (c *conn) startReady() {
 	mayRun := func(r *request) bool {
-		waitsForChange := r.changes && c.changing
-		waitsForLarge := r.large && c.large == maxLarge
+		waitsForChange := r.mayChange && c.isChanging
+		waitsForLarge := r.isLarge && c.large == maxLarge
 		return !waitsForChange && !waitsForLarge
 	}
-	for c.ctx.Err() == nil && !c.stopped && !c.initializing {
+	for c.ctx.Err() == nil && !c.isStopped && !c.isInitializing {
 		if c.running == maxRunning {
 			break
 		}
@@ -206,14 +206,14 @@ func (c *conn) settle() {
 		}
 		r := c.waiting[i]
 		c.waiting = slices.Delete(c.waiting, i, i+1)
-		r.started = true
+		r.isStarted = true
 		r.ctx, r.stop = context.WithCancel(c.ctx)
-		if !r.subscribes() {
+		if !r.isSubscription() {
 			c.running++
 		}
-		c.initializing = r.initializes()
-		c.changing = c.changing || r.changes
-		if r.large {
+		c.isInitializing = r.isInitialize()
+		c.isChanging = c.isChanging || r.mayChange
+		if r.isLarge {
 			c.large++
 		}
 		select {
@@ -237,7 +237,7 @@ func (c *conn) answer(r *request) {
 	defer r.stop()
 	var line []byte
 	c.mu.Lock()
-	cancelled := r.cancelled
+	cancelled := r.isCancelled
 	c.mu.Unlock()
 	if !cancelled {
 		line, _ = c.server.Respond(r.ctx, &r.peer, r.Message)
@@ -248,7 +248,7 @@ func (c *conn) answer(r *request) {
 	}
 	c.update(func() {
 		c.writing--
-		if r.large {
+		if r.isLarge {
 			c.large--
 		}
 		if c.timer != nil {
@@ -263,21 +263,21 @@ func (c *conn) answer(r *request) {
 func (c *conn) release(r *request) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	defer c.settle()
+	defer c.startReady()
 	c.writing++
 	if c.pending[r.ID] != r {
 		return false
 	}
 	c.remove(r)
-	return !r.cancelled
+	return !r.isCancelled
 }
 
-// update runs f with mu held, and then settle.
+// update runs f with mu held, and then startReady.
 func (c *conn) update(f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f()
-	c.settle()
+	c.startReady()
 }
 
 // endInput records that no more messages will arrive. The server then gives up if no response is written
@@ -285,7 +285,7 @@ func (c *conn) update(f func()) {
 func (c *conn) endInput() {
 	close(c.session.closed)
 	c.update(func() {
-		if !c.stopped {
+		if !c.isStopped {
 			c.timer = time.AfterFunc(c.grace, func() { c.fail(errUnanswered) })
 		}
 	})
@@ -296,13 +296,13 @@ func (c *conn) endInput() {
 func (c *conn) waitForAnswers() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for !c.stopped && len(c.waiting)+c.running+c.writing > 0 {
+	for !c.isStopped && len(c.waiting)+c.running+c.writing > 0 {
 		c.changed.Wait()
 	}
 }
 
 // stop marks the connection as stopped and wakes everything that waits.
-func (c *conn) stop() { c.update(func() { c.stopped = true }) }
+func (c *conn) stop() { c.update(func() { c.isStopped = true }) }
 
 // shutDown drops all requests, and returns the ids of those that still need a response.
 func (c *conn) shutDown() (left []any) {
@@ -311,7 +311,7 @@ func (c *conn) shutDown() (left []any) {
 			c.timer.Stop()
 		}
 		for _, r := range c.pending {
-			if !r.cancelled && !r.subscribes() {
+			if !r.isCancelled && !r.isSubscription() {
 				left = append(left, r.ID)
 			}
 		}

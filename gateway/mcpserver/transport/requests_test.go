@@ -243,7 +243,7 @@ func TestACallThatIsCancelledBeforeItBegins(t *testing.T) {
 	}), out, time.Hour)
 	c.ctx = t.Context()
 	m := require.Value(Decode([]byte(call(1))))(t)
-	r := &request{Message: m, peer: Peer{Session: c.session, Send: c.send}, started: true}
+	r := &request{Message: m, peer: Peer{Session: c.session, Send: c.send}, isStarted: true}
 	r.ctx, r.stop = context.WithCancel(t.Context())
 	c.pending[r.ID], c.running, c.bytes = r, 1, len(m.Raw)
 	require.NoError(t, c.accept(Message{Kind: Notification, Cancels: 1.0}))
@@ -262,7 +262,7 @@ func TestACallKnowsWhenItWasTakenIn(t *testing.T) {
 			told <- client.AcceptedAt
 			return mcp.NewToolResultText("x"), nil
 		}), io.Discard, time.Hour)
-		c.ctx, c.initializing = t.Context(), true
+		c.ctx, c.isInitializing = t.Context(), true
 		begun := time.Now()
 		m, err := Decode([]byte(call(1)))
 		if err == nil {
@@ -270,7 +270,7 @@ func TestACallKnowsWhenItWasTakenIn(t *testing.T) {
 		}
 		require.NoError(t, err)
 		time.Sleep(10 * time.Second)
-		c.update(func() { c.initializing = false })
+		c.update(func() { c.isInitializing = false })
 		got := <-told
 		assert.That(t, got.Equal(begun), "taken in at %v, want %v", got, begun)
 		c.stop()
@@ -323,7 +323,7 @@ func TestLargeAnswersAreBoundedWhileTheClientDoesNotRead(t *testing.T) {
 	c := newConn(s, in, time.Hour)
 	c.ctx, c.fail = t.Context(), func(error) {}
 	for id, tool := range []string{"large", "large", "large", "large", "large", "small"} {
-		require.NoError(t, c.accept(Message{Kind: Request, ID: id, Method: "tools/call", Tool: tool, plain: true, Raw: []byte("{}")}))
+		require.NoError(t, c.accept(Message{Kind: Request, ID: id, Method: "tools/call", Tool: tool, isPlain: true, Raw: []byte("{}")}))
 	}
 	c.mu.Lock() // nothing is read yet, so nothing is written
 	require.Equal(t, c.large, maxLarge, "%d large calls have started, %d calls wait", c.large, len(c.waiting))

@@ -88,12 +88,12 @@ func (s *Server) Respond(ctx context.Context, p *Peer, m Message) (line []byte, 
 			line, err = encode(&response{mcp.JSONRPC_VERSION, m.ID, result})
 		}
 		if err != nil {
-			line, code = failed(m.ID, err)
+			line, code = errorLine(m.ID, err)
 		}
 	})
 	if panicked != nil {
 		s.Log.Error("a call panicked", "panic", fmt.Sprintf("%T", panicked.Value), "stack", string(panicked.Stack))
-		return failed(m.ID, errInternal)
+		return errorLine(m.ID, errInternal)
 	}
 	return line, code
 }
@@ -105,8 +105,8 @@ type response struct {
 	Result  any    `json:"result"`
 }
 
-// failed returns the error response to a request, as a line, and its code.
-func failed(id any, err error) (line []byte, code int) {
+// errorLine returns the error response to a request, as a line, and its code.
+func errorLine(id any, err error) (line []byte, code int) {
 	refusal := &Error{Code: mcp.INTERNAL_ERROR, Text: err.Error()}
 	_ = errors.As(err, &refusal)
 	line, _ = encode(mcp.NewJSONRPCError(mcp.NewRequestId(id), refusal.Code, refusal.Text, refusal.Data)) // only text
@@ -125,8 +125,8 @@ func (s *Server) answer(ctx context.Context, p *Peer, m Message) (any, error) {
 	if err := p.readVersion(m.Meta); err != nil {
 		return nil, err
 	}
-	method, known := methods[mcp.MCPMethod(m.Method)]
-	if !known {
+	method, isKnown := methods[mcp.MCPMethod(m.Method)]
+	if !isKnown {
 		return nil, &Error{Code: mcp.METHOD_NOT_FOUND, Text: fmt.Sprintf("Method %s not found", m.Method)}
 	}
 	if err := method.unavailable(m.Method, s, p); err != nil {
@@ -148,14 +148,14 @@ func (s *Server) answer(ctx context.Context, p *Peer, m Message) (any, error) {
 // addMetadata adds the metadata that protocol version 2026-07-28 requires in every result: whether the result is
 // complete, the name of the server, and how long the client may cache it.
 func (s *Server) addMetadata(result any, method mcp.MCPMethod) {
-	if all, ok := result.(mcp.ResultMetadata); ok {
-		if all.GetResultType() == "" {
-			all.SetResultType(mcp.ResultTypeComplete)
+	if metadata, ok := result.(mcp.ResultMetadata); ok {
+		if metadata.GetResultType() == "" {
+			metadata.SetResultType(mcp.ResultTypeComplete)
 		}
-		all.EnsureResultMeta().SetServerInfo(s.Info)
+		metadata.EnsureResultMeta().SetServerInfo(s.Info)
 	}
-	if kept, ok := result.(mcp.CacheHintSetter); ok {
-		kept.SetCacheHints(s.KeepMs[method], mcp.CacheScopePrivate)
+	if cacheable, ok := result.(mcp.CacheHintSetter); ok {
+		cacheable.SetCacheHints(s.KeepMs[method], mcp.CacheScopePrivate)
 	}
 }
 
@@ -187,6 +187,6 @@ func wireResult(r *mcp.CallToolResult) *toolResult {
 
 // ErrorResponse returns the error response to a request.
 func ErrorResponse(id any, code int, text string) []byte {
-	line, _ := failed(id, &Error{Code: code, Text: text})
+	line, _ := errorLine(id, &Error{Code: code, Text: text})
 	return bytes.TrimSuffix(line, []byte("\n"))
 }

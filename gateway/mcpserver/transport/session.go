@@ -21,19 +21,19 @@ type Session struct {
 	mu      sync.Mutex
 	version string // protocol version, "" before the handshake
 	client  clientInfo
-	asked   map[int64]chan Message // requests of the server that wait for a response, by id
+	waiting map[int64]chan Message // requests of the server that wait for a response, by id
 }
 
 // clientInfo is the information that a client sends about itself.
 type clientInfo struct {
-	name  string
-	can   mcp.ClientCapabilities
-	level mcp.LoggingLevel // minimum level of the log messages that it wants, "" if unspecified
+	name         string
+	capabilities mcp.ClientCapabilities
+	level        mcp.LoggingLevel // minimum level of the log messages that it wants, "" if unspecified
 }
 
 // NewSession returns a session before its handshake.
 func NewSession() *Session {
-	return &Session{closed: make(chan struct{}), asked: map[int64]chan Message{}}
+	return &Session{closed: make(chan struct{}), waiting: map[int64]chan Message{}}
 }
 
 // Version returns the protocol version of the handshake, "" before it.
@@ -64,11 +64,11 @@ func (s *Session) Answer(m Message) bool {
 	number, _ := m.ID.(float64)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	asked := s.asked[int64(number)]
+	asked := s.waiting[int64(number)]
 	if asked == nil {
 		return false
 	}
-	delete(s.asked, int64(number))
+	delete(s.waiting, int64(number))
 	asked <- m // does not block: the channel has room for one
 	return true
 }
@@ -105,7 +105,7 @@ func (p *Peer) readVersion(meta *mcp.Meta) error {
 		refusal := unsupported.JSONRPCError().Error
 		return &Error{Code: refusal.Code, Text: refusal.Message, Data: refusal.Data}
 	}
-	p.modern = &clientInfo{can: *can, level: meta.LogLevel()}
+	p.modern = &clientInfo{capabilities: *can, level: meta.LogLevel()}
 	if info := meta.ClientInfo(); info != nil {
 		p.modern.name = info.Name
 	}
@@ -118,7 +118,7 @@ func (p *Peer) Modern() bool { return p.modern != nil }
 // Client returns the name that the client reports, which must not be trusted, and its capabilities.
 func (p *Peer) Client() (name string, can mcp.ClientCapabilities) {
 	info := p.info()
-	return info.name, info.can
+	return info.name, info.capabilities
 }
 
 // LogLevel returns the minimum level of the log messages that the client wants, "" if unspecified.
@@ -177,12 +177,12 @@ func Ask[Result any](ctx context.Context, p *Peer, method mcp.MCPMethod, params 
 	id := p.lastID.Add(1)
 	answer := make(chan Message, 1)
 	p.mu.Lock()
-	p.asked[id] = answer
+	p.waiting[id] = answer
 	p.mu.Unlock()
 	defer func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		delete(p.asked, id)
+		delete(p.waiting, id)
 	}()
 	if err := p.sendRequest(id, method, params); err != nil {
 		return nil, err

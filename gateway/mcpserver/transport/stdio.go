@@ -141,14 +141,14 @@ func (c *conn) reject(e *Error) { _ = c.send(e.Encode()) } // write reports the 
 // write writes a line with a single call of Write. After the first error it writes nothing more. The
 // caller holds outMu.
 func (c *conn) write(line []byte) error {
-	if c.broken != nil {
-		return c.broken
+	if c.writeErr != nil {
+		return c.writeErr
 	}
 	if _, err := c.out.Write(line); err != nil {
-		c.broken = fmt.Errorf("%w: %w", errOutputClosed, err)
-		c.fail(c.broken)
+		c.writeErr = fmt.Errorf("%w: %w", errOutputClosed, err)
+		c.fail(c.writeErr)
 	}
-	return c.broken
+	return c.writeErr
 }
 
 // MaxMessage is the maximum length of one message in bytes, on both transports. It is enough for an

@@ -17,7 +17,7 @@ type streams struct {
 
 // Stream delivers notifications that do not belong to a request to a client: changes, and pings.
 type Stream struct {
-	of      *Server
+	server  *Server
 	session *Session                // the session of the client
 	filter  *mcp.SubscriptionFilter // the changes to report; nil for all, after the handshake
 	changes chan mcp.JSONRPCNotification
@@ -31,7 +31,7 @@ const maxChanges = 16
 func (s *Server) OpenStream(session *Session) *Stream { return s.openStream(session, nil) }
 
 func (s *Server) openStream(session *Session, filter *mcp.SubscriptionFilter) *Stream {
-	opened := &Stream{of: s, session: session, filter: filter, changes: make(chan mcp.JSONRPCNotification, maxChanges)}
+	opened := &Stream{server: s, session: session, filter: filter, changes: make(chan mcp.JSONRPCNotification, maxChanges)}
 	s.streams.mu.Lock()
 	defer s.streams.mu.Unlock()
 	if s.streams.open == nil {
@@ -43,9 +43,9 @@ func (s *Server) openStream(session *Session, filter *mcp.SubscriptionFilter) *S
 
 // Close closes a stream.
 func (t *Stream) Close() {
-	t.of.streams.mu.Lock()
-	defer t.of.streams.mu.Unlock()
-	delete(t.of.streams.open, t)
+	t.server.streams.mu.Lock()
+	defer t.server.streams.mu.Unlock()
+	delete(t.server.streams.open, t)
 }
 
 // Announce notifies the clients of a server of a change. method is that of the notification.
@@ -129,12 +129,12 @@ func listen(ctx context.Context, s *Server, p *Peer, m Message) (any, error) {
 		Method: mcp.MethodNotificationSubscriptionsAcknowledged,
 		Params: mcp.NotificationParams{AdditionalFields: map[string]any{"notifications": served}},
 	}})
-	for over := served.IsEmpty(); !over; {
+	for isDone := served.IsEmpty(); !isDone; {
 		select {
 		case change := <-stream.changes:
 			send(change)
 		case <-ctx.Done():
-			over = true
+			isDone = true
 		}
 	}
 	for len(stream.changes) > 0 {
@@ -147,13 +147,13 @@ func listen(ctx context.Context, s *Server, p *Peer, m Message) (any, error) {
 
 // served returns the part of a subscription that the server supports.
 func (s *Server) served(wanted mcp.SubscriptionFilter) mcp.SubscriptionFilter {
-	can := &s.Capabilities
+	capabilities := &s.Capabilities
 	served := mcp.SubscriptionFilter{
-		ToolsListChanged:     wanted.ToolsListChanged && can.Tools != nil && can.Tools.ListChanged,
-		PromptsListChanged:   wanted.PromptsListChanged && can.Prompts != nil && can.Prompts.ListChanged,
-		ResourcesListChanged: wanted.ResourcesListChanged && can.Resources != nil && can.Resources.ListChanged,
+		ToolsListChanged:     wanted.ToolsListChanged && capabilities.Tools != nil && capabilities.Tools.ListChanged,
+		PromptsListChanged:   wanted.PromptsListChanged && capabilities.Prompts != nil && capabilities.Prompts.ListChanged,
+		ResourcesListChanged: wanted.ResourcesListChanged && capabilities.Resources != nil && capabilities.Resources.ListChanged,
 	}
-	if can.Resources != nil && can.Resources.Subscribe {
+	if capabilities.Resources != nil && capabilities.Resources.Subscribe {
 		served.ResourceSubscriptions = wanted.ResourceSubscriptions
 	}
 	return served

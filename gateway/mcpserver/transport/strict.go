@@ -138,8 +138,8 @@ type linter struct {
 	open   Fields
 	fields Fields // fields of the outermost object
 	params Fields // fields of the object in its field params
-	// huge reports whether a number may be too large for a float64.
-	huge bool
+	// hasHuge reports whether a number may be too large for a float64.
+	hasHuge bool
 }
 
 // value scans one value. depth is the depth of the value if it is an object or a list.
@@ -165,7 +165,7 @@ func (l *linter) value(depth int) error {
 		literal := l.rest[:end]
 		isNumber := literal[0] == '-' || '0' <= literal[0] && literal[0] <= '9'
 		hasExponent := isNumber && bytes.ContainsAny(literal, "eE")
-		l.huge = l.huge || hasExponent || len(literal) > maxDigits
+		l.hasHuge = l.hasHuge || hasExponent || len(literal) > maxDigits
 		l.rest = l.rest[end:]
 		return nil
 	}
@@ -196,25 +196,25 @@ func (l *linter) object(depth int) error {
 			text, _ := unescaped(raw) // the document is valid
 			key = []byte(text)
 		}
-		before := l.open[begin:]
-		twice := false
-		if len(before) < fewFields {
-			twice = before.Get(string(key)) != nil
+		siblings := l.open[begin:]
+		isDuplicate := false
+		if len(siblings) < fewFields {
+			isDuplicate = siblings.Get(string(key)) != nil
 		} else {
 			if seen == nil {
 				seen = map[string]struct{}{}
-				for i := range before {
-					seen[string(before[i].Name)] = struct{}{}
+				for i := range siblings {
+					seen[string(siblings[i].Name)] = struct{}{}
 				}
 			}
-			_, twice = seen[string(key)]
+			_, isDuplicate = seen[string(key)]
 			seen[string(key)] = struct{}{}
 		}
-		if twice {
+		if isDuplicate {
 			return fmt.Errorf("duplicate key %q", Clip(string(key)))
 		}
-		if right := resembles(string(key), l.exact[depth]); right != "" {
-			return fmt.Errorf("key %q must be spelled %q", Clip(string(key)), right)
+		if spelling := resembledName(string(key), l.exact[depth]); spelling != "" {
+			return fmt.Errorf("key %q must be spelled %q", Clip(string(key)), spelling)
 		}
 		l.peek()
 		l.open = append(l.open, Field{Name: key, Value: l.rest})
@@ -273,21 +273,21 @@ func (l *linter) takeString() []byte {
 // maxDigits is a length up to which every number without an exponent fits into a float64.
 const maxDigits = 300
 
-// resembles returns the name from which key differs only in case, or in letters that fold to or look
+// resembledName returns the name from which key differs only in case, or in letters that fold to or look
 // like ASCII letters. It returns "" if key is among names or resembles none of them.
-func resembles(key string, names []string) string {
+func resembledName(key string, names []string) string {
 	if slices.Contains(names, key) {
 		return ""
 	}
 	// Unicode does not fold the Turkish letters ı and İ to i, although they look like it.
-	dotted := func(r rune) rune {
+	foldTurkish := func(r rune) rune {
 		if r == 'ı' || r == 'İ' {
 			return 'i'
 		}
 		return r
 	}
 	for _, name := range names {
-		if strings.EqualFold(strings.Map(dotted, key), name) {
+		if strings.EqualFold(strings.Map(foldTurkish, key), name) {
 			return name
 		}
 	}
