@@ -86,17 +86,16 @@ func NewCheckpoints(state string, signer Signer) *Checkpoints {
 // Sign writes a checkpoint. It does nothing if the log is empty or unchanged since the last one.
 func (c *Checkpoints) Sign() error {
 	now := statement{Time: time.Now().UTC().Truncate(time.Millisecond)}
-	for dir, m := range map[string]*mark{AuditFolder(c.state): &now.Audit, CallsFolder(c.state): &now.Calls} {
-		h, why, err := folder{dir}.readHead()
-		switch {
-		case err != nil:
-			return err
-		case why == headUnreadable:
-			return &Unusable{Store: store, Path: dir, Reason: why}
-		}
-		*m = mark{h.end.seq, hex.EncodeToString(h.end.hash[:])}
+	var err error
+	if now.Audit, err = markOf(AuditFolder(c.state)); err != nil {
+		return err
 	}
-	if now.Audit == c.last.Audit && now.Calls == c.last.Calls || now.Audit.Seq+now.Calls.Seq == 0 {
+	if now.Calls, err = markOf(CallsFolder(c.state)); err != nil {
+		return err
+	}
+	isUnchanged := now.Audit == c.last.Audit && now.Calls == c.last.Calls
+	isEmpty := now.Audit.Seq+now.Calls.Seq == 0
+	if isUnchanged || isEmpty {
 		return nil
 	}
 	public, err := c.signer.Public()
@@ -115,36 +114,84 @@ func (c *Checkpoints) Sign() error {
 	if !ed25519.Verify(public, signedText(string(text)), signature) {
 		return errors.New("the signature of the checkpoint is not one of its key")
 	}
-	if err := c.log.WriteLasting(Line{Kind: "checkpoint", Checkpoint: &Checkpoint{string(text), base64.StdEncoding.EncodeToString(signature)}}, Durable); err != nil {
+	checkpoint := &Checkpoint{Text: string(text), Signature: base64.StdEncoding.EncodeToString(signature)}
+	if err := c.log.WriteLasting(Line{Kind: "checkpoint", Checkpoint: checkpoint}, Durable); err != nil {
 		return err
 	}
-	if h, why, err := (folder{AuditFolder(c.state)}).readHead(); err == nil && why == "" &&
-		h.end.seq == now.Audit.Seq+1 {
-		now.Audit = mark{h.end.seq, hex.EncodeToString(h.end.hash[:])}
+	after, err := markOf(AuditFolder(c.state))
+	if err == nil && after.Seq == now.Audit.Seq+1 {
+		now.Audit = after
 	}
 	c.last = now
 	return nil
 }
 
-// CheckedLog is what [VerifyCheckpoints] has found.
+// markOf returns the mark of the log in a folder. A missing head counts as an empty log.
+func markOf(dir string) (mark, error) {
+	h, reason, err := folder{dir}.readHead()
+	if err != nil {
+		return mark{}, err
+	}
+	if reason == headUnreadable {
+		return mark{}, &Unusable{Store: store, Path: dir, Reason: reason}
+	}
+	return mark{h.end.seq, hex.EncodeToString(h.end.hash[:])}, nil
+}
+
+// CheckedLog is the result of [VerifyCheckpoints].
 type CheckedLog struct {
 	Checkpoints int       `json:"count"`
 	Key         string    `json:"key"`              // the public key of all of them, in base64
-	Last        time.Time `json:"last,omitzero"`    // of the newest checkpoint
-	Removed     int       `json:"-"`                // checkpoints of lines that were removed for their age
-	Broken      string    `json:"broken,omitempty"` // what is wrong first, "" if nothing is
+	Last        time.Time `json:"last,omitzero"`    // time of the newest checkpoint
+	Removed     int       `json:"-"`                // checkpoints whose lines were removed for their age
+	Broken      string    `json:"broken,omitempty"` // the first thing that is wrong, "" if nothing is
 }
 
-// maxCheckpointLine bounds a line of a file of checkpoints: one of the log, in what a collector adds.
+// maxCheckpointLine is the maximum length of a line in a file of checkpoints. It has room for a line of
+// the log and for what a collector adds.
 const maxCheckpointLine = 4 * maxLine
 
-// VerifyCheckpoints compares the log in a state folder with checkpoints that were kept elsewhere: in
-// the lines of a file that are JSON and have a member "checkpoint", such as those that were exported.
-// Other lines are skipped. key is the public key in base64, "" for that of the first checkpoint. The
-// error says that it could not be checked.
+// VerifyCheckpoints compares the log in a state folder with checkpoints that were kept elsewhere. It
+// reads them from the lines of in that are JSON with a member "checkpoint", such as exported lines, and
+// skips other lines. key is the public key in base64, "" for that of the first checkpoint. An error means
+// that the log could not be checked.
 func VerifyCheckpoints(ctx context.Context, state, key string, in io.Reader, now time.Time) (r CheckedLog, err error) {
 	r.Key = key
-	var all []statement
+	statements, err := r.readStatements(in)
+	if err != nil || r.Broken != "" {
+		return r, err
+	}
+	r.Checkpoints = len(statements)
+	r.checkOrder(statements)
+	if r.Broken != "" {
+		return r, nil
+	}
+	parts := []checkedPart{
+		{
+			name:   "changes, approvals and denials",
+			dir:    AuditFolder(state),
+			markIn: func(s statement) mark { return s.Audit },
+			minAge: keptFor,
+		},
+		{
+			name:   "other calls",
+			dir:    CallsFolder(state),
+			markIn: func(s statement) mark { return s.Calls },
+		},
+	}
+	for _, part := range parts {
+		err := r.checkPart(ctx, part, statements, now)
+		if err != nil || r.Broken != "" {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// readStatements returns the statements of the checkpoints in a file, after verifying their signatures.
+// At the first invalid one it sets r.Broken and stops.
+func (r *CheckedLog) readStatements(in io.Reader) ([]statement, error) {
+	var statements []statement
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxCheckpointLine)
 	for number := 1; lines.Scan(); number++ {
@@ -155,16 +202,16 @@ func VerifyCheckpoints(ctx context.Context, state, key string, in io.Reader, now
 			continue
 		}
 		var s statement
-		signature, wrong := base64.StdEncoding.DecodeString(line.Checkpoint.Signature)
-		if wrong == nil {
-			wrong = json.Unmarshal([]byte(line.Checkpoint.Text), &s)
+		signature, err := base64.StdEncoding.DecodeString(line.Checkpoint.Signature)
+		if err == nil {
+			err = json.Unmarshal([]byte(line.Checkpoint.Text), &s)
 		}
 		if r.Key == "" {
 			r.Key = s.Key
 		}
-		public, _ := base64.StdEncoding.DecodeString(r.Key)
+		public, _ := base64.StdEncoding.DecodeString(r.Key) // the length is checked below
 		switch {
-		case wrong != nil || len(public) != ed25519.PublicKeySize:
+		case err != nil || len(public) != ed25519.PublicKeySize:
 			r.Broken = fmt.Sprintf("line %d of the checkpoints cannot be read", number)
 		case s.Key != r.Key:
 			r.Broken = fmt.Sprintf("line %d of the checkpoints is signed with another key", number)
@@ -172,85 +219,79 @@ func VerifyCheckpoints(ctx context.Context, state, key string, in io.Reader, now
 			r.Broken = fmt.Sprintf("line %d of the checkpoints was changed: its signature does not match", number)
 		}
 		if r.Broken != "" {
-			return r, nil
+			return nil, nil
 		}
-		all = append(all, s)
+		statements = append(statements, s)
 	}
-	if err := lines.Err(); err != nil {
-		return r, err
-	}
-	r.Checkpoints = len(all)
-	slices.SortStableFunc(
-		all,
-		func(a, b statement) int { return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Audit.Seq, b.Audit.Seq)) },
-	)
-	for i, s := range all {
-		if r.Last = s.Time; i > 0 && (s.Audit.Seq < all[i-1].Audit.Seq || s.Calls.Seq < all[i-1].Calls.Seq) {
+	return statements, lines.Err()
+}
+
+// checkOrder sorts statements by time, and checks that the log never became shorter. It sets r.Last.
+func (r *CheckedLog) checkOrder(statements []statement) {
+	slices.SortStableFunc(statements, func(a, b statement) int {
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Audit.Seq, b.Audit.Seq))
+	})
+	var previous statement
+	for i, s := range statements {
+		r.Last = s.Time
+		isShorter := s.Audit.Seq < previous.Audit.Seq || s.Calls.Seq < previous.Calls.Seq
+		if i > 0 && isShorter {
 			r.Broken = fmt.Sprintf(
 				"at %s the log had fewer lines than at %s: it began anew",
 				s.Time.Format(time.RFC3339),
-				all[i-1].Time.Format(time.RFC3339),
+				previous.Time.Format(time.RFC3339),
 			)
-			return r, nil
+			return
+		}
+		previous = s
+	}
+}
+
+// checkedPart is a part of the log to compare with checkpoints.
+type checkedPart struct {
+	name   string // for people
+	dir    string
+	markIn func(statement) mark
+	minAge time.Duration // lines that are younger must not have been removed
+}
+
+// checkPart compares a part of the log with the statements. It sets r.Broken at the first difference,
+// and counts the statements in r.Removed whose lines were removed.
+func (r *CheckedLog) checkPart(ctx context.Context, part checkedPart, statements []statement, now time.Time) error {
+	hashes := map[uint64]string{} // of the marked lines, by number
+	for _, s := range statements {
+		hashes[part.markIn(s).Seq] = ""
+	}
+	report, err := verifyEach(ctx, part.dir, func(p point) {
+		if _, isMarked := hashes[p.seq]; isMarked {
+			hashes[p.seq] = hex.EncodeToString(p.hash[:])
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if report.Broken != nil {
+		r.Broken = fmt.Sprintf("%s: %s", part.name, report.Broken)
+		return nil
+	}
+	for _, s := range statements {
+		m := part.markIn(s)
+		reason := ""
+		switch {
+		case m.Seq == 0:
+		case report.Lines == 0 || m.Seq > report.Last:
+			reason = "line %d, which was signed at %s, is missing: the log ends before it"
+		case m.Seq < report.First && now.Sub(s.Time) < part.minAge:
+			reason = "line %d, which was signed at %s, was removed although it is not old enough"
+		case m.Seq < report.First:
+			r.Removed++
+		case hashes[m.Seq] != m.Hash:
+			reason = "line %d, or one before it, is not the one that was signed at %s"
+		}
+		if reason != "" {
+			r.Broken = part.name + ": " + fmt.Sprintf(reason, m.Seq, s.Time.Format(time.RFC3339))
+			return nil
 		}
 	}
-	for _, part := range []struct {
-		name, dir string
-		of        func(statement) mark
-		kept      time.Duration
-	}{
-		{"changes, approvals and denials", AuditFolder(state), func(s statement) mark { return s.Audit }, keptFor},
-		{"other calls", CallsFolder(state), func(s statement) mark { return s.Calls }, 0},
-	} {
-		hashes := map[uint64]string{}
-		for _, s := range all {
-			hashes[part.of(s).Seq] = ""
-		}
-		report, err := verifyEach(ctx, part.dir, func(p point) {
-			if _, wanted := hashes[p.seq]; wanted {
-				hashes[p.seq] = hex.EncodeToString(p.hash[:])
-			}
-		})
-		if err != nil {
-			return r, err
-		}
-		if report.Broken != nil {
-			r.Broken = fmt.Sprintf("%s: %s", part.name, report.Broken)
-			return r, nil
-		}
-		for _, s := range all {
-			m := part.of(s)
-			at := s.Time.Format(time.RFC3339)
-			switch {
-			case m.Seq == 0:
-			case report.Lines == 0 || m.Seq > report.Last:
-				r.Broken = fmt.Sprintf(
-					"%s: line %d, which was signed at %s, is missing: the log ends before it",
-					part.name,
-					m.Seq,
-					at,
-				)
-			case m.Seq < report.First && now.Sub(s.Time) < part.kept:
-				r.Broken = fmt.Sprintf(
-					"%s: line %d, which was signed at %s, was removed although it is not old enough",
-					part.name,
-					m.Seq,
-					at,
-				)
-			case m.Seq < report.First:
-				r.Removed++
-			case hashes[m.Seq] != m.Hash:
-				r.Broken = fmt.Sprintf(
-					"%s: line %d, or one before it, is not the one that was signed at %s",
-					part.name,
-					m.Seq,
-					at,
-				)
-			}
-			if r.Broken != "" {
-				return r, nil
-			}
-		}
-	}
-	return r, nil
+	return nil
 }
