@@ -89,13 +89,21 @@ func (o otlp) send(ctx context.Context, entries []ExportEntry) error {
 	records := make([]telemetry.LogRecord, len(entries))
 	for i, e := range entries {
 		l := e.Line
-		records[i] = telemetry.LogRecord{Time: l.Time, Warn: e.isNotable(), Text: string(e.Text), Attributes: [][2]string{
-			{
-				"vaultwicket.part",
-				e.Part,
-			}, {"vaultwicket.kind", l.Kind}, {"vaultwicket.decision", l.Decision}, {"vaultwicket.command", l.Command}, {"vaultwicket.agent", l.Agent},
-			{"vaultwicket.vault", l.Vault}, {"vaultwicket.rule", l.Rule}, {"vaultwicket.outcome", l.Code},
-		}}
+		records[i] = telemetry.LogRecord{
+			Time: l.Time,
+			Warn: e.isNotable(),
+			Text: string(e.Text),
+			Attributes: [][2]string{
+				{"vaultwicket.part", e.Part},
+				{"vaultwicket.kind", l.Kind},
+				{"vaultwicket.decision", l.Decision},
+				{"vaultwicket.command", l.Command},
+				{"vaultwicket.agent", l.Agent},
+				{"vaultwicket.vault", l.Vault},
+				{"vaultwicket.rule", l.Rule},
+				{"vaultwicket.outcome", l.Code},
+			},
+		}
 	}
 	refused, reason, err := o.logs.Send(ctx, records)
 	if err == nil && refused > 0 {
@@ -151,7 +159,8 @@ func (s *syslog) send(ctx context.Context, entries []ExportEntry) error {
 		} else {
 			s.connection, err = dialer.DialContext(ctx, s.network, s.address)
 		}
-		if s.datagrams = err != nil && s.network == "unix"; s.datagrams { // on most systems it is a datagram socket
+		s.datagrams = err != nil && s.network == "unix"
+		if s.datagrams { // on most systems it is a datagram socket
 			s.connection, err = dialer.DialContext(ctx, "unixgram", s.address)
 		}
 		if err != nil {

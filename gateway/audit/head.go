@@ -94,15 +94,15 @@ func parseHead(text []byte) (head, bool) {
 		return head{}, false
 	}
 	h := head{
-		r.File,
-		r.Size,
-		r.Last,
-		point{r.Seq, end},
-		r.Synced,
-		r.First,
-		point{r.FirstSeq - 1, start},
-		r.Broken,
-		r.Key,
+		fileNumber: r.File,
+		size:       r.Size,
+		lastOffset: r.Last,
+		end:        point{r.Seq, end},
+		synced:     r.Synced,
+		firstFile:  r.First,
+		start:      point{r.FirstSeq - 1, start},
+		firstBreak: r.Broken,
+		key:        r.Key,
 	}
 	reencoded := h.encode()
 	return h, bytes.Equal(reencoded[:], text)

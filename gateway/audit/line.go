@@ -130,7 +130,8 @@ func (line Line) TextOutcomes() map[string]string {
 		outcomes[line.Rule] = "blocked"
 	}
 	for _, rule := range line.Shadow {
-		if delete(outcomes, rule); isEnd {
+		delete(outcomes, rule)
+		if isEnd {
 			outcomes[rule] = "shadow"
 		}
 	}
@@ -153,7 +154,8 @@ func (line Line) prepare(now time.Time) (Line, error) {
 	if line.Time.IsZero() {
 		line.Time = now
 	}
-	if line.Time = line.Time.UTC(); line.Time.Year() < 1 || line.Time.Year() > 9999 {
+	line.Time = line.Time.UTC()
+	if year := line.Time.Year(); year < 1 || year > 9999 {
 		return Line{}, &Invalid{"time", line.Time.String(), "has no year of four digits"}
 	}
 	if line.Note != "" && !isHex(line.Note, digestLength, digestLength) {

@@ -79,7 +79,8 @@ type listItem struct {
 // newestOf returns the last elements of list, at most limit.
 func newestOf(list iter.Seq2[Line, error], limit int) (last []listItem) {
 	for line, err := range list {
-		if last = append(last, listItem{line, err}); len(last) >= 2*limit+64 {
+		last = append(last, listItem{line, err})
+		if len(last) >= 2*limit+64 {
 			last = slices.Delete(last, 0, len(last)-limit)
 		}
 	}
@@ -191,9 +192,11 @@ type snapshotFile struct {
 // opens none if the folder is missing, and all if the log has no files of this number or later,
 // because it was started again.
 func (p folder) openSnapshot(from uint64) (s *snapshot, err error) {
-	if err := unusable(p.dir, ownerfiles.CheckFolder(p.dir)); errors.Is(err, fs.ErrNotExist) {
+	err = unusable(p.dir, ownerfiles.CheckFolder(p.dir))
+	if errors.Is(err, fs.ErrNotExist) {
 		return &snapshot{headReason: headMissing}, nil
-	} else if err != nil {
+	}
+	if err != nil {
 		return nil, err
 	}
 	// On a read-only file system there are no writers, and this succeeds without a lock.

@@ -27,9 +27,11 @@ func (l *Log) rotate(t *tail) (*tail, error) {
 		return l.openTail()
 	}
 	if t.head.fileNumber-t.head.firstFile+1 >= uint64(l.limits.MaxFiles) {
-		if isYoung, err := l.mustKeepOldest(t); err != nil {
+		isYoung, err := l.mustKeepOldest(t)
+		if err != nil {
 			return nil, err
-		} else if isYoung {
+		}
+		if isYoung {
 			return nil, &Unusable{Store: store, Path: l.folder.dir, Reason: fmt.Sprintf(
 				"is full: there are %d files of %d bytes, and the oldest has lines that are younger than %d days",
 				l.limits.MaxFiles, l.limits.FileSize, l.limits.MinAge/(24*time.Hour))}

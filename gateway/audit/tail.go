@@ -83,12 +83,16 @@ func (l *Log) findTail(t *tail) error {
 	if err != nil {
 		return err
 	}
-	if t.head.end.seq < l.seen.seq || t.head.end.seq == l.seen.seq && t.head.end != l.seen {
+	isOlder := t.head.end.seq < l.seen.seq
+	isDifferent := t.head.end.seq == l.seen.seq && t.head.end != l.seen
+	if isOlder || isDifferent {
 		reason = logRestored
 	}
-	if rotationReason, err := l.finishRotation(&t.head, listing); err != nil {
+	rotationReason, err := l.finishRotation(&t.head, listing)
+	if err != nil {
 		return err
-	} else if rotationReason != "" && reason == "" {
+	}
+	if reason == "" {
 		reason = rotationReason
 	}
 	headOnDisk := t.head
@@ -129,7 +133,8 @@ func (l *Log) findHead(t *tail, listing folderContent, k *key) (reason string, e
 			names = append(names, rotatedName(number))
 		}
 		if len(names) > 0 {
-			t.head.firstFile, t.head.fileNumber = listing.rotated[0], listing.nextNumber()
+			t.head.firstFile = listing.rotated[0]
+			t.head.fileNumber = listing.nextNumber()
 		}
 		if listing.hasCurrent {
 			names = append(names, currentFile)

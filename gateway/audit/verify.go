@@ -73,25 +73,9 @@ func verifyEach(ctx context.Context, dir string, each func(point)) (Report, erro
 		return Report{}, unreadable(dir, err)
 	}
 	if r.Broken == nil && s.headReason == "" {
-		switch k, keyErr := p.readKey(); {
-		case errors.Is(keyErr, fs.ErrNotExist):
-			r.Broken = &Break{File: keyFile, Why: fileMissing}
-		case errors.Is(keyErr, errBadKey):
-			r.Broken = &Break{File: keyFile, Why: keyErr.Error()}
-		case keyErr != nil:
-			err = unusable(p.file(keyFile), keyErr)
-		case k.fingerprint() != s.head.key:
-			r.Broken = &Break{File: keyFile, Why: keyReplaced}
-		}
+		r.Broken, err = p.checkKey(s.head.key)
 	}
-	for i := 0; i < len(s.files) && r.Since.IsZero(); i++ { // the first line of the oldest file that has one
-		for line, err := range s.lines(ctx, i, 0, s.files[i].size, Filter{}) {
-			if err == nil {
-				r.Since = line.Time
-				break
-			}
-		}
-	}
+	r.Since = s.firstTime(ctx)
 	reserve, refusals, _ := p.readReserve()
 	r.Missed = w.missed + reserve.Missed
 	r.Waiting = bytes.Count(refusals, []byte("\n"))
@@ -106,6 +90,35 @@ func verifyEach(ctx context.Context, dir string, each func(point)) (Report, erro
 		r.Since = time.Time{}
 	}
 	return r, err
+}
+
+// checkKey returns the break if the key of the digests is not the one with the given fingerprint, nil if
+// it is.
+func (p folder) checkKey(fingerprint string) (*Break, error) {
+	k, err := p.readKey()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &Break{File: keyFile, Why: fileMissing}, nil
+	case errors.Is(err, errBadKey):
+		return &Break{File: keyFile, Why: err.Error()}, nil
+	case err != nil:
+		return nil, unusable(p.file(keyFile), err)
+	case k.fingerprint() != fingerprint:
+		return &Break{File: keyFile, Why: keyReplaced}, nil
+	}
+	return nil, nil
+}
+
+// firstTime returns the time of the first readable line, zero if there is none.
+func (s *snapshot) firstTime(ctx context.Context) time.Time {
+	for i, file := range s.files {
+		for line, err := range s.lines(ctx, i, 0, file.size, Filter{}) {
+			if err == nil {
+				return line.Time
+			}
+		}
+	}
+	return time.Time{}
 }
 
 // brokenHead returns the break for a missing or unreadable head, nil if there is none. Without any

@@ -67,22 +67,12 @@ func (l *Log) writeQueued() {
 	writes := l.queue
 	l.queue = nil
 	l.queueMu.Unlock()
-	unlock, err := l.lock()
 	recordMissed := l.countMissed
+	unlock, err := l.lock()
 	if err == nil {
 		defer unlock()
 		recordMissed = l.reserveMissed
-		var t *tail
-		if t, err = l.openTail(); err == nil {
-			if late := l.lateLines(); late != nil {
-				writes = slices.Insert(writes, 0, late)
-			}
-			err = l.append(t, writes)
-		}
-		if err != nil || !l.keepOpen {
-			_ = l.closeTail() // without an error the lines are there, and durable if they are to be
-		}
-		err = unusable(l.current, err)
+		writes, err = l.appendQueued(writes)
 	}
 	if len(writes) > 0 && writes[0].isLate && writes[0].done {
 		l.clearReserve()
@@ -98,38 +88,63 @@ func (l *Log) writeQueued() {
 	}
 }
 
+// appendQueued appends queued writes, after the late lines of earlier ones, if there are any. It returns
+// the writes including the late lines. The caller holds the lock.
+func (l *Log) appendQueued(writes []*pendingWrite) ([]*pendingWrite, error) {
+	t, err := l.openTail()
+	if err == nil {
+		if late := l.lateLines(); late != nil {
+			writes = slices.Insert(writes, 0, late)
+		}
+		err = l.append(t, writes)
+	}
+	if err != nil || !l.keepOpen {
+		_ = l.closeTail() // without an error the lines are written by now, and synced if they have to be
+	}
+	return writes, unusable(l.current, err)
+}
+
 // append writes lines, as many together as fit into a file, and rotates the file in between.
 func (l *Log) append(t *tail, writes []*pendingWrite) error {
-	lines := slices.Clip(writes[0].lines)
-	durability := writes[0].durability
-	for _, w := range writes[1:] {
+	var lines []Line
+	durability := Buffered
+	for _, w := range writes {
 		lines = append(lines, w.lines...)
 		durability = durability || w.durability
 	}
-	for done, rotated := 0, false; done < len(lines); {
+	done := 0
+	rotated := false // the last step was a rotation
+	for done < len(lines) {
 		next, count, err := l.compose(t, lines[done:], rotated)
 		if err != nil {
 			return err
 		}
-		if rotated = count == 0; rotated {
+		if count == 0 {
 			if t, err = l.rotate(t); err != nil {
 				return err
 			}
+			rotated = true
 			continue
 		}
+		rotated = false
 		if err := l.commit(t, next, durability); err != nil {
 			return err
 		}
 		done += count
-		left := done
-		for _, w := range writes { // those whose lines are all written
-			if left -= len(w.lines); left < 0 {
-				break
-			}
-			w.done = true
-		}
+		markDone(writes, done)
 	}
 	return nil
+}
+
+// markDone marks the writes whose lines are all among the first n lines.
+func markDone(writes []*pendingWrite, n int) {
+	for _, w := range writes {
+		if n < len(w.lines) {
+			return
+		}
+		n -= len(w.lines)
+		w.done = true
+	}
 }
 
 // addition is the text that one write appends: lines, preceded by the repair of the end of the
@@ -158,14 +173,15 @@ func (l *Log) compose(t *tail, lines []Line, rotated bool) (a addition, count in
 			a.firstBreak = a.end.seq
 		}
 	}
+	needsLine := rotated || t.size == 0 || !t.isClean() // even if it does not fit
 	for i := range lines {
 		text, end, err := a.end.encode(a.text, &lines[i])
 		if err != nil {
 			return a, 0, err
 		}
-		isNewFile := rotated || t.size == 0
-		isFirst := count == 0 && (isNewFile || !t.isClean())
-		if !isFirst && t.size+int64(len(text)) > l.limits.FileSize {
+		fits := t.size+int64(len(text)) <= l.limits.FileSize
+		isRequired := needsLine && count == 0
+		if !fits && !isRequired {
 			break
 		}
 		a.lastOffset = t.size + int64(len(a.text))
@@ -231,9 +247,11 @@ const lockTimeout = 10 * time.Second
 func (l *Log) lock() (unlock func(), err error) {
 	path := l.folder.file(lockFile)
 	if l.prepared.Load() {
-		if unlock, err = ownerfiles.Lock(context.Background(), path, lockTimeout); !errors.Is(err, fs.ErrNotExist) {
+		unlock, err = ownerfiles.Lock(context.Background(), path, lockTimeout)
+		wasRemoved := errors.Is(err, fs.ErrNotExist) // the folder, since it was prepared
+		if !wasRemoved {
 			return unlock, store.Locked(path, err)
-		} // the folder went away in between
+		}
 	}
 	if err := l.prepare(); err != nil {
 		return nil, err
