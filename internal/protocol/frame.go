@@ -45,8 +45,16 @@ const (
 
 // maxPayloads are the maximum payload lengths in bytes, by kind. A kind without one is unknown.
 var maxPayloads = [...]int{
-	KindHello: maxHello, KindRequest: MaxRequest, KindInput: MaxChunk, KindCancel: 1,
-	KindOutput: MaxChunk, KindProgress: maxProgress, KindReply: maxReply, KindMore: maxMore, KindChanging: maxChanging, KindCancelled: 1,
+	KindHello:     maxHello,
+	KindRequest:   MaxRequest,
+	KindInput:     MaxChunk,
+	KindCancel:    1,
+	KindOutput:    MaxChunk,
+	KindProgress:  maxProgress,
+	KindReply:     maxReply,
+	KindMore:      maxMore,
+	KindChanging:  maxChanging,
+	KindCancelled: 1,
 }
 
 // headSize is the length of a frame header: payload length, kind and number of the request. Integers
@@ -113,20 +121,28 @@ func (r *Reader) Next() (Frame, error) {
 	if bound := maxPayloads[f.Kind]; size > uint32(bound) {
 		return Frame{}, Malformedf("sent a frame of kind %d with %d bytes, of %d at most", f.Kind, size, bound)
 	}
-	if whole := headSize + int(size); whole <= r.in.Size() {
-		if head, err = r.in.Peek(whole); err == nil {
-			r.consumed = whole
-			f.Payload = head[headSize:]
-		}
-	} else { // longer than the buffer, as only requests and replies can be
-		_, _ = r.in.Discard(headSize)
-		f.Payload = make([]byte, size)
-		_, err = io.ReadFull(r.in, f.Payload)
-	}
+	f.Payload, err = r.payload(int(size))
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return Frame{}, Malformedf("ended in the middle of a frame")
 	}
 	return f, err
+}
+
+// payload returns the payload of a frame whose header is buffered: a slice of the buffer, or a copy if the
+// frame is longer than the buffer, as only requests and replies can be.
+func (r *Reader) payload(size int) ([]byte, error) {
+	if headSize+size > r.in.Size() {
+		_, _ = r.in.Discard(headSize)
+		payload := make([]byte, size)
+		_, err := io.ReadFull(r.in, payload)
+		return payload, err
+	}
+	frame, err := r.in.Peek(headSize + size)
+	if err != nil {
+		return nil, err
+	}
+	r.consumed = headSize + size
+	return frame[headSize:], nil
 }
 
 // greeting begins every hello, so that no other program is mistaken for a worker.
@@ -156,7 +172,8 @@ func ParseHello(f Frame) (Hello, error) {
 	}
 	numbers := f.Payload[len(greeting):]
 	return Hello{
-		Version: binary.BigEndian.Uint32(numbers), PID: binary.BigEndian.Uint32(numbers[4:]),
-		Folder: string(f.Payload[fixedSize:]),
+		Version: binary.BigEndian.Uint32(numbers),
+		PID:     binary.BigEndian.Uint32(numbers[4:]),
+		Folder:  string(f.Payload[fixedSize:]),
 	}, nil
 }

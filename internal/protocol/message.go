@@ -201,9 +201,11 @@ func (p *Partly) fields(f *codec) {
 }
 
 // within returns the longest prefix of a list whose texts have at most the given number of bytes.
-func within(texts []string, bytes int) []string {
+func within(texts []string, limit int) []string {
+	total := 0
 	for i, text := range texts {
-		if bytes -= len(text); bytes < 0 {
+		total += len(text)
+		if total > limit {
 			return texts[:i]
 		}
 	}
@@ -347,8 +349,10 @@ func ParseProgress(f Frame) (p Progress, err error) {
 
 // AppendReply appends r to b as a frame. It shortens texts and lists that are too long.
 func AppendReply(b []byte, id uint32, r Reply) []byte {
-	r.Failure, r.Partly = r.Failure.short(), r.Partly.bounded()
-	r.Facts.Notice, r.Panic = cut(r.Facts.Notice, maxNotice), cut(r.Panic, maxPanic)
+	r.Failure = r.Failure.short()
+	r.Partly = r.Partly.bounded()
+	r.Facts.Notice = cut(r.Facts.Notice, maxNotice)
+	r.Panic = cut(r.Panic, maxPanic)
 	b, _ = appendMessage(b, KindReply, id, r.fields) // fits: all other fields are short or bounded
 	return b
 }
@@ -418,21 +422,20 @@ func (f *codec) uvarint(n uint64, limit uint64) uint64 {
 		f.out = binary.AppendUvarint(f.out, n)
 		return n
 	}
-	n = 0
-	for i := 0; i < min(len(f.in), binary.MaxVarintLen32); i++ {
-		n |= uint64(f.in[i]&0x7f) << (7 * i)
-		if f.in[i] >= 0x80 {
-			continue
-		}
-		f.in = f.in[i+1:]
-		if n > limit {
-			break
-		}
-		return n
+	head := f.in[:min(len(f.in), binary.MaxVarintLen32)]
+	n, size := binary.Uvarint([]byte(head))
+	if size <= 0 || n > limit {
+		f.fail()
+		return 0
 	}
+	f.in = f.in[size:]
+	return n
+}
+
+// fail marks a reading codec as broken.
+func (f *codec) fail() {
 	f.broken = true
 	f.in = ""
-	return 0
 }
 
 func (f *codec) number(n *int) { *n = int(f.uvarint(uint64(*n), math.MaxInt32)) }
@@ -456,8 +459,7 @@ func (f *codec) text(s *string) {
 		return
 	}
 	if n > uint64(len(f.in)) { // the bound above still included the bytes of the length itself
-		f.broken = true
-		f.in = ""
+		f.fail()
 		return
 	}
 	*s = f.in[:n]
@@ -467,7 +469,8 @@ func (f *codec) text(s *string) {
 // optional codes a text that may be missing.
 func (f *codec) optional(s **string) {
 	isGiven := *s != nil
-	if f.flag(&isGiven); !isGiven {
+	f.flag(&isGiven)
+	if !isGiven {
 		return
 	}
 	if *s == nil {

@@ -55,7 +55,8 @@ func WithProgress(ctx context.Context, report func(Progress)) context.Context {
 
 // ProgressOf returns the function to report the progress of the call of ctx to. It is never nil.
 func ProgressOf(ctx context.Context) (report func(Progress)) {
-	if report, _ = ctx.Value(progressKey{}).(func(Progress)); report == nil {
+	report, _ = ctx.Value(progressKey{}).(func(Progress))
+	if report == nil {
 		return func(Progress) {}
 	}
 	return report
@@ -104,7 +105,8 @@ func (t *Tally) Done() {
 	done := int(t.done.Add(1))
 	now := int64(time.Since(t.start))
 	next := t.nextReport.Load()
-	if now < next || !t.nextReport.CompareAndSwap(next, now+int64(reportInterval)) {
+	isDue := now >= next && t.nextReport.CompareAndSwap(next, now+int64(reportInterval))
+	if !isDue {
 		return
 	}
 	t.mu.Lock()
