@@ -48,28 +48,32 @@ func (h Hosts) Allow(header string) bool {
 // netip formats it. ok is false unless the header has the form "name", "name:port", "[::1]" or
 // "[::1]:port": browsers and proxies interpret other forms differently.
 func HostName(header string) (string, bool) {
-	name := header
-	port := ""
-	hasPort := false
-	if end := strings.IndexByte(header, ']'); strings.HasPrefix(header, "[") && end > 0 {
-		name = header[1:end]
-		port = strings.TrimPrefix(header[end+1:], ":")
-		hasPort = end+1 < len(header)
-		if hasPort && header[end+1] != ':' {
-			return "", false
-		}
-		ip, err := netip.ParseAddr(name)
-		if err != nil || !ip.Is6() || ip.Zone() != "" {
-			return "", false
-		}
-		name = ip.String()
-	} else if name, port, hasPort = strings.Cut(header, ":"); name == "" || len(name) > maxName || strings.Trim(name, nameChars) != "" {
-		return "", false
+	if strings.HasPrefix(header, "[") {
+		return bracketedHost(header)
 	}
-	if hasPort && !IsPort(port) {
+	name, port, hasPort := strings.Cut(header, ":")
+	isName := name != "" && len(name) <= maxName && strings.Trim(name, nameChars) == ""
+	if !isName || hasPort && !IsPort(port) {
 		return "", false
 	}
 	return strings.ToLower(name), true
+}
+
+// bracketedHost returns the IPv6 address in a header "[::1]" or "[::1]:port".
+func bracketedHost(header string) (string, bool) {
+	address, rest, isClosed := strings.Cut(header[len("["):], "]")
+	ip, err := netip.ParseAddr(address)
+	isPlain := err == nil && ip.Is6() && ip.Zone() == ""
+	if !isClosed || !isPlain {
+		return "", false
+	}
+	if rest != "" {
+		port, hasColon := strings.CutPrefix(rest, ":")
+		if !hasColon || !IsPort(port) {
+			return "", false
+		}
+	}
+	return ip.String(), true
 }
 
 const (
@@ -171,13 +175,10 @@ func CheckURL(text string) error {
 	switch {
 	case err != nil, u.Host == "", u.User != nil, strings.ContainsAny(text, "?#"), u.Hostname() == "":
 		return errors.New(`is not a URL such as "https://login.example"`)
-	case u.Scheme == "https":
-		return nil
+	case u.Scheme != "https" && !IsLoopback(u):
+		return errors.New("must have https, because tokens depend on it")
 	}
-	if IsLoopback(u) {
-		return nil
-	}
-	return errors.New("must have https, because tokens depend on it")
+	return nil
 }
 
 // IsLoopback reports whether a URL has the scheme http and a host on this machine.

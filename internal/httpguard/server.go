@@ -165,7 +165,8 @@ func NewConnLimiter(l net.Listener, max int) *ConnLimiter { return &ConnLimiter{
 func (g *ConnLimiter) Accept() (net.Conn, error) {
 	for {
 		raw, err := g.Listener.Accept()
-		if isFull := errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE); isFull && g.evict() {
+		noFilesLeft := errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+		if noFilesLeft && g.evict() {
 			continue
 		}
 		if err != nil {
@@ -189,7 +190,8 @@ func (g *ConnLimiter) admit(c *conn) (evicted *conn, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.open) >= g.max {
-		if evicted = g.leastNeeded(); evicted == nil {
+		evicted = g.leastNeeded()
+		if evicted == nil {
 			return nil, false
 		}
 		g.open = slices.DeleteFunc(g.open, func(other *conn) bool { return other == evicted })
@@ -273,7 +275,8 @@ func trackState(raw net.Conn, state http.ConnState) {
 	}
 	c.limiter.mu.Lock()
 	defer c.limiter.mu.Unlock()
-	if c.idleSince = 0; state == http.StateIdle {
+	c.idleSince = 0
+	if state == http.StateIdle {
 		c.limiter.idleCount++
 		c.idleSince = c.limiter.idleCount
 	}
