@@ -41,16 +41,16 @@ func Read(env func(string) string) []Vault {
 	case "darwin":
 		folders = joinAll(env("HOME"), "Library/Application Support/obsidian")
 	default:
-		if folders = joinAll(env("XDG_CONFIG_HOME"), "obsidian"); folders == nil {
+		folders = joinAll(env("XDG_CONFIG_HOME"), "obsidian")
+		if folders == nil {
 			folders = joinAll(env("HOME"), ".config/obsidian")
 		}
-		folders = append(
-			folders,
-			joinAll(
-				env("HOME"),
-				".var/app/md.obsidian.Obsidian/config/obsidian",
-				"snap/obsidian/current/.config/obsidian",
-			)...)
+		flatpakAndSnap := joinAll(
+			env("HOME"),
+			".var/app/md.obsidian.Obsidian/config/obsidian",
+			"snap/obsidian/current/.config/obsidian",
+		)
+		folders = append(folders, flatpakAndSnap...)
 	}
 	var vaults []Vault
 	for _, folder := range folders {
@@ -92,6 +92,7 @@ func readFile(name string) []Vault {
 	return list
 }
 
+// joinAll returns the paths of names below base, nil if base is "".
 func joinAll(base string, names ...string) []string {
 	if base == "" {
 		return nil

@@ -27,7 +27,12 @@ type System struct {
 
 // ThisSystem returns the system of this process.
 func ThisSystem(getenv func(string) string) System {
-	return System{OS: runtime.GOOS, Getenv: getenv, Read: os.ReadFile, IsVault: isVault}
+	return System{
+		OS:      runtime.GOOS,
+		Getenv:  getenv,
+		Read:    os.ReadFile,
+		IsVault: isVault,
+	}
 }
 
 // isVault reports whether a folder contains the folder that the app creates in each vault.
@@ -142,10 +147,12 @@ func (s System) mountsOf(drive string) (list []string) {
 	unescape := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\134`, `\`)
 	for line := range strings.Lines(string(table)) {
 		fields := strings.Fields(line)
-		if len(fields) < 3 || fields[2] != "9p" && fields[2] != "drvfs" {
+		isDrive := len(fields) >= 3 && (fields[2] == "9p" || fields[2] == "drvfs")
+		if !isDrive {
 			continue
 		}
-		if source := strings.TrimRight(unescape.Replace(fields[0]), `\/`); strings.EqualFold(source, drive+":") {
+		source := strings.TrimRight(unescape.Replace(fields[0]), `\/`)
+		if strings.EqualFold(source, drive+":") {
 			list = append(list, unescape.Replace(fields[1]))
 		}
 	}
