@@ -174,10 +174,29 @@ func suggest(text string) string {
 
 // otherWords maps further common expressions for days to valid texts.
 var otherWords = map[string]string{
-	"the day before yesterday": "-2d", "day before yesterday": "-2d", "ereyesterday": "-2d", "the day after tomorrow": "+2d", "day after tomorrow": "+2d",
-	"a week ago": "-1w", "one week ago": "-1w", "a month ago": "-1m", "past week": "last week", "week": "this week", "month": "this month", "year": "this year",
-	"tonight": "today", "current": "today", "latest": "today", "last": "yesterday", "previous": "yesterday", "prev": "yesterday", "next": "tomorrow",
-	"-1": "yesterday", "0": "today", "1": "tomorrow", "+1": "tomorrow",
+	"the day before yesterday": "-2d",
+	"day before yesterday":     "-2d",
+	"ereyesterday":             "-2d",
+	"the day after tomorrow":   "+2d",
+	"day after tomorrow":       "+2d",
+	"a week ago":               "-1w",
+	"one week ago":             "-1w",
+	"a month ago":              "-1m",
+	"past week":                "last week",
+	"week":                     "this week",
+	"month":                    "this month",
+	"year":                     "this year",
+	"tonight":                  "today",
+	"current":                  "today",
+	"latest":                   "today",
+	"last":                     "yesterday",
+	"previous":                 "yesterday",
+	"prev":                     "yesterday",
+	"next":                     "tomorrow",
+	"-1":                       "yesterday",
+	"0":                        "today",
+	"1":                        "tomorrow",
+	"+1":                       "tomorrow",
 }
 
 // dayWords are the words to suggest for a misspelled one.

@@ -53,7 +53,8 @@ func next(t time.Time, s string) (text string, size int) {
 		millis := pad(t.Nanosecond()/int(time.Millisecond), 3) // the library has no smaller unit
 		return (millis + "000000")[:size], size
 	}
-	if format := tokens()[token]; format != nil {
+	format := tokens()[token]
+	if format != nil {
 		return format(t), size
 	}
 	if isLineEnd(token) {
@@ -155,11 +156,11 @@ func expandLong(format string) string {
 	for rest := format; rest != ""; {
 		// The next piece is a literal, a long format with or without a backslash, or a single byte.
 		size := bracketed(rest)
-		switch isEscaped := strings.HasPrefix(rest, `\L`) || strings.HasPrefix(rest, `\l`); {
-		case size > 0:
-		case isEscaped:
+		isEscaped := strings.HasPrefix(rest, `\L`) || strings.HasPrefix(rest, `\l`)
+		if size == 0 && isEscaped {
 			size = 1 + longSize(rest[1:])
-		default:
+		}
+		if size == 0 {
 			size = longSize(rest)
 		}
 		if long, ok := longFormats[rest[:size]]; ok {
@@ -187,9 +188,16 @@ func longSize(s string) int {
 
 // longFormats maps long formats to their definitions in the locale en.
 var longFormats = map[string]string{
-	"LT": "h:mm A", "LTS": "h:mm:ss A",
-	"L": "MM/DD/YYYY", "LL": "MMMM D, YYYY", "LLL": "MMMM D, YYYY h:mm A", "LLLL": "dddd, MMMM D, YYYY h:mm A",
-	"l": "M/D/YYYY", "ll": "MMM D, YYYY", "lll": "MMM D, YYYY h:mm A", "llll": "ddd, MMM D, YYYY h:mm A",
+	"LT":   "h:mm A",
+	"LTS":  "h:mm:ss A",
+	"L":    "MM/DD/YYYY",
+	"LL":   "MMMM D, YYYY",
+	"LLL":  "MMMM D, YYYY h:mm A",
+	"LLLL": "dddd, MMMM D, YYYY h:mm A",
+	"l":    "M/D/YYYY",
+	"ll":   "MMM D, YYYY",
+	"lll":  "MMM D, YYYY h:mm A",
+	"llll": "ddd, MMM D, YYYY h:mm A",
 }
 
 // tokens returns the formatting functions of all tokens except S.
@@ -208,10 +216,11 @@ var tokens = sync.OnceValue(func() map[string]func(time.Time) string {
 			}
 			return pad(t.Year(), 6)
 		},
-		"N": era(
-			"AD",
-			"BC",
-		), "NN": era("AD", "BC"), "NNN": era("AD", "BC"), "NNNNN": era("AD", "BC"), "NNNN": era("Anno Domini", "Before Christ"),
+		"N":     era("AD", "BC"),
+		"NN":    era("AD", "BC"),
+		"NNN":   era("AD", "BC"),
+		"NNNN":  era("Anno Domini", "Before Christ"),
+		"NNNNN": era("AD", "BC"),
 		"gg":    func(t time.Time) string { return pad(weekEnd(t).Year()%100, 2) },
 		"GG":    func(t time.Time) string { return pad(isoYear(t)%100, 2) },
 		"DDD":   func(t time.Time) string { return strconv.Itoa(t.YearDay()) },
@@ -225,7 +234,17 @@ var tokens = sync.OnceValue(func() map[string]func(time.Time) string {
 		"Hmmss": func(t time.Time) string { return strconv.Itoa(t.Hour()) + t.Format("0405") },
 	}
 	for name, layout := range map[string]string{
-		"MMM": "Jan", "MMMM": "January", "DDDD": "002", "ddd": "Mon", "dddd": "Monday", "A": "PM", "a": "pm", "Z": "-07:00", "ZZ": "-0700", "hmm": "304", "hmmss": "30405",
+		"MMM":   "Jan",
+		"MMMM":  "January",
+		"DDDD":  "002",
+		"ddd":   "Mon",
+		"dddd":  "Monday",
+		"A":     "PM",
+		"a":     "pm",
+		"Z":     "-07:00",
+		"ZZ":    "-0700",
+		"hmm":   "304",
+		"hmmss": "30405",
 	} {
 		formats[name] = func(t time.Time) string { return t.Format(layout) }
 	}
@@ -250,9 +269,11 @@ var tokens = sync.OnceValue(func() map[string]func(time.Time) string {
 		"D DD Do": time.Time.Day,
 		"d do e":  func(t time.Time) int { return int(t.Weekday()) },
 		"E":       func(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 },
-		"H HH":    time.Time.Hour, "m mm": time.Time.Minute, "s ss": time.Time.Second,
-		"h hh": func(t time.Time) int { return (t.Hour()+11)%12 + 1 },
-		"k kk": func(t time.Time) int { return (t.Hour()+23)%24 + 1 }, // midnight is 24
+		"H HH":    time.Time.Hour,
+		"m mm":    time.Time.Minute,
+		"s ss":    time.Time.Second,
+		"h hh":    func(t time.Time) int { return (t.Hour()+11)%12 + 1 },
+		"k kk":    func(t time.Time) int { return (t.Hour()+23)%24 + 1 }, // midnight is 24
 	} {
 		for _, name := range strings.Fields(names) {
 			formats[name] = func(t time.Time) string {
