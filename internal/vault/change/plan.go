@@ -79,14 +79,14 @@ type plan struct {
 // showPlan returns the effect of the proposal as JSON.
 func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 	shown := plan{
-		Path:    p.Note.String(),
-		Says:    p.Message,
-		Files:   []plannedFile{},
-		Loses:   p.loses,
-		Carries: p.carried.Kind,
-		Digest:  digestOf(v, p),
-		Nothing: !slices.ContainsFunc(p.Steps, func(s Step) bool { return !s.IsNoop() }),
-
+		Path:      p.Note.String(),
+		Says:      p.Message,
+		Files:     []plannedFile{},
+		Loses:     p.loses,
+		Links:     p.describeLinks(),
+		Carries:   p.carried.Kind,
+		Digest:    digestOf(v, p),
+		Nothing:   !slices.ContainsFunc(p.Steps, func(s Step) bool { return !s.IsNoop() }),
 		LostLinks: p.linkLosses(),
 		Marked:    p.isMarked(v),
 		Foreign:   p.Undoes != "" && !p.OwnChange,
@@ -94,69 +94,34 @@ func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 	for _, source := range v.Taken {
 		shown.Takes = append(shown.Takes, source.Path.String())
 	}
-	links := []string{p.Broken.breaks()}
-	links = append(links, p.leadElsewhere())
-	if p.Followed.Count > 0 {
-		links = append(links, "changes "+p.Followed.String())
-	}
-	if p.Mentions != "" {
-		links = append(links, "leaves "+p.Mentions)
-	}
-	if p.Restores != "" {
-		links = append(links, "restores "+p.Restores)
-	}
-	shown.Links = strings.Join(slices.DeleteFunc(links, func(part string) bool { return part == "" }), ", and ")
-	var changes []difference.Change // of the files whose lines are shown; these come first
-	size := 0                       // bytes of the rows for the other files
-	remaining := maxPlanned         // bytes available for the lines of the remaining files
+	withLines := 0          // files whose lines are shown; these come first
+	rowBytes := 0           // of the other files
+	remaining := maxPlanned // bytes available for the lines of the remaining files
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		if s.IsNoop() || s.Before.Folder || s.After.Folder {
 			continue
 		}
 		hasLines := !s.isUnread() || s.isPureMove()
-		if len(changes) < len(shown.Files) || len(changes) == MaxTexts || !hasLines {
-			row := s.row(v)
-			text, err := json.Marshal(row)
-			if err != nil {
-				return answer.Reply{}, err
-			}
-			if size += len(text) + len(","); size > maxRows {
-				shown.Rest = shown.Rest.with(row)
-				continue
-			}
-			shown.Files = append(shown.Files, row)
+		mayShowLines := withLines == len(shown.Files) && withLines < MaxTexts
+		if hasLines && mayShowLines {
+			file := s.fileWithLines(v, len(shown.Files)+1, remaining)
+			shown.Files = append(shown.Files, file)
+			remaining = max(0, remaining-file.Cost())
+			withLines++
 			continue
 		}
-		file := plannedFile{
-			Path: s.Path.String(), From: s.From.String(), Before: hashAt(v, s.source(), s.Before), After: hashAt(v, s.Path, s.After),
-			Raw: []string{ImageOf(s.Before).Hash, ImageOf(s.After).Hash},
+		row := s.row(v)
+		text, err := json.Marshal(row)
+		if err != nil {
+			return answer.Reply{}, err
 		}
-		file.setLosses(s)
-		shown.Files = append(shown.Files, file)
-		before := v.Judged(s.Before.Text)
-		after := v.Judged(s.After.Text)
-		if s.Path == disk.Bookmarks() && v.Hides() {
-			before = guard.Judged{}
-			after = v.Judged(guard.NewUnjudged(s.Told))
+		rowBytes += len(text) + len(",")
+		if rowBytes > maxRows {
+			shown.Rest = shown.Rest.with(row)
+			continue
 		}
-		if !s.After.Exists { // as the caller sees it: the length of a secret is not revealed
-			shown.Files[len(shown.Files)-1].Size = int64(len(before.Bytes()))
-		}
-		c := difference.Whole(before.Bytes(), after.Bytes(), remaining)
-		if !c.IsComplete() { // too long to show in full: show a part of it
-			part := difference.Extent{
-				Rows:  maxPartLines,
-				Bytes: max(1<<10, maxPart/len(shown.Files)),
-				Line:  maxPartLine,
-			}
-			c = difference.Fit([]difference.Change{c}, part)[0]
-		}
-		remaining = max(0, remaining-c.Cost())
-		changes = append(changes, c)
-	}
-	for i, c := range changes {
-		shown.Files[i].Change = c
+		shown.Files = append(shown.Files, row)
 	}
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)
@@ -167,11 +132,62 @@ func showPlan(v *call.Vault, p Proposal) (answer.Reply, error) {
 	return answer.From(v.Disk, strings.TrimSuffix(text.String(), "\n")), nil
 }
 
+// describeLinks returns what the proposal does to links, and which version it restores; "" for nothing.
+func (p Proposal) describeLinks() string {
+	parts := []string{p.Broken.breaks(), p.leadElsewhere()}
+	if p.Followed.Count > 0 {
+		parts = append(parts, "changes "+p.Followed.String())
+	}
+	if p.Mentions != "" {
+		parts = append(parts, "leaves "+p.Mentions)
+	}
+	if p.Restores != "" {
+		parts = append(parts, "restores "+p.Restores)
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", and ")
+}
+
+// fileWithLines returns the entry of a plan for a step whose lines are shown. The entry is the n-th of the
+// plan. If its lines cost more than maxBytes, only a part of them is shown.
+func (s *Step) fileWithLines(v *call.Vault, n, maxBytes int) plannedFile {
+	file := plannedFile{
+		Path:   s.Path.String(),
+		From:   s.From.String(),
+		Before: hashAt(v, s.source(), s.Before),
+		After:  hashAt(v, s.Path, s.After),
+		Raw:    []string{ImageOf(s.Before).Hash, ImageOf(s.After).Hash},
+	}
+	file.setLosses(s)
+	before := v.Judged(s.Before.Text)
+	after := v.Judged(s.After.Text)
+	if s.Path == disk.Bookmarks() && v.Hides() {
+		before = guard.Judged{}
+		after = v.Judged(guard.NewUnjudged(s.Told))
+	}
+	if !s.After.Exists { // as the caller sees it: the length of a secret is not revealed
+		file.Size = int64(len(before.Bytes()))
+	}
+	file.Change = difference.Whole(before.Bytes(), after.Bytes(), maxBytes)
+	if !file.IsComplete() {
+		part := difference.Extent{
+			Rows:  maxPartLines,
+			Bytes: max(1<<10, maxPart/n),
+			Line:  maxPartLine,
+		}
+		file.Change = difference.Fit([]difference.Change{file.Change}, part)[0]
+	}
+	return file
+}
+
 // row returns the entry of a plan for a step none of whose lines are shown.
 func (s *Step) row(v *call.Vault) plannedFile {
 	lines := s.lines()
 	file := plannedFile{
-		Path: s.Path.String(), From: s.From.String(), Before: hashAt(v, s.source(), s.Before), After: hashAt(v, s.Path, s.After), Size: ImageOf(s.Before).Size,
+		Path:   s.Path.String(),
+		From:   s.From.String(),
+		Before: hashAt(v, s.source(), s.Before),
+		After:  hashAt(v, s.Path, s.After),
+		Size:   ImageOf(s.Before).Size,
 		Change: difference.Change{Added: lines.Added, Removed: lines.Removed},
 	}
 	file.setLosses(s)
@@ -227,8 +243,7 @@ func (p Proposal) checkFileKinds() error {
 		refused := answer.BadValue.Advise(allowlist.ServesKind(kind))
 		switch kind {
 		case "canvas":
-			var board struct{ Nodes, Edges []struct{} }                                              // only their being objects is checked
-			if json.Unmarshal(s.After.Text.ForProgram(), &board) == nil || s.After.Text.Len() == 0 { // the app opens an empty one
+			if isCanvas(s.After.Text.ForProgram()) {
 				continue
 			}
 			why = "is not a canvas in JSON."
@@ -252,6 +267,13 @@ func (p Proposal) checkFileKinds() error {
 	return nil
 }
 
+// isCanvas reports whether the app can open a text as a canvas. It can open an empty one. The contents of nodes
+// and edges are not checked.
+func isCanvas(text []byte) bool {
+	var board struct{ Nodes, Edges []struct{} }
+	return len(text) == 0 || json.Unmarshal(text, &board) == nil
+}
+
 // checkAccess refuses a proposal that does more than the rules allow. It checks the effects rather than the
 // request, so it covers links in other notes that a move rewrites, today's daily note, and a note created from
 // a template. A step that changes how a note restricts access to itself is refused. A new note may restrict
@@ -265,37 +287,18 @@ func checkAccess(v *call.Vault, p Proposal) error {
 		overwritten = "overwritten: the change " + p.loses
 	}
 	for _, s := range p.Steps {
-		var err error
-		switch bookmarks := s.Path == disk.Bookmarks(); { // not a note
-		case s.IsNoop():
+		if s.IsNoop() {
 			continue
-		case bookmarks && v.Sight != nil:
-			return answer.AccessDenied.Failure(
-				"Access denied: the bookmarks may not be changed, because they name notes that are not to be seen.",
-			)
-		case bookmarks:
-			continue
-		case s.Before.Folder || s.After.Folder:
-			err = requireAccess(v, s.Path, FileState{}, access.Write, "changed")
-		case s.IsMove():
-			needed := access.Write
-			if s.From.Folder() != s.Path.Folder() && !p.OwnChange {
-				needed = access.Delete // the note leaves its folder
-			}
-			if err = requireAccess(v, s.From, s.Before, needed, "moved away"); err == nil {
-				err = requireAccess(v, s.Path, FileState{}, access.Write, "made")
-			}
-		case !s.After.Exists && !p.OwnChange:
-			err = requireAccess(v, s.Path, s.Before, access.Delete, "deleted")
-		case s.Before.Exists && p.Replaces && s.Path == p.Note:
-			err = requireAccess(v, s.Path, s.Before, access.Delete, "replaced")
-		case s.Before.Exists && p.destroys && s.Path == p.Note:
-			err = requireAccess(v, s.Path, s.Before, access.Delete, "deleted in part")
-		case s.Before.Exists:
-			err = requireAccess(v, s.Path, s.Before, access.Write, "changed")
-		default:
-			err = requireAccess(v, s.Path, FileState{}, access.Write, "made")
 		}
+		if s.Path == disk.Bookmarks() { // not a note
+			if v.Sight != nil {
+				return answer.AccessDenied.Failure(
+					"Access denied: the bookmarks may not be changed, because they name notes that are not to be seen.",
+				)
+			}
+			continue
+		}
+		err := p.checkStepAccess(v, s)
 		if err == nil && overwritten != "" && s.Before.Exists && !s.Before.Folder {
 			err = requireAccess(v, s.source(), s.Before, access.Delete, overwritten)
 		}
@@ -314,16 +317,46 @@ func checkAccess(v *call.Vault, p Proposal) error {
 	return nil
 }
 
+// checkStepAccess refuses a step that needs more access to its notes than the rules allow.
+func (p Proposal) checkStepAccess(v *call.Vault, s Step) error {
+	switch {
+	case s.Before.Folder || s.After.Folder:
+		return requireAccess(v, s.Path, FileState{}, access.Write, "changed")
+	case s.IsMove():
+		needed := access.Write
+		if s.From.Folder() != s.Path.Folder() && !p.OwnChange {
+			needed = access.Delete // the note leaves its folder
+		}
+		if err := requireAccess(v, s.From, s.Before, needed, "moved away"); err != nil {
+			return err
+		}
+		return requireAccess(v, s.Path, FileState{}, access.Write, "made")
+	case !s.After.Exists && !p.OwnChange:
+		return requireAccess(v, s.Path, s.Before, access.Delete, "deleted")
+	case s.Before.Exists && p.Replaces && s.Path == p.Note:
+		return requireAccess(v, s.Path, s.Before, access.Delete, "replaced")
+	case s.Before.Exists && p.destroys && s.Path == p.Note:
+		return requireAccess(v, s.Path, s.Before, access.Delete, "deleted in part")
+	case s.Before.Exists:
+		return requireAccess(v, s.Path, s.Before, access.Write, "changed")
+	}
+	return requireAccess(v, s.Path, FileState{}, access.Write, "made")
+}
+
 // requireAccess returns an error unless the caller has the access level for the file at the path. The file may
 // be hidden from the caller although now is the state of a missing file. what completes the sentence "may not
 // be".
 func requireAccess(v *call.Vault, at disk.Path, now FileState, level access.Level, what string) error {
 	denied := answer.AccessDenied
-	switch ruled := v.Sight.Level(at.String(), v.Rules); {
-	case ruled >= level && levelIn(v, at, now) < level:
-		denied = answer.AccessDenied.Advise(hintItself)
-	case ruled >= level && (now.Exists || !v.Disk.IsClosed(at)):
-		return nil
+	if v.Sight.Level(at.String(), v.Rules) >= level {
+		isNarrowed := levelIn(v, at, now) < level
+		if isNarrowed {
+			denied = answer.AccessDenied.Advise(hintItself)
+		}
+		isHidden := !now.Exists && v.Disk.IsClosed(at)
+		if !isNarrowed && !isHidden {
+			return nil
+		}
 	}
 	return denied.Failure("Access denied: %q may not be %s.", answer.Verbatim(at.String()), what)
 }
@@ -408,45 +441,56 @@ func (p Proposal) loss() string {
 	}
 	for i := range p.Steps {
 		s := &p.Steps[i]
+		isKept := p.Keeps && s.After.Exists
+		isUnchanged := !s.Before.Exists || s.Before.Folder || s.Before.Equal(s.After)
 		switch {
-		case p.Keeps && s.After.Exists, !s.Before.Exists || s.Before.Folder || s.Before.Equal(s.After):
+		case isKept, isUnchanged:
 			continue
 		case !s.After.Exists:
 			return fmt.Sprintf("removes the file %q", quotable(s.Path.String()))
 		case p.Undoes != "":
 			return fmt.Sprintf("replaces what %q contains", quotable(s.Path.String()))
 		}
-		losses := s.lost()
-		switch {
-		case losses.Body > maxRemoved, losses.BodyBefore >= minBodyLines && 2*losses.Body > losses.BodyBefore:
-			if losses.BodyBefore == edit.NumberOfLines(edit.Body(s.Before.Text.ForProgram())) {
-				return fmt.Sprintf(
-					"removes %d of the %s of the text of %q",
-					losses.Body,
-					answer.Count(losses.BodyBefore, "line"),
-					quotable(s.Path.String()),
-				)
-			}
-			percent := 100 * min(losses.Body, losses.BodyBefore) / losses.BodyBefore
-			return fmt.Sprintf("removes %d%% of the text of %q", percent, quotable(s.Path.String()))
-		case losses.All > maxRemoved:
-			return fmt.Sprintf("removes %s of %q", answer.Count(losses.All, "line"), quotable(s.Path.String()))
-		}
-		switch key, how := lostProperty(s.Before.Text.ForProgram(), s.After.Text.ForProgram()); how {
-		case propertyRemoved:
-			return fmt.Sprintf("removes the property %q of %q", quotable(key), quotable(s.Path.String()))
-		case propertyRetyped:
-			return fmt.Sprintf(
-				"replaces the value of the property %q of %q by one of another type",
-				quotable(key),
-				quotable(s.Path.String()),
-			)
+		if loss := s.loss(); loss != "" {
+			return loss
 		}
 	}
 	if p.carried.asks {
 		return p.carried.Why
 	}
 	return p.Loss
+}
+
+// loss returns what a step that changes a file would lose of it, if the user must approve that; otherwise "".
+func (s *Step) loss() string {
+	losses := s.lost()
+	isMostOfBody := losses.BodyBefore >= minBodyLines && 2*losses.Body > losses.BodyBefore
+	switch {
+	case losses.Body > maxRemoved, isMostOfBody:
+		if losses.BodyBefore == edit.NumberOfLines(edit.Body(s.Before.Text.ForProgram())) {
+			return fmt.Sprintf(
+				"removes %d of the %s of the text of %q",
+				losses.Body,
+				answer.Count(losses.BodyBefore, "line"),
+				quotable(s.Path.String()),
+			)
+		}
+		percent := 100 * min(losses.Body, losses.BodyBefore) / losses.BodyBefore
+		return fmt.Sprintf("removes %d%% of the text of %q", percent, quotable(s.Path.String()))
+	case losses.All > maxRemoved:
+		return fmt.Sprintf("removes %s of %q", answer.Count(losses.All, "line"), quotable(s.Path.String()))
+	}
+	switch key, how := lostProperty(s.Before.Text.ForProgram(), s.After.Text.ForProgram()); how {
+	case propertyRemoved:
+		return fmt.Sprintf("removes the property %q of %q", quotable(key), quotable(s.Path.String()))
+	case propertyRetyped:
+		return fmt.Sprintf(
+			"replaces the value of the property %q of %q by one of another type",
+			quotable(key),
+			quotable(s.Path.String()),
+		)
+	}
+	return ""
 }
 
 // linesOf returns the number of lines that a text counts as, see [lineBytes].
@@ -471,36 +515,40 @@ const (
 // lostProperty returns the key of the first property whose value is lost, and how; "" if there is none. The
 // value of a renamed property is kept, and so is one that becomes an item of a list.
 func lostProperty(before, after []byte) (key string, how propertyLoss) {
-	front := func(text []byte) []byte { return text[:len(text)-len(edit.Body(text))] }
-	if bytes.Equal(front(before), front(after)) {
+	if bytes.Equal(frontOf(before), frontOf(after)) {
 		return "", propertyKept
 	}
-	properties := func(text []byte) frontmatter.Properties {
-		_, block, _ := bytes.Cut(front(text), []byte("\n"))
-		block = block[:bytes.LastIndexByte(bytes.TrimSuffix(block, []byte("\n")), '\n')+1]
-		p, _ := frontmatter.Parse(block) // a block that is not valid YAML has no properties to lose
-		return p
-	}
-	old := properties(before)
-	now := properties(after)
+	old := propertiesOf(before)
+	now := propertiesOf(after)
 	byName := old.Named()
 	named := now.Named()
 	added := frontmatter.Values{} // values of renamed and of new properties
 	for _, p := range now {
-		if _, there := byName.Lookup(p.Key); !there {
+		if _, exists := byName.Lookup(p.Key); !exists {
 			added.Add(p.Value)
 		}
 	}
 	for _, p := range old {
-		q, there := named.Lookup(p.Key)
+		q, exists := named.Lookup(p.Key)
 		switch {
-		case there && isRetyped(p.Value, q.Value):
+		case exists && isRetyped(p.Value, q.Value):
 			return p.Key, propertyRetyped
-		case !there && !added.Has(p.Value):
+		case !exists && !added.Has(p.Value):
 			return p.Key, propertyRemoved
 		}
 	}
 	return "", propertyKept
+}
+
+// frontOf returns the text of a note before its body.
+func frontOf(text []byte) []byte { return text[:len(text)-len(edit.Body(text))] }
+
+// propertiesOf returns the properties of a note; none if they are not valid YAML, because then none can be lost.
+func propertiesOf(text []byte) frontmatter.Properties {
+	_, block, _ := bytes.Cut(frontOf(text), []byte("\n"))
+	block = block[:bytes.LastIndexByte(bytes.TrimSuffix(block, []byte("\n")), '\n')+1]
+	p, _ := frontmatter.Parse(block)
+	return p
 }
 
 // isRetyped reports whether a value is replaced with one of another type. It is false if the old value is
