@@ -177,7 +177,11 @@ type additions struct {
 
 func newAdditions(all []addition) *additions {
 	a := &additions{
-		addresses: map[string]int{}, pieces: map[string][]int{}, joined: map[string][]int{}, squeezed: map[string][]int{}, all: all,
+		addresses: map[string]int{},
+		pieces:    map[string][]int{},
+		joined:    map[string][]int{},
+		squeezed:  map[string][]int{},
+		all:       all,
 	}
 	for i, added := range all {
 		a.addresses[added.address] = i
@@ -451,12 +455,15 @@ func wordsOf(text string) []string {
 func piecesOf(text string) (all []string) {
 	words := wordsOf(text)
 	for i, word := range words {
-		if len(word) >= longWord && strings.ContainsAny(word, "0123456789") &&
-			strings.ContainsFunc(word, unicode.IsLetter) {
+		isMixed := strings.ContainsAny(word, "0123456789") && strings.ContainsFunc(word, unicode.IsLetter)
+		if isMixed && len(word) >= longWord {
 			all = append(all, word)
 		}
-		if run := strings.Join(words[i:min(len(words), i+carriedWords)], " "); i+carriedWords <= len(words) &&
-			len(run) >= carriedBytes {
+		if i+carriedWords > len(words) {
+			continue
+		}
+		run := strings.Join(words[i:i+carriedWords], " ")
+		if len(run) >= carriedBytes {
 			all = append(all, run)
 		}
 	}

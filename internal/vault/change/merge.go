@@ -51,7 +51,9 @@ func mergeSteps(steps []Step) ([]Step, error) {
 			files = append(files, f)
 		}
 		delete(at, s.source())
-		if f.now, f.last = s.After, keepTimes(f.last, s); !s.After.Exists {
+		f.now = s.After
+		f.last = keepTimes(f.last, s)
+		if !s.After.Exists {
 			f.removed = true
 			if f.origin != (disk.Path{}) {
 				removed[f.origin] = f

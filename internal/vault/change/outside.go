@@ -181,9 +181,10 @@ func (f endResult) reply(v *call.Vault, j *journal.Journal) (answer.Reply, error
 	}
 	for i, t := range f.seen {
 		was := t.now // also for a file that was moved unchanged, whose text the journal does not have
-		if !t.step.Before.Exists {
+		switch {
+		case !t.step.Before.Exists:
 			was = FileState{}
-		} else if t.step.Before != f.images[i] {
+		case t.step.Before != f.images[i]:
 			if text, err := j.Object(context.WithoutCancel(v.Ctx), t.step.Before.Hash); err == nil {
 				was = FileState{Exists: true, Text: text}
 			}
@@ -192,7 +193,8 @@ func (f endResult) reply(v *call.Vault, j *journal.Journal) (answer.Reply, error
 		verdict.Added += made.Added
 		verdict.Removed += made.Removed
 		if at, err := StepPath(v, t.step.Path); err == nil && i == 0 {
-			verdict.Before, verdict.After = hashAt(v, at, was), hashAt(v, at, t.now)
+			verdict.Before = hashAt(v, at, was)
+			verdict.After = hashAt(v, at, t.now)
 			if at != disk.Bookmarks() {
 				verdict.Path = at.String()
 			}
@@ -376,11 +378,11 @@ func inspectSettled(
 		if seen, err = inspectFiles(v, j, row, values, e); err != nil || isConclusive(seen) {
 			return seen, err
 		}
-		if same++; !slices.EqualFunc(
-			before,
-			seen,
-			func(a, b fileResult) bool { return a.now.Equal(b.now) && a.old.Equal(b.old) },
-		) {
+		isUnchanged := slices.EqualFunc(before, seen, func(a, b fileResult) bool {
+			return a.now.Equal(b.now) && a.old.Equal(b.old)
+		})
+		same++
+		if !isUnchanged {
 			same = 1
 		}
 		if same == settleLooks {
@@ -418,9 +420,10 @@ func inspectFiles(
 			}
 			source = ImageOf(t.old)
 		}
-		switch {
 		// If only the case of the path changes, both paths may be the same file.
-		case s.From != "" && t.old.Exists && !strings.EqualFold(s.From, s.Path):
+		hasOtherPath := s.From != "" && !strings.EqualFold(s.From, s.Path)
+		switch {
+		case hasOtherPath && t.old.Exists:
 			if source == s.Before && !t.now.Exists {
 				t.state = untouched
 			}
@@ -507,15 +510,7 @@ func IsComposedOf(now []byte, joint edit.Joint, pieces ...[]byte) Verdict {
 	at := 0
 	for i, piece := range pieces {
 		if i > 0 && len(piece) > 0 {
-			breaks := 0
-			begun := rest // after the line breaks before the piece
-			for ; !bytes.HasPrefix(begun, piece); breaks++ {
-				shorter := bytes.TrimPrefix(bytes.TrimPrefix(begun, []byte("\r")), []byte("\n"))
-				if len(shorter) == len(begun) {
-					break
-				}
-				begun = shorter
-			}
+			begun, breaks := skipBreaks(rest, piece)
 			before := pieces[i-1]
 			// The app needs no line break of its own between the two.
 			endsBefore := len(before) == 0 || bytes.HasSuffix(before, []byte("\n"))
@@ -542,6 +537,20 @@ func IsComposedOf(now []byte, joint edit.Joint, pieces ...[]byte) Verdict {
 		return Exact
 	}
 	return Verdict{Done: true, Style: lineBreaks}
+}
+
+// skipBreaks returns text without the line breaks before piece, and the number of these breaks. It stops at
+// anything but a line break.
+func skipBreaks(text, piece []byte) (rest []byte, breaks int) {
+	for !bytes.HasPrefix(text, piece) {
+		shorter := bytes.TrimPrefix(bytes.TrimPrefix(text, []byte("\r")), []byte("\n"))
+		if len(shorter) == len(text) {
+			break
+		}
+		text = shorter
+		breaks++
+	}
+	return text, breaks
 }
 
 // Ending judges a note that should equal wanted. The app may add a line break at its end.

@@ -42,10 +42,11 @@ func (s Step) changesPartOf(v *call.Vault, hash string) bool {
 			next = start + n + 1
 		}
 		line := before[start:end]
-		isIn := start <= changed.Start && changed.End <= next || changed.Start == next && changed.End == next
+		isWithin := start <= changed.Start && changed.End <= next
+		isAfter := changed.Start == next && changed.End == next
 		bare := bytes.TrimSuffix(line, []byte("\r"))
 		isHash := answer.Digest(bare) == hash || answer.Digest(before[start:next]) == hash
-		if isIn && isHash {
+		if isHash && (isWithin || isAfter) {
 			return true
 		}
 		if start == 0 {

@@ -94,7 +94,8 @@ type Links struct {
 // Add counts links in a note.
 func (l *Links) Add(note disk.Path, links int) {
 	if links > 0 {
-		l.Count, l.Notes = l.Count+links, append(l.Notes, note.String())
+		l.Count += links
+		l.Notes = append(l.Notes, note.String())
 	}
 }
 
@@ -210,9 +211,11 @@ func (s Step) IsNoop() bool { return !s.IsMove() && s.Before.Equal(s.After) }
 func ProposeChange(path disk.Path, before, after []byte, message string) Proposal {
 	text, converted := edit.KeepLineEnds(before, after)
 	return Proposal{
-		Steps: []Step{
-			{Path: path, Before: Existing(before), After: Existing(text)},
-		}, Message: message, Note: path, lineEnds: converted, asGiven: after,
+		Steps:    []Step{{Path: path, Before: Existing(before), After: Existing(text)}},
+		Message:  message,
+		Note:     path,
+		lineEnds: converted,
+		asGiven:  after,
 	}
 }
 

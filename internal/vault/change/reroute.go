@@ -38,7 +38,8 @@ func (p Proposal) names() names {
 		switch {
 		case s.IsMove():
 			n.moved[s.From.String()] = s.Path.String()
-			n.made, n.gone = append(n.made, s.Path.String()), append(n.gone, s.From.String())
+			n.made = append(n.made, s.Path.String())
+			n.gone = append(n.gone, s.From.String())
 		case !s.Before.Exists:
 			n.made = append(n.made, s.Path.String())
 		case !s.After.Exists:

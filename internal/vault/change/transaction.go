@@ -175,7 +175,8 @@ func journalStep(folder *disk.Folder, s Step) journal.Step {
 		stat = folder.FolderInfo
 	}
 	if info, err := stat(s.source()); err == nil {
-		recorded.Modified, recorded.Mode = info.ModTime().UnixNano(), uint32(info.Mode().Perm())
+		recorded.Modified = info.ModTime().UnixNano()
+		recorded.Mode = uint32(info.Mode().Perm())
 	}
 	return recorded
 }
@@ -246,9 +247,11 @@ func (t *transaction) mergeAppended(i int) bool {
 	if !s.isPureMove() {
 		after = Existing(slices.Concat(s.After.Text.ForProgram(), appended))
 	}
-	if levelIn(t.vault, s.source(), s.Before) != levelIn(t.vault, s.source(), now) ||
-		levelIn(t.vault, s.Path, s.After) != levelIn(t.vault, s.Path, after) {
-		return false // by now, the note restricts access to itself in another way
+	// By now, the note may restrict access to itself in another way.
+	hadOtherLevel := levelIn(t.vault, s.source(), s.Before) != levelIn(t.vault, s.source(), now)
+	getsOtherLevel := levelIn(t.vault, s.Path, s.After) != levelIn(t.vault, s.Path, after)
+	if hadOtherLevel || getsOtherLevel {
+		return false
 	}
 	s.Before = now
 	s.After = after
@@ -315,10 +318,11 @@ func (t *transaction) run() (ending, error) {
 	err := t.stage()
 	isCommitting := false
 	if err == nil {
-		if isCommitting, err = beginChanges(t.vault, len(t.steps)); isCommitting {
-			defer t.vault.Host.Commits.End()
-			err = t.commit()
-		}
+		isCommitting, err = beginChanges(t.vault, len(t.steps))
+	}
+	if isCommitting {
+		defer t.vault.Host.Commits.End()
+		err = t.commit()
 	}
 	if err == nil {
 		return t.finish()
@@ -554,7 +558,8 @@ func (t *transaction) restage(i int) error {
 	t.actualBefore[i] = ImageOf(s.Before)
 	t.unsynced[s.Path] = true
 	t.mu.Unlock()
-	t.entry.Steps[i].Before, t.entry.Steps[i].After = ImageOf(s.Before), ImageOf(s.After)
+	t.entry.Steps[i].Before = ImageOf(s.Before)
+	t.entry.Steps[i].After = ImageOf(s.After)
 	if err := t.journal.Put(t.entry.Caller, s.source().String(), ImageOf(s.Before), bytes.NewReader(s.Before.Text.ForProgram())); err != nil {
 		return err
 	}

@@ -367,13 +367,14 @@ func (p *Proposal) restore(v *call.Vault) error {
 		visible[i] = s.Before.Text.ForProgram()
 		if guard.HasMark(visible[i]) {
 			now, err := CurrentState(v, s.source())
-			if err != nil || !bytes.Equal(v.Judged(now.Text).Bytes(), visible[i]) && !now.Equal(s.Before) {
-				return cmp.Or(
-					err,
-					answer.Conflict.Failure(
-						"Conflict: %q was changed while the change was worked out.",
-						quotable(s.source().String()),
-					),
+			if err != nil {
+				return err
+			}
+			isUnchanged := bytes.Equal(v.Judged(now.Text).Bytes(), visible[i]) || now.Equal(s.Before)
+			if !isUnchanged {
+				return answer.Conflict.Failure(
+					"Conflict: %q was changed while the change was worked out.",
+					quotable(s.source().String()),
 				)
 			}
 			s.Before = now
@@ -388,7 +389,8 @@ func (p *Proposal) restore(v *call.Vault) error {
 			text = p.Steps[i].After.Text.ForProgram()
 		}
 		marked, err := secrets.Marked(text)
-		if err == nil && isStep && guard.HasMark(visible[i]) && guard.Cuts(visible[i], marked) {
+		mayCutMark := isStep && guard.HasMark(visible[i])
+		if err == nil && mayCutMark && guard.Cuts(visible[i], marked) {
 			return MarkCut
 		}
 		if err == nil {
@@ -437,8 +439,18 @@ func entry(v *call.Vault, row Command, values call.Values, how protocol.Write, p
 		id = journal.NewID(now)
 	}
 	e := journal.Entry{
-		ID: id, Time: now, Session: v.Host.Env(SessionVariable), Caller: how.Caller, Client: how.Client, Command: row.Name, Backend: embedded,
-		Batch: how.Batch, Grant: how.Grant, Proposal: how.Proposal, Undoes: p.Undoes, Also: p.Also,
+		ID:       id,
+		Time:     now,
+		Session:  v.Host.Env(SessionVariable),
+		Caller:   how.Caller,
+		Client:   how.Client,
+		Command:  row.Name,
+		Backend:  embedded,
+		Batch:    how.Batch,
+		Grant:    how.Grant,
+		Proposal: how.Proposal,
+		Undoes:   p.Undoes,
+		Also:     p.Also,
 	}
 	for name := range values {
 		e.Params = append(e.Params, name)
