@@ -338,8 +338,12 @@ type segmentReader struct {
 
 func newSegmentReader(number uint64) *segmentReader {
 	return &segmentReader{
-		summary: summary{number: number}, name: segmentName(number),
-		steps: map[string][]Step{}, after: map[string][]Image{}, begins: map[string]int64{}, ids: map[string]bool{},
+		summary: summary{number: number},
+		name:    segmentName(number),
+		steps:   map[string][]Step{},
+		after:   map[string][]Image{},
+		begins:  map[string]int64{},
+		ids:     map[string]bool{},
 	}
 }
 
@@ -480,7 +484,8 @@ func (r *segmentReader) addEntry(record []byte) bool {
 		return false
 	}
 	e.Steps = append(r.steps[e.ID], e.Steps...)
-	if delete(r.steps, e.ID); len(e.Steps) != e.Count || e.check() != nil {
+	delete(r.steps, e.ID)
+	if len(e.Steps) != e.Count || e.check() != nil {
 		return false
 	}
 	if r.ids[e.ID] {
@@ -509,11 +514,16 @@ func (r *segmentReader) addOutcome(record []byte) bool {
 		return false
 	}
 	var err error
-	if o.state, err = ParseState(o.State); err != nil || o.state == Begun || checkText("note", o.Note, maxNote) != nil {
+	o.state, err = ParseState(o.State)
+	if err != nil || o.state == Begun {
+		return false
+	}
+	if checkText("note", o.Note, maxNote) != nil {
 		return false
 	}
 	o.after = append(r.after[o.ID], o.after...)
-	if delete(r.after, o.ID); len(o.after) != o.Count {
+	delete(r.after, o.ID)
+	if len(o.after) != o.Count {
 		return false
 	}
 	if o.state == Undone {

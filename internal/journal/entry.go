@@ -226,7 +226,8 @@ func (e Entry) check() error {
 	if len(e.Steps) > maxSteps {
 		return &TooLarge{"the number of steps", maxSteps}
 	}
-	for _, name := range append([]string{e.Session, e.Caller, e.Client, e.Command, e.Backend, e.Batch, e.Grant, e.Proposal}, e.Params...) {
+	names := []string{e.Session, e.Caller, e.Client, e.Command, e.Backend, e.Batch, e.Grant, e.Proposal}
+	for _, name := range slices.Concat(names, e.Params) {
 		if err := checkText("name", name, maxName); err != nil {
 			return err
 		}

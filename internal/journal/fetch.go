@@ -306,8 +306,12 @@ func (s location) isWhole() bool { return s.file && s.depth == 0 }
 
 func newIndex(number uint64) *index {
 	return &index{
-		number: number, objects: map[string]location{}, latest: map[string]string{},
-		entries: map[string]int{}, states: map[string]State{}, spent: ledger{},
+		number:  number,
+		objects: map[string]location{},
+		latest:  map[string]string{},
+		entries: map[string]int{},
+		states:  map[string]State{},
+		spent:   ledger{},
 	}
 }
 

@@ -88,10 +88,11 @@ type Journal struct {
 func OpenAs(dir, vault, former string) *Journal {
 	return &Journal{
 		folder: folder{root: dir, dir: folderOf(dir, vault), former: folderOf(dir, former), vault: vault},
-		limits: limits{
-			256 << 20,
-			90 * 24 * time.Hour,
-		}, sys: ownerfiles.Disk{}, now: time.Now, inText: maxText, lines: maxSegment,
+		limits: limits{MaxBytes: 256 << 20, MaxAge: 90 * 24 * time.Hour},
+		sys:    ownerfiles.Disk{},
+		now:    time.Now,
+		inText: maxText,
+		lines:  maxSegment,
 	}
 }
 

@@ -78,8 +78,9 @@ func (b *batch) store(path string, image Image, in io.Reader) error {
 		return b.storeFile(path, o, ImageOf(middle), bytes.NewReader(middle))
 	}
 	if !ok {
-		fits := false
-		if o, fits = wholeText(whole.Note, image.Hash, text); !fits {
+		var fits bool
+		o, fits = wholeText(whole.Note, image.Hash, text)
+		if !fits {
 			return b.storeFile(path, whole, image, bytes.NewReader(text))
 		}
 	}
@@ -94,7 +95,8 @@ func readImage(path string, image Image, in io.Reader) ([]byte, error) {
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return nil, err
 	}
-	if text = text[:n]; ImageOf(text) != image {
+	text = text[:n]
+	if ImageOf(text) != image {
 		return nil, &Changed{path}
 	}
 	return text, nil

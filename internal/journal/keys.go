@@ -214,13 +214,8 @@ func (k Keys) put(name string, r keyRecord) error {
 		return err
 	}
 	temporary := filepath.Join(k.folder(), name+temporarySuffix)
-	_, err = ownerfiles.Replace(
-		k.journal.sys,
-		temporary,
-		k.path(name),
-		appendLine(nil, record),
-		r.Time,
-	) // sweep goes by the time
+	line := appendLine(nil, record)
+	_, err = ownerfiles.Replace(k.journal.sys, temporary, k.path(name), line, r.Time) // sweep uses the time of the file
 	return unusable(k.path(name), err)
 }
 

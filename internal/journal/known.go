@@ -129,8 +129,8 @@ func (k *summaryCache) forgetOthers(current []segment) {
 	}
 	newest := k.segments[len(k.segments)-1]
 	i := slices.IndexFunc(current, func(s segment) bool { return s.number == newest.number })
-	if i < 0 || current[i].size < newest.size ||
-		!os.SameFile(current[i].info, newest.info) { // another journal took the place of this one
+	isSame := i >= 0 && current[i].size >= newest.size && os.SameFile(current[i].info, newest.info)
+	if !isSame { // another journal took the place of this one
 		k.tail = nil
 		k.recent = nil
 		clear(k.heads)
@@ -159,7 +159,8 @@ func (j *Journal) summaryOf(ctx context.Context, seg segment) (*summary, error) 
 	k := &j.summaries
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if i := slices.IndexFunc(k.recent, func(s *summary) bool { return s.number == seg.number && s.size == seg.size }); i >= 0 {
+	i := slices.IndexFunc(k.recent, func(s *summary) bool { return s.number == seg.number && s.size == seg.size })
+	if i >= 0 {
 		s := k.recent[i]
 		k.recent = append(slices.Delete(k.recent, i, i+1), s)
 		return s, nil

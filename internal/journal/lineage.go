@@ -513,7 +513,12 @@ func (f *lineageCache) follow(ctx context.Context, v *view, cleared []clearing, 
 				isBegun := found && e.State == Begun
 				if isBegun && !isOpen && v.journal.isBeingMade(e) {
 					isOpen = true
-					*now = descents{maps.Clone(f.notes), slices.Clone(f.history), f.descents.cleared, maps.Clone(f.descents.former)}
+					*now = descents{
+						notes:   maps.Clone(f.notes),
+						history: slices.Clone(f.history),
+						cleared: f.descents.cleared,
+						former:  maps.Clone(f.descents.former),
+					}
 				}
 				if found {
 					now.clear(cleared, e.Time)

@@ -100,7 +100,8 @@ func (o *object) setData(text []byte) {
 	}
 	var out bytes.Buffer
 	if _, err := compress(&out, bytes.NewReader(text)); err == nil && out.Len() < len(text) {
-		o.Raw, o.Data = false, out.Bytes()
+		o.Raw = false
+		o.Data = out.Bytes()
 	}
 }
 

@@ -70,7 +70,8 @@ func (b *batch) writeList(key, id string, count int, item func(i int) any) (inli
 		if err != nil {
 			return nil, err
 		}
-		if total += len(data); total > maxListing {
+		total += len(data)
+		if total > maxListing {
 			return nil, &TooLarge{"the list of steps", maxListing}
 		}
 		if i > first && len(list)+len(data) > chunk {

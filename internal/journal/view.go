@@ -184,15 +184,17 @@ func (v *view) outcomes(ctx context.Context, at place) (ends []placedEnd, isAgai
 			continue
 		}
 		for row, other := range s.entries {
-			if isLater := i > at.segment || row > at.row; isLater && other.id == e.id {
+			isLater := i > at.segment || row > at.row
+			if isLater && other.id == e.id {
 				return nil, true, nil
 			}
 		}
 		for _, o := range s.ends {
-			if isLater := i > at.segment || o.at >= e.at; !isLater || o.id != e.id {
+			isLater := i > at.segment || o.at >= e.at
+			if !isLater || o.id != e.id {
 				continue
 			}
-			if !o.state.mayFollow(state) || o.count != 0 && o.count != e.steps {
+			if !o.fits(e, state) {
 				v.damage = append(
 					v.damage,
 					Damage{segmentName(s.number), o.at, e.id, "the outcome does not match its entry", false},
@@ -204,6 +206,12 @@ func (v *view) outcomes(ctx context.Context, at place) (ends []placedEnd, isAgai
 		}
 	}
 	return ends, false, nil
+}
+
+// fits reports whether an outcome may be that of an entry with a state.
+func (o endRow) fits(e entryRow, state State) bool {
+	hasImages := o.count == 0 || o.count == e.steps
+	return hasImages && o.state.mayFollow(state)
 }
 
 // read returns the entry at a place with its outcomes. found is false if a later entry with the same id
@@ -369,7 +377,7 @@ func (j *Journal) Check(ctx context.Context) (damage []Damage, err error) {
 			collect(e.at)
 			state := Begun
 			for _, o := range later[e.id] {
-				if !o.state.mayFollow(state) || o.count != 0 && o.count != e.steps {
+				if !o.fits(e, state) {
 					damage = append(
 						damage,
 						Damage{

@@ -208,7 +208,9 @@ func (b *batch) end(r outcomeRecord, state State, after []Image) error {
 	r.Home = home
 	r.Count = len(after)
 	if b.unrecorded.bytes > 0 {
-		r.Bytes, r.Payer, b.unrecorded.bytes = b.unrecorded.bytes, b.unrecorded.payer, 0
+		r.Bytes = b.unrecorded.bytes
+		r.Payer = b.unrecorded.payer
+		b.unrecorded.bytes = 0
 	}
 	if len(after) > 0 {
 		item := func(i int) any {
