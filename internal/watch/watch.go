@@ -63,8 +63,13 @@ func New(root string) (*Watcher, error) {
 		return nil, errors.Join(ErrUnwatchable, err)
 	}
 	w := &Watcher{
-		root: root, sys: sys, more: make(chan struct{}, 1), done: make(chan struct{}), probed: make(chan struct{}, 1),
-		named: map[string]struct{}{}, folders: map[string]struct{}{},
+		root:    root,
+		sys:     sys,
+		more:    make(chan struct{}, 1),
+		done:    make(chan struct{}),
+		probed:  make(chan struct{}, 1),
+		named:   map[string]struct{}{},
+		folders: map[string]struct{}{},
 	}
 	go w.listen()
 	w.add("")

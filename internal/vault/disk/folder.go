@@ -181,24 +181,37 @@ func (f *Folder) enter(segments []string) (*os.Root, error) {
 // enterMaking is enter, but creates missing folders.
 func (f *Folder) enterMaking(segments []string) (*os.Root, error) {
 	dir, err := f.enter(nil)
+	if err != nil {
+		return nil, err
+	}
 	for _, segment := range segments {
+		next, err := f.stepMaking(dir, segment)
+		dir.Close()
 		if err != nil {
 			return nil, err
 		}
-		var next *os.Root
-		if next, err = step(dir, segment); errors.Is(err, fs.ErrNotExist) {
-			if reason := unportable(segment); reason != "" {
-				err = &Refusal{Path: segment, Reason: reason}
-			} else if err = f.sys.Mkdir(dir, segment); err == nil || errors.Is(err, fs.ErrExist) {
-				if err = f.sys.Sync(dir); err == nil {
-					next, err = step(dir, segment)
-				}
-			}
-		}
-		dir.Close()
 		dir = next
 	}
-	return dir, err
+	return dir, nil
+}
+
+// stepMaking is step, but creates a missing folder.
+func (f *Folder) stepMaking(dir *os.Root, name string) (*os.Root, error) {
+	sub, err := step(dir, name)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return sub, err
+	}
+	if reason := unportable(name); reason != "" {
+		return nil, &Refusal{Path: name, Reason: reason}
+	}
+	err = f.sys.Mkdir(dir, name)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	if err := f.sys.Sync(dir); err != nil {
+		return nil, err
+	}
+	return step(dir, name)
 }
 
 // parent opens the folder of the file at p, if the file may be visible. The caller must close it.
@@ -530,9 +543,12 @@ func (f *Folder) NamedInAnyForm(p Path) (Path, error) {
 
 func (f *Folder) visibleName(p Path, name func(path string) (string, error)) (Path, error) {
 	named, err := f.nameBy(p, name)
-	if err != nil || named == p ||
-		!f.IsClosed(named) && (f.seesFile(named) || f.seesFolder(named) || f.view.Enters(named.text)) {
+	if err != nil || named == p {
 		return named, err
+	}
+	isVisible := f.seesFile(named) || f.seesFolder(named) || f.view.Enters(named.text)
+	if isVisible && !f.IsClosed(named) {
+		return named, nil
 	}
 	return p, nil
 }

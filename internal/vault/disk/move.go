@@ -63,52 +63,64 @@ func (f *Folder) Move(from, to Path, before Content) error {
 
 // rename moves a file without replacing another one.
 func (f *Folder) rename(file *File, source, target *os.Root, to Path) error {
-	switch existing, err := target.Lstat(to.Base()); {
-	case err == nil && os.SameFile(file.Info, existing) && file.Info.Name() != to.Base() && strings.EqualFold(norm.NFC.String(file.Info.Name()), norm.NFC.String(to.Base())):
-		// This is another spelling of the same name. Some file systems report success but keep the old name.
-		sourceInfo, err := source.Stat(".")
-		if err != nil {
-			return err
-		}
-		targetInfo, err := target.Stat(".")
-		if err != nil {
-			return err
-		}
-		links, err := file.links()
-		if err != nil {
-			return err
-		}
-		if links > 1 || !os.SameFile(sourceInfo, targetInfo) {
-			return fmt.Errorf("%q: %w", to.text, fs.ErrExist) // another name of the file, perhaps in another folder
-		}
-		noCheck := func() error { return nil } // the file only replaces itself
-		if err := f.sys.Rename(source, file.Info.Name(), source, to.Base(), noCheck); err != nil {
-			return err
-		}
-		folder, err := source.Open(".")
-		if err != nil {
-			return err
-		}
-		defer folder.Close()
-		names, err := folder.Readdirnames(-1)
-		if err == nil && slices.Contains(names, file.Info.Name()) {
-			return &Refusal{
-				Path: file.Info.Name(),
-				Reason: fmt.Sprintf(
-					"is not renamed: the file system has kept the name and takes %q for the same",
-					to.Base(),
-				),
-			}
-		}
-		return err
+	existing, err := target.Lstat(to.Base())
+	switch {
+	case err == nil && isRespelling(file.Info, existing, to.Base()):
+		return f.respell(file, source, target, to)
 	case err == nil:
 		return fmt.Errorf("%q: %w", to.text, fs.ErrExist)
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	err := f.moveVerified(file, source, target, to.Base())
+	err = f.moveVerified(file, source, target, to.Base())
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%q: %w", to.text, fs.ErrExist)
+	}
+	return err
+}
+
+// isRespelling reports whether an existing file with a name is the file itself, under another spelling of its
+// own name.
+func isRespelling(file, existing fs.FileInfo, name string) bool {
+	isSameName := strings.EqualFold(norm.NFC.String(file.Name()), norm.NFC.String(name))
+	return isSameName && file.Name() != name && os.SameFile(file, existing)
+}
+
+// respell gives a file another spelling of its own name. Some file systems report success but keep the old one.
+func (f *Folder) respell(file *File, source, target *os.Root, to Path) error {
+	sourceInfo, err := source.Stat(".")
+	if err != nil {
+		return err
+	}
+	targetInfo, err := target.Stat(".")
+	if err != nil {
+		return err
+	}
+	links, err := file.links()
+	if err != nil {
+		return err
+	}
+	if links > 1 || !os.SameFile(sourceInfo, targetInfo) {
+		return fmt.Errorf("%q: %w", to.text, fs.ErrExist) // another name of the file, perhaps in another folder
+	}
+	noCheck := func() error { return nil } // the file only replaces itself
+	if err := f.sys.Rename(source, file.Info.Name(), source, to.Base(), noCheck); err != nil {
+		return err
+	}
+	folder, err := source.Open(".")
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	names, err := folder.Readdirnames(-1)
+	if err == nil && slices.Contains(names, file.Info.Name()) {
+		return &Refusal{
+			Path: file.Info.Name(),
+			Reason: fmt.Sprintf(
+				"is not renamed: the file system has kept the name and takes %q for the same",
+				to.Base(),
+			),
+		}
 	}
 	return err
 }

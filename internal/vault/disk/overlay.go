@@ -65,9 +65,14 @@ func (o *Overlay) Write(p Path, text []byte, mode fs.FileMode, modified time.Tim
 	defer o.mu.Unlock()
 	o.written++
 	o.put(p, &plannedFile{
-		text:  text,
-		info:  plannedInfo{p.Base(), int64(len(text)), mode, modified},
-		stamp: system.Stamp{Size: int64(len(text)), Modified: modified.UnixNano(), Changed: math.MaxInt64, Inode: o.written},
+		text: text,
+		info: plannedInfo{p.Base(), int64(len(text)), mode, modified},
+		stamp: system.Stamp{
+			Size:     int64(len(text)),
+			Modified: modified.UnixNano(),
+			Changed:  math.MaxInt64,
+			Inode:    o.written,
+		},
 	})
 }
 

@@ -257,7 +257,8 @@ func readStamped(file opened, name string, buf []byte, limit int64) ([]byte, sys
 	}
 	// An empty file is read to its end, too: some file systems report this size for files that they generate
 	// when they are read.
-	if isComplete := int64(len(text)) == before.Size; isComplete && after == before && before.Size > 0 {
+	isComplete := int64(len(text)) == before.Size && before.Size > 0
+	if isComplete && after == before {
 		return text, before, nil
 	}
 	more, err := io.ReadAll(io.LimitReader(file, limit-int64(len(text))+1))

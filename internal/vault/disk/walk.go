@@ -214,7 +214,8 @@ func (w *walk) do(j job) {
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if w.open--; w.open == 0 {
+		w.open--
+		if w.open == 0 {
 			w.jobsChanged.Broadcast()
 		}
 	}()

@@ -13,7 +13,8 @@ import (
 // list, its creation time, and whether it is hidden, excluded from the search index of Windows, and kept on
 // this device by a cloud program. It does as much as the file system and the rights of the user allow.
 func CopyAttributes(from, to *os.File) {
-	old, replacement := windows.Handle(from.Fd()), windows.Handle(to.Fd())
+	old := windows.Handle(from.Fd())
+	replacement := windows.Handle(to.Fd())
 	for _, name := range streamsOf(old) {
 		_ = copyStream(old, replacement, name)
 	}

@@ -278,6 +278,17 @@ type Confinement struct {
 // Unconfined returns the Confinement of a process that is not confined, with the reason.
 func Unconfined(why string) Confinement { return Confinement{why: why} }
 
+// restrictions are what levels of Landlock restrict in addition to files.
+var restrictions = []struct {
+	since int // level
+	what  string
+}{
+	{4, "TCP"},
+	{6, "signals, abstract sockets"},
+	{9, "sockets in files"},
+	{10, "UDP"},
+}
+
 // String describes the confinement for users, such as "landlock 7: files, TCP, signals" or "none: Landlock is
 // for Linux". Newer kernels restrict more;
 // https://docs.kernel.org/userspace-api/landlock.html lists which level added what.
@@ -286,10 +297,7 @@ func (c Confinement) String() string {
 		return "none: " + c.why
 	}
 	restricted := "files"
-	for _, more := range []struct {
-		since int
-		what  string
-	}{{4, "TCP"}, {6, "signals, abstract sockets"}, {9, "sockets in files"}, {10, "UDP"}} {
+	for _, more := range restrictions {
 		if c.level >= more.since {
 			restricted += ", " + more.what
 		}
