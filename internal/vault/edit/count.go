@@ -31,8 +31,10 @@ func CountLines(before, after []byte) LineCounts {
 	start := bytes.LastIndexByte(before[:prefix], '\n') + 1
 	before = before[start:]
 	after = after[start:]
-	if n, m := NumberOfLines(before), NumberOfLines(after); n == 0 || m == 0 || n+m > maxLines {
-		return LineCounts{m, n}
+	linesBefore := NumberOfLines(before)
+	linesAfter := NumberOfLines(after)
+	if linesBefore == 0 || linesAfter == 0 || linesBefore+linesAfter > maxLines {
+		return LineCounts{Added: linesAfter, Removed: linesBefore}
 	}
 	seed := maphash.MakeSeed()
 	a := lineHashes(before, seed)

@@ -49,7 +49,8 @@ func Insert(text []byte, where Where, t Target, content string) ([]byte, error) 
 	if kind := d.within(at); kind != blank && !fits(content, kind) {
 		name := surroundings[kind]
 		return nil, &Refusal{
-			Line: d.line(at), Reason: "the place is inside " + name + ", and the text is not a part of it",
+			Line:    d.line(at),
+			Reason:  "the place is inside " + name + ", and the text is not a part of it",
 			Instead: d.around(at, kind),
 		}
 	}

@@ -93,71 +93,87 @@ func SetSection(text []byte, t Target, content string) ([]byte, error) {
 	}
 	switch t.kind {
 	case heading:
-		index, _ := FindHeading(d.note, t.name)
-		h := d.note.Headings[index]
-		given := read([]byte(content))
-		if len(given.note.Headings) > 0 && strings.TrimSpace(content[:given.note.Headings[0].At]) == "" {
-			if first := given.note.Headings[0]; first.Level == h.Level && first.Text == h.Text {
-				content = content[given.belowHeading(first):]
-			}
-		}
-		below := markdown.Span{Start: d.belowHeading(h), End: span.End}
-		lead, old, trail := apart(string(d.text[below.Start:below.End]))
-		end := d.lineEnd(below.Start)
-		_, body, _ := apart(content)
-		if body == old {
-			return d.text, nil
-		}
-		if err := checkBelow(h, body); err != nil {
-			return nil, err
-		}
-		if old == "" {
-			lead, trail = "", lead+trail
-		}
-		if below.Start == len(d.text) && !endsLine(d.text) {
-			lead = end
-		}
-		if body == "" {
-			lead = ""
-		} else if span.End < len(d.text) || endsLine(d.text) {
-			body += end
-		}
-		for _, extra := range []string{"", end} {
-			replacement := lead + body + extra + trail
-			edited := read(d.splice(below, replacement))
-			whole := markdown.Span{Start: span.Start, End: below.Start + len(replacement)}
-			isKept := d.keepsFront(edited) && d.keeps(edited, below, len(replacement))
-			isThere := len(edited.note.Headings) > index && edited.note.Section(index) == whole
-			if isKept && isThere {
-				return edited.text, nil
-			}
-		}
-		return nil, &Refusal{Line: h.Line, Reason: "with this text other parts of the note would be read differently"}
+		return d.setSection(t.name, span, content)
 	case block:
-		content = strings.TrimRight(content, "\r\n")
-		line := d.line(span.Start)
-		if strings.TrimSpace(content) == "" {
-			return nil, &Refusal{Line: line, Reason: "a block cannot be empty"}
-		}
-		b, _ := d.note.Block(t.name)
-		mark := "^" + b.ID
-		if endsInMark(string(d.text[span.Start:span.End]), mark) && !endsInMark(content, mark) {
-			content = strings.TrimRight(content, " \t") + " " + mark
-		}
-		edited := read(d.splice(span, content))
-		now, _ := edited.note.Block(t.name)
-		whole := markdown.Span{Start: span.Start, End: span.Start + len(content)}
-		if now.Span != whole || !d.keepsFront(edited) || !d.keeps(edited, span, len(content)) {
-			return nil, &Refusal{
-				Line: line,
-				Reason: fmt.Sprintf(
-					"with this text block %q would not be it alone, or other parts of the note would be read differently",
-					t.name,
-				),
-			}
-		}
-		return edited.text, nil
+		return d.setBlock(t.name, span, content)
 	}
+	return d.setLines(span, content)
+}
+
+// setSection replaces the text below a heading, whose section is at span.
+func (d *doc) setSection(name string, span markdown.Span, content string) ([]byte, error) {
+	index, _ := FindHeading(d.note, name)
+	h := d.note.Headings[index]
+	given := read([]byte(content))
+	if len(given.note.Headings) > 0 && strings.TrimSpace(content[:given.note.Headings[0].At]) == "" {
+		if first := given.note.Headings[0]; first.Level == h.Level && first.Text == h.Text {
+			content = content[given.belowHeading(first):]
+		}
+	}
+	below := markdown.Span{Start: d.belowHeading(h), End: span.End}
+	lead, old, trail := apart(string(d.text[below.Start:below.End]))
+	end := d.lineEnd(below.Start)
+	_, body, _ := apart(content)
+	if body == old {
+		return d.text, nil
+	}
+	if err := checkBelow(h, body); err != nil {
+		return nil, err
+	}
+	if old == "" {
+		trail = lead + trail
+		lead = ""
+	}
+	if below.Start == len(d.text) && !endsLine(d.text) {
+		lead = end
+	}
+	if body == "" {
+		lead = ""
+	} else if span.End < len(d.text) || endsLine(d.text) {
+		body += end
+	}
+	for _, extra := range []string{"", end} {
+		replacement := lead + body + extra + trail
+		edited := read(d.splice(below, replacement))
+		whole := markdown.Span{Start: span.Start, End: below.Start + len(replacement)}
+		isKept := d.keepsFront(edited) && d.keeps(edited, below, len(replacement))
+		isThere := len(edited.note.Headings) > index && edited.note.Section(index) == whole
+		if isKept && isThere {
+			return edited.text, nil
+		}
+	}
+	return nil, &Refusal{Line: h.Line, Reason: "with this text other parts of the note would be read differently"}
+}
+
+// setBlock replaces the block with an id, which is at span.
+func (d *doc) setBlock(id string, span markdown.Span, content string) ([]byte, error) {
+	content = strings.TrimRight(content, "\r\n")
+	line := d.line(span.Start)
+	if strings.TrimSpace(content) == "" {
+		return nil, &Refusal{Line: line, Reason: "a block cannot be empty"}
+	}
+	b, _ := d.note.Block(id)
+	mark := "^" + b.ID
+	if endsInMark(string(d.text[span.Start:span.End]), mark) && !endsInMark(content, mark) {
+		content = strings.TrimRight(content, " \t") + " " + mark
+	}
+	edited := read(d.splice(span, content))
+	now, _ := edited.note.Block(id)
+	whole := markdown.Span{Start: span.Start, End: span.Start + len(content)}
+	if now.Span != whole || !d.keepsFront(edited) || !d.keeps(edited, span, len(content)) {
+		return nil, &Refusal{
+			Line: line,
+			Reason: fmt.Sprintf(
+				"with this text block %q would not be it alone, or other parts of the note would be read differently",
+				id,
+			),
+		}
+	}
+	return edited.text, nil
+}
+
+// setLines replaces whole lines.
+func (d *doc) setLines(span markdown.Span, content string) ([]byte, error) {
 	hasBreak := span.End < len(d.text) || endsLine(d.text)
 	if hasBreak && content != "" && !strings.HasSuffix(content, "\n") {
 		content += d.lineEnd(span.Start)

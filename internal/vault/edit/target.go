@@ -64,13 +64,14 @@ func (d *doc) span(t Target) (markdown.Span, error) {
 			}
 			for at := d.note.Body; at < len(d.text); at = d.next(at) {
 				row := d.lineAt(at)
-				if kindOf(row) == tableRow &&
-					slices.ContainsFunc(strings.Fields(strings.ReplaceAll(row, "|", " ")), isID) &&
-					!d.isRaw(at) {
+				if kindOf(row) != tableRow {
+					continue
+				}
+				words := strings.Fields(strings.ReplaceAll(row, "|", " "))
+				if slices.ContainsFunc(words, isID) && !d.isRaw(at) {
 					return markdown.Span{}, &Refusal{
-						Line: d.line(
-							at,
-						), Reason: fmt.Sprintf("block id %q is in the row of a table, where it names nothing", t.name),
+						Line:    d.line(at),
+						Reason:  fmt.Sprintf("block id %q is in the row of a table, where it names nothing", t.name),
 						Instead: d.around(at, tableRow),
 					}
 				}
@@ -139,9 +140,11 @@ func RenameHeading(text []byte, index int, to string) ([]byte, error) {
 	}
 	const idBytes = "abcdefghijklmnopqrstuvwxyz0123456789-"
 	wanted := to
-	if at := strings.LastIndex(h.Text, " ^"); at >= 0 && at+2 < len(h.Text) &&
-		strings.Trim(strings.ToLower(h.Text[at+2:]), idBytes) == "" {
-		wanted += h.Text[at:]
+	if at := strings.LastIndex(h.Text, " ^"); at >= 0 {
+		id := strings.ToLower(h.Text[at+len(" ^"):])
+		if id != "" && strings.Trim(id, idBytes) == "" {
+			wanted += h.Text[at:]
+		}
 	}
 	edited := read(d.splice(markdown.Span{Start: h.At + start, End: h.At + start + len(h.Text)}, wanted))
 	after := edited.note
