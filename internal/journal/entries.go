@@ -265,9 +265,9 @@ func (j *Journal) Versions(ctx context.Context, path string, limit int) (version
 			if !found || e.isForParts() {
 				continue
 			}
-			var more []Version
-			more, path, left = e.versions(path, left)
-			versions = append(versions, more[:min(len(more), limit-len(versions))]...)
+			var older []Version
+			older, path, left = e.versions(path, left)
+			versions = append(versions, older[:min(len(older), limit-len(versions))]...)
 			if len(versions) >= limit {
 				return versions, nil
 			}

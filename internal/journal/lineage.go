@@ -50,8 +50,8 @@ type Lineage struct {
 // earlier notes with the same paths.
 func (l Lineage) WithVersions() Lineage {
 	notes := maps.Clone(l.notes)
-	for key, was := range l.former {
-		notes[key] = descent{was.Path, unitedOrigins(notes[key].Origins, was.Origins)}
+	for key, old := range l.former {
+		notes[key] = descent{old.Path, unitedOrigins(notes[key].Origins, old.Origins)}
 	}
 	return Lineage{notes: notes}
 }

@@ -153,18 +153,18 @@ func salvage(text []byte, yield func(record []byte)) {
 		}
 		attempts++
 		// Instead of the newline, there may be another byte or none.
-		found := false
+		isFound := false
 		for _, end := range []int{at - 1, at} {
-			if record, ok := unwrap(text[:end]); ok && !found {
+			if record, ok := unwrap(text[:end]); ok && !isFound {
 				yield(record)
-				found = true
+				isFound = true
 			}
 		}
 		if record, ok := unwrap(text[at:]); ok {
 			yield(record)
-			found = true
+			isFound = true
 		}
-		if found {
+		if isFound {
 			return
 		}
 	}

@@ -151,7 +151,7 @@ func (s *summary) rows(wanted key) (rows []int) {
 func (s *summary) rowCount() int { return len(s.entries) + len(s.ends) + len(s.objects) + len(s.keys) }
 
 // objectsWith returns the positions of the objects with a key, the newest first.
-func (s *summary) objectsWith(wanted key) (found []objectRow) {
+func (s *summary) objectsWith(wanted key) (rows []objectRow) {
 	ordered := s.objects[:s.inOrder]
 	start, _ := slices.BinarySearchFunc(
 		ordered,
@@ -162,14 +162,14 @@ func (s *summary) objectsWith(wanted key) (found []objectRow) {
 		if row.key != wanted {
 			break
 		}
-		found = slices.Insert(found, 0, row)
+		rows = slices.Insert(rows, 0, row)
 	}
 	for _, row := range s.objects[s.inOrder:] {
 		if row.key == wanted {
-			found = slices.Insert(found, 0, row)
+			rows = slices.Insert(rows, 0, row)
 		}
 	}
-	return found
+	return rows
 }
 
 // orderObjects sorts all objects by key, in a copy of the slice.

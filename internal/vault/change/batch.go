@@ -364,11 +364,11 @@ func ShowBatch(v *call.Vault, _ protocol.Write) (answer.Reply, error) {
 
 // merged returns the steps of all operations, merged so that no two concern the same file.
 func (b *plannedBatch) merged() ([]Step, error) {
-	var all []Step
+	var steps []Step
 	for _, o := range b.operations {
-		all = append(all, o.steps...)
+		steps = append(steps, o.steps...)
 	}
-	return mergeSteps(all)
+	return mergeSteps(steps)
 }
 
 // transaction returns the transaction that carries out all operations.

@@ -91,7 +91,7 @@ func changedProperties(before, now []byte, except string) (names []string, keeps
 		return nil, false
 	}
 	for _, p := range remaining {
-		if was, ok := old.Lookup(p.Key); !ok || !p.Value.Equal(was.Value) {
+		if previous, ok := old.Lookup(p.Key); !ok || !p.Value.Equal(previous.Value) {
 			names = append(names, p.Key)
 		}
 	}

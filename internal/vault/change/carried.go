@@ -67,14 +67,14 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 			}
 			return nil
 		}
-		all := guard.Addresses(text)
-		if before == nil && len(all) > 0 {
+		candidates := guard.Addresses(text)
+		if before == nil && len(candidates) > 0 {
 			before = p.addressesBefore()
 		}
-		if len(nearBefore) < s.Before.Text.Len() && len(all) > 0 {
+		if len(nearBefore) < s.Before.Text.Len() && len(candidates) > 0 {
 			before.addOthers(nearBefore)
 		}
-		for _, a := range all {
+		for _, a := range candidates {
 			if seen[a.Text] || before.have(a.Text) {
 				continue
 			}
@@ -141,7 +141,7 @@ type addition struct {
 
 // imagesTogether returns an addition for each host with several images, with the texts that these carry
 // together: an image each, fetched in order.
-func imagesTogether(images map[string][]guard.Address) (all []addition) {
+func imagesTogether(images map[string][]guard.Address) (added []addition) {
 	for host, addresses := range images {
 		if len(addresses) < 2 {
 			continue
@@ -155,10 +155,10 @@ func imagesTogether(images map[string][]guard.Address) (all []addition) {
 		joined := append(separate, piecesOf(together)...)
 		squeezed := squeezedOf([]string{together})
 		if len(joined)+len(squeezed) > 0 {
-			all = append(all, addition{address: "images of " + host, joined: joined, squeezed: squeezed})
+			added = append(added, addition{address: "images of " + host, joined: joined, squeezed: squeezed})
 		}
 	}
-	return all
+	return added
 }
 
 // additions searches notes for the texts of all additions, in a single pass over each note. It is safe for
@@ -175,15 +175,15 @@ type additions struct {
 	all []addition
 }
 
-func newAdditions(all []addition) *additions {
+func newAdditions(list []addition) *additions {
 	a := &additions{
 		addresses: map[string]int{},
 		pieces:    map[string][]int{},
 		joined:    map[string][]int{},
 		squeezed:  map[string][]int{},
-		all:       all,
+		all:       list,
 	}
-	for i, added := range all {
+	for i, added := range list {
 		a.addresses[added.address] = i
 		a.sizes = append(a.sizes, len(added.address))
 		for _, piece := range added.pieces {
@@ -369,7 +369,7 @@ type addressPlace struct {
 
 // addressesBefore returns an index of the addresses in the texts before the change.
 func (p *Proposal) addressesBefore() *addressPlaces {
-	all := &addressPlaces{others: map[string]bool{}}
+	index := &addressPlaces{others: map[string]bool{}}
 	for _, s := range p.Steps {
 		text := s.Before.Text.ForProgram()
 		for at := range schemeEnds(text) {
@@ -377,20 +377,20 @@ func (p *Proposal) addressesBefore() *addressPlaces {
 			if end := bytes.IndexAny(rest, " \t\r\n\f<>\"'`"); end >= 0 {
 				rest = rest[:end]
 			}
-			all.places = append(all.places, addressPlace{text[max(0, at-len("https")):at], rest})
+			index.places = append(index.places, addressPlace{text[max(0, at-len("https")):at], rest})
 		}
 		if beside, _ := s.besideChange(); len(beside) == len(text) {
-			all.addOthers(text)
+			index.addOthers(text)
 		}
 	}
-	slices.SortFunc(all.places, func(a, b addressPlace) int {
+	slices.SortFunc(index.places, func(a, b addressPlace) int {
 		return cmp.Or(bytes.Compare(a.rest, b.rest), bytes.Compare(a.scheme, b.scheme))
 	})
-	all.places = slices.CompactFunc(
-		all.places,
+	index.places = slices.CompactFunc(
+		index.places,
 		func(a, b addressPlace) bool { return bytes.Equal(a.rest, b.rest) && bytes.Equal(a.scheme, b.scheme) },
 	)
-	return all
+	return index
 }
 
 // addOthers adds the addresses of a text, however they are spelled.
@@ -452,20 +452,20 @@ func wordsOf(text string) []string {
 
 // piecesOf returns the pieces of a text by which a note is recognized: each run of four words, and each long
 // word with a digit.
-func piecesOf(text string) (all []string) {
+func piecesOf(text string) (pieces []string) {
 	words := wordsOf(text)
 	for i, word := range words {
 		isMixed := strings.ContainsAny(word, "0123456789") && strings.ContainsFunc(word, unicode.IsLetter)
 		if isMixed && len(word) >= longWord {
-			all = append(all, word)
+			pieces = append(pieces, word)
 		}
 		if i+carriedWords > len(words) {
 			continue
 		}
 		run := strings.Join(words[i:i+carriedWords], " ")
 		if len(run) >= carriedBytes {
-			all = append(all, run)
+			pieces = append(pieces, run)
 		}
 	}
-	return all
+	return pieces
 }

@@ -180,20 +180,20 @@ func (f endResult) reply(v *call.Vault, j *journal.Journal) (answer.Reply, error
 		verdict.Notices = append(verdict.Notices, f.moved)
 	}
 	for i, t := range f.seen {
-		was := t.now // also for a file that was moved unchanged, whose text the journal does not have
+		previous := t.now // also for a file that was moved unchanged, whose text the journal does not have
 		switch {
 		case !t.step.Before.Exists:
-			was = FileState{}
+			previous = FileState{}
 		case t.step.Before != f.images[i]:
 			if text, err := j.Object(context.WithoutCancel(v.Ctx), t.step.Before.Hash); err == nil {
-				was = FileState{Exists: true, Text: text}
+				previous = FileState{Exists: true, Text: text}
 			}
 		}
-		made := edit.CountLines(was.Text.ForProgram(), t.now.Text.ForProgram())
-		verdict.Added += made.Added
-		verdict.Removed += made.Removed
+		counts := edit.CountLines(previous.Text.ForProgram(), t.now.Text.ForProgram())
+		verdict.Added += counts.Added
+		verdict.Removed += counts.Removed
 		if at, err := StepPath(v, t.step.Path); err == nil && i == 0 {
-			verdict.Before = hashAt(v, at, was)
+			verdict.Before = hashAt(v, at, previous)
 			verdict.After = hashAt(v, at, t.now)
 			if at != disk.Bookmarks() {
 				verdict.Path = at.String()
@@ -523,8 +523,8 @@ func IsComposedOf(now []byte, joint edit.Joint, pieces ...[]byte) Verdict {
 			}
 			rest = begun
 		}
-		after, found := bytes.CutPrefix(rest, piece)
-		if !found {
+		after, ok := bytes.CutPrefix(rest, piece)
+		if !ok {
 			return Verdict{}
 		}
 		at = at + len(piece)
@@ -555,9 +555,9 @@ func skipBreaks(text, piece []byte) (rest []byte, breaks int) {
 
 // Ending judges a note that should equal wanted. The app may add a line break at its end.
 func Ending(wanted, now []byte) Verdict {
-	rest, found := bytes.CutPrefix(now, wanted)
+	rest, ok := bytes.CutPrefix(now, wanted)
 	switch {
-	case !found:
+	case !ok:
 		return Verdict{}
 	case len(rest) == 0:
 		return Exact

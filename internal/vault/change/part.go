@@ -23,13 +23,13 @@ func (s Step) changesPartOf(v *call.Vault, hash string) bool {
 		isIn := part.Start <= changed.Start && changed.End <= part.End
 		return isIn && answer.Digest(before[part.Start:part.End]) == hash
 	}
-	found := markdown.Scan(before)
-	for i := range found.Headings {
-		if isPart(found.Section(i)) {
+	scanned := markdown.Scan(before)
+	for i := range scanned.Headings {
+		if isPart(scanned.Section(i)) {
 			return true
 		}
 	}
-	if slices.ContainsFunc(found.Blocks, func(b markdown.Block) bool { return isPart(b.Span) }) {
+	if slices.ContainsFunc(scanned.Blocks, func(b markdown.Block) bool { return isPart(b.Span) }) {
 		return true
 	}
 	// It may also be the line of a task, above or below which the next task is added.

@@ -140,13 +140,13 @@ func sourcesOf(x *index.Index, changed names) (sources []*index.File) {
 
 // filesAfter returns the files of the vault as they are after the change.
 func (n names) filesAfter(x *index.Index) *lookup.Files {
-	gone := map[string]bool{}
+	isGone := map[string]bool{}
 	for _, path := range n.gone {
-		gone[path] = true
+		isGone[path] = true
 	}
 	var after []string
 	for _, f := range x.Files {
-		if path := f.Path.String(); !gone[path] {
+		if path := f.Path.String(); !isGone[path] {
 			after = append(after, path)
 		}
 	}

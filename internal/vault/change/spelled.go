@@ -144,13 +144,13 @@ func (s speller) joined(expressions []formula.Node, separator string) []string {
 }
 
 // pairs returns combine for each pair of elements of two lists.
-func pairs(first, second []string, combine func(a, b string) string) (all []string) {
+func pairs(first, second []string, combine func(a, b string) string) (combined []string) {
 	for _, a := range first {
 		for _, b := range second {
-			all = append(all, combine(a, b))
+			combined = append(combined, combine(a, b))
 		}
 	}
-	return bounded(all)
+	return bounded(combined)
 }
 
 // bounded limits the number and the length of spellings. A placeholder for any text replaces those that are
@@ -230,18 +230,18 @@ func (s speller) evaluateMethod(method *formula.MemberNode, args []formula.Node)
 
 // changed returns placeholders for the results of a method that is not evaluated: texts of notes remain texts
 // of notes, and other texts become unknown constants.
-func (s speller) changed(on []string) (all []string) {
+func (s speller) changed(on []string) (results []string) {
 	for _, text := range on {
 		switch {
 		case strings.Contains(text, noteText):
-			all = append(all, text)
+			results = append(results, text)
 		case hasLetters(text):
-			all = append(all, unevaluated)
+			results = append(results, unevaluated)
 		default:
-			all = append(all, "")
+			results = append(results, "")
 		}
 	}
-	return bounded(all)
+	return bounded(results)
 }
 
 // hasLetters reports whether a text contains characters of an address, or a placeholder for a constant.

@@ -8,8 +8,8 @@ import (
 
 // turn is a call's right to change notes, and the mark of the change that it makes.
 type turn struct {
-	held *journal.Turn // nil if the caller of this process has the turn
-	mark journal.Mark
+	journalTurn *journal.Turn // nil if the caller of this process has the turn
+	mark        journal.Mark
 	// sharesTurn is set if others may change single notes once the change has begun.
 	sharesTurn bool
 }
@@ -20,11 +20,11 @@ func takeTurn(v *call.Vault, j *journal.Journal, how protocol.Write) (*turn, err
 	if how.Alone { // a marked batch is the caller's own
 		return &turn{mark: j.Mark()}, recoverChanges(v, j)
 	}
-	held, err := j.Alone(v.Ctx)
+	journalTurn, err := j.Alone(v.Ctx)
 	if err != nil {
 		return nil, unjournaled(err)
 	}
-	t := &turn{held: held, mark: j.Mark(), sharesTurn: true}
+	t := &turn{journalTurn: journalTurn, mark: j.Mark(), sharesTurn: true}
 	if err := Recover(v, j); err != nil {
 		t.end()
 		return nil, err
@@ -38,11 +38,11 @@ func takeTurnFor(v *call.Vault, j *journal.Journal, how protocol.Write, steps []
 	if how.Alone || len(steps) != 1 || !steps[0].changesOneText() {
 		return takeTurn(v, j, how)
 	}
-	held, err := j.Beside(v.Ctx)
+	journalTurn, err := j.Beside(v.Ctx)
 	if err != nil {
 		return nil, unjournaled(err)
 	}
-	t := &turn{held: held, mark: j.BesideMark()}
+	t := &turn{journalTurn: journalTurn, mark: j.BesideMark()}
 	isFree, err := settleBeside(v, j, t, steps[0])
 	if err == nil && isFree {
 		return t, nil
@@ -57,7 +57,7 @@ func takeTurnFor(v *call.Vault, j *journal.Journal, how protocol.Write, steps []
 // settleBeside settles interrupted changes, and reports whether a step can be carried out beside another
 // change.
 func settleBeside(v *call.Vault, j *journal.Journal, t *turn, s Step) (isFree bool, err error) {
-	if !j.HasUnfinished() || t.held.BecomeAlone() {
+	if !j.HasUnfinished() || t.journalTurn.BecomeAlone() {
 		return true, Recover(v, j)
 	}
 	if err := recoverChange(v, j, j.BesideMark()); err != nil {
@@ -84,7 +84,7 @@ func settleBeside(v *call.Vault, j *journal.Journal, t *turn, s Step) (isFree bo
 // passOn lets others change single notes from now on, except those of the change, which has begun.
 func (t *turn) passOn() {
 	if t.sharesTurn {
-		t.held.PassOn()
+		t.journalTurn.PassOn()
 	}
 }
 
@@ -95,24 +95,24 @@ const minLentFiles = 64
 // lend lets others change single notes while a change of many files is prepared, and reports whether it does.
 // If it does, the caller must call [turn.resume] and then check what the others have changed.
 func (t *turn) lend(files int) bool {
-	if t.held == nil || files < minLentFiles {
+	if t.journalTurn == nil || files < minLentFiles {
 		return false
 	}
-	t.held.PassOn()
+	t.journalTurn.PassOn()
 	return true
 }
 
 // resume waits until nobody else changes notes, and settles what was interrupted meanwhile.
 func (t *turn) resume(v *call.Vault, j *journal.Journal) error {
-	if err := t.held.Resume(v.Ctx); err != nil {
+	if err := t.journalTurn.Resume(v.Ctx); err != nil {
 		return unjournaled(err)
 	}
 	return recoverChange(v, j, j.BesideMark())
 }
 
 func (t *turn) end() {
-	if t.held != nil {
-		t.held.End()
+	if t.journalTurn != nil {
+		t.journalTurn.End()
 	}
 }
 

@@ -88,6 +88,6 @@ func removedFrom(before, after []byte) (removed int) {
 			removed += weight(l.To - l.From)
 		}
 	}
-	_, left := c.Left()
-	return removed + left
+	_, omitted := c.Left()
+	return removed + omitted
 }

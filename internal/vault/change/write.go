@@ -232,17 +232,17 @@ func (p Proposal) unchangedReply(v *call.Vault, reply answer.Reply) answer.Reply
 	if p.Undoes != "" || p.Ensures { // the state that was asked for is reached
 		return reply
 	}
-	what := p.Already
+	reason := p.Already
 	switch {
-	case what != "":
+	case reason != "":
 	case p.Note == (disk.Path{}):
-		what = "no note differs from what the call asks for"
+		reason = "no note differs from what the call asks for"
 	default:
-		what = fmt.Sprintf("%q is as the call asks for already", quotable(p.Note.String()))
+		reason = fmt.Sprintf("%q is as the call asks for already", quotable(p.Note.String()))
 	}
-	reply = reply.Saying(v.Disk, "Nothing was changed: "+what+".")
+	reply = reply.Saying(v.Disk, "Nothing was changed: "+reason+".")
 	reply.Nothing = true
-	reply.Notice = noticed("nothing was changed: "+what, reply.Notice)
+	reply.Notice = noticed("nothing was changed: "+reason, reply.Notice)
 	return reply
 }
 
@@ -340,13 +340,13 @@ func refuseUnread(v *call.Vault) error {
 	if len(unread) == 0 {
 		return nil
 	}
-	which := answer.NotesOrFolders(len(unread))
+	names := answer.NotesOrFolders(len(unread))
 	if !v.Disk.Judges() {
-		which = listed(unread)
+		names = listed(unread)
 	}
 	return answer.Unread.Failure(
 		"Nothing was changed: the change concerns notes that cannot be read (%s), so that a part of it would be missing.",
-		which,
+		names,
 	)
 }
 
@@ -498,23 +498,23 @@ func ParseStepPath(text string) (disk.Path, error) {
 // change returns the part of the answer that describes what happened to the note of the proposal, nil if no
 // step concerns it.
 func (p Proposal) change(v *call.Vault) *answer.Change {
-	var made *answer.Change
+	var result *answer.Change
 	for _, s := range p.Steps {
 		if s.Path != p.Note {
 			continue
 		}
-		if made == nil {
+		if result == nil {
 			var total edit.LineCounts
 			for _, s := range p.Steps {
 				counts := s.lines()
 				total.Added += counts.Added
 				total.Removed += counts.Removed
 			}
-			made = &answer.Change{Before: hashAt(v, s.source(), s.Before), Lines: total, Destructive: p.loses != ""}
+			result = &answer.Change{Before: hashAt(v, s.source(), s.Before), Lines: total, Destructive: p.loses != ""}
 		}
-		made.After = hashAt(v, s.Path, s.After)
+		result.After = hashAt(v, s.Path, s.After)
 	}
-	return made
+	return result
 }
 
 // checkExpected refuses a proposal that is not the one that the caller approved or expects. An unapproved

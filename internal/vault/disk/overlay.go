@@ -126,16 +126,16 @@ func (o *Overlay) Source(p Path) (from Path, text []byte) {
 }
 
 // Folders returns the planned new folders, the highest first.
-func (o *Overlay) Folders() (made []Path) {
+func (o *Overlay) Folders() (created []Path) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	for p, isMade := range o.folders {
 		if isMade && !o.hides(p) {
-			made = append(made, p)
+			created = append(created, p)
 		}
 	}
-	slices.SortFunc(made, func(a, b Path) int { return strings.Compare(a.text, b.text) })
-	return made
+	slices.SortFunc(created, func(a, b Path) int { return strings.Compare(a.text, b.text) })
+	return created
 }
 
 // Changed returns the planned paths in order, without the first known ones.

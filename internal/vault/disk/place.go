@@ -88,13 +88,13 @@ func (r rooted) list() ([]listed, error) {
 
 // pick returns the files and folders among the entries of a folder.
 func pick(entries []fs.DirEntry, isFile func(name string, mode fs.FileMode) bool) []listed {
-	found := make([]listed, 0, len(entries))
+	picked := make([]listed, 0, len(entries))
 	for _, entry := range entries {
 		if entry.IsDir() || isFile(entry.Name(), entry.Type()) {
-			found = append(found, listed{entry.Name(), entry.IsDir()})
+			picked = append(picked, listed{entry.Name(), entry.IsDir()})
 		}
 	}
-	return found
+	return picked
 }
 
 // isFile reports whether an entry is a file with content, even if its content is managed by a sync program.

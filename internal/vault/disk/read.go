@@ -261,11 +261,11 @@ func readStamped(file opened, name string, buf []byte, limit int64) ([]byte, sys
 	if isComplete && after == before {
 		return text, before, nil
 	}
-	more, err := io.ReadAll(io.LimitReader(file, limit-int64(len(text))+1))
+	rest, err := io.ReadAll(io.LimitReader(file, limit-int64(len(text))+1))
 	if err != nil {
 		return nil, system.Stamp{}, err
 	}
-	text = append(text, more...)
+	text = append(text, rest...)
 	size := int64(len(text))
 	if size > limit {
 		return nil, system.Stamp{}, &SizeError{Path: name, Size: size, Limit: limit}

@@ -74,12 +74,12 @@ func mayRetry(err error) bool {
 	return !isTooLarge
 }
 
-func (s steady) list() (found []listed, err error) {
+func (s steady) list() (entries []listed, err error) {
 	err = s.try("list", ".", func() (err error) {
-		found, err = s.place.list()
+		entries, err = s.place.list()
 		return err
 	})
-	return found, err
+	return entries, err
 }
 
 func (s steady) step(name string) (sub place, err error) {

@@ -85,10 +85,10 @@ func read(text []byte) *doc { return &doc{text, markdown.Scan(text)} }
 
 // splice returns the text with a span replaced by content.
 func (d *doc) splice(at markdown.Span, content string) []byte {
-	out := make([]byte, 0, len(d.text)+len(content)-(at.End-at.Start))
-	out = append(out, d.text[:at.Start]...)
-	out = append(out, content...)
-	return append(out, d.text[at.End:]...)
+	edited := make([]byte, 0, len(d.text)+len(content)-(at.End-at.Start))
+	edited = append(edited, d.text[:at.Start]...)
+	edited = append(edited, content...)
+	return append(edited, d.text[at.End:]...)
 }
 
 // line returns the number of the line with the offset at.

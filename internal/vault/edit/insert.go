@@ -367,16 +367,16 @@ const (
 // On a line of its own, exactly one line break separates the two; it is added if text does not end in one.
 // Always adding one would leave a blank line after every entry of a list. An empty text needs no separator.
 func Append(text []byte, content string, joint Joint) []byte {
-	out := make([]byte, 0, len(text)+len("\r\n")+len(content))
-	out = append(out, text...)
+	edited := make([]byte, 0, len(text)+len("\r\n")+len(content))
+	edited = append(edited, text...)
 	// Even inline text must not be joined to the closing fence of the properties, or the note would lose them
 	// all.
 	isEmpty := len(bytes.TrimPrefix(text, []byte(bom))) == 0
 	needsOwnLine := joint == OwnLine || endsInFrontmatter(text)
 	if !isEmpty && needsOwnLine && !endsLine(text) {
-		out = append(out, lineBreak(text)...)
+		edited = append(edited, lineBreak(text)...)
 	}
-	return append(out, content...)
+	return append(edited, content...)
 }
 
 // Prepend returns text with content before its body: after the properties if there are any, otherwise at the
@@ -386,16 +386,16 @@ func Append(text []byte, content string, joint Joint) []byte {
 // in a line break.
 func Prepend(text []byte, content string, joint Joint) []byte {
 	body := markdown.BodyStart(text)
-	out := make([]byte, 0, len(text)+2*len("\r\n")+len(content))
-	out = append(out, text[:body]...)
+	edited := make([]byte, 0, len(text)+2*len("\r\n")+len(content))
+	edited = append(edited, text[:body]...)
 	if body == len(text) && endsInFrontmatter(text) && !endsLine(text) {
-		out = append(out, lineBreak(text)...)
+		edited = append(edited, lineBreak(text)...)
 	}
-	out = append(out, content...)
+	edited = append(edited, content...)
 	if joint == OwnLine {
-		out = append(out, lineBreak(text)...)
+		edited = append(edited, lineBreak(text)...)
 	}
-	return append(out, text[body:]...)
+	return append(edited, text[body:]...)
 }
 
 // endsInFrontmatter reports whether text consists only of a block of properties.

@@ -15,13 +15,13 @@ import (
 func WithOwnLabels(text, other []byte) (edited []byte, renamed []string) {
 	own := markdown.ScanReferences(text)
 	others := markdown.ScanReferences(other)
-	taken := map[string]bool{}
+	isTaken := map[string]bool{}
 	for _, r := range []markdown.References{own, others} {
 		for _, d := range r.Definitions {
-			taken[d.Label] = true
+			isTaken[d.Label] = true
 		}
 		for _, u := range r.Uses {
-			taken[u.Label] = true
+			isTaken[u.Label] = true
 		}
 	}
 	used := map[string]bool{}
@@ -36,7 +36,7 @@ func WithOwnLabels(text, other []byte) (edited []byte, renamed []string) {
 		if newLabels[d.Label] != "" || !isConflict && !isCaptured {
 			continue
 		}
-		label := freeLabel(string(text[d.LabelAt.Start:d.LabelAt.End]), taken)
+		label := freeLabel(string(text[d.LabelAt.Start:d.LabelAt.End]), isTaken)
 		newLabels[d.Label] = label
 		renamed = append(renamed, "["+string(text[d.LabelAt.Start:d.LabelAt.End])+"] -> ["+label+"]")
 	}
@@ -53,15 +53,15 @@ func sameDefinition(text []byte, d markdown.Definition, other []byte, o markdown
 
 // freeLabel returns a label that is not taken, and marks it as taken: the next free number, or the label with a
 // number.
-func freeLabel(label string, taken map[string]bool) string {
+func freeLabel(label string, isTaken map[string]bool) string {
 	prefix := label + "-"
 	if digits := strings.TrimPrefix(label, "^"); digits != label && strings.Trim(digits, "0123456789") == "" {
 		prefix = "^"
 	}
 	for n := 2; ; n++ {
 		free := prefix + strconv.Itoa(n)
-		if folded := markdown.FoldLabel(free); !taken[folded] {
-			taken[folded] = true
+		if folded := markdown.FoldLabel(free); !isTaken[folded] {
+			isTaken[folded] = true
 			return free
 		}
 	}
