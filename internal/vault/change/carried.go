@@ -86,21 +86,13 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 				}
 				return nil
 			}
-			var pieces []string
-			for _, text := range a.Carried() {
-				pieces = append(pieces, piecesOf(text)...)
-			}
-			var joined []string
-			for _, text := range a.Joined() {
-				joined = append(joined, piecesOf(text)...)
-			}
-			if host := a.Host(); a.Image {
+			if a.Image {
+				host := a.Host()
 				imagesByHost[host] = append(imagesByHost[host], a)
 			}
-			squeezed := squeezedOf(a.Carried())
-			if len(pieces)+len(joined)+len(squeezed) > 0 {
+			if next := additionOf(a); next.hasText() {
 				seen[a.Text] = true
-				added = append(added, addition{address: a.Text, pieces: pieces, joined: joined, squeezed: squeezed})
+				added = append(added, next)
 			}
 		}
 	}
@@ -108,11 +100,21 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 	if len(added) == 0 {
 		return nil
 	}
+	from, err := searchNotes(v, added, own)
+	if from != "" {
+		p.carried = Carried{"text", fmt.Sprintf("adds an address with text of %q", quotable(from)), asks}
+	}
+	return err
+}
+
+// searchNotes returns a note, other than the own ones, whose text one of the added addresses carries; "" for
+// none.
+func searchNotes(v *call.Vault, added []addition, own map[string]bool) (from string, err error) {
 	matcher := newAdditions(added)
 	view := v.View()
 	view.Own = v.Disk.Telling(nil)
 	view.Unread = nil // a text that nobody can read is in no address
-	err := v.Host.Knowledge.EachNote(
+	err = v.Host.Knowledge.EachNote(
 		view,
 		search.Scope{Texts: true, Excluded: func(path string) bool { return own[path] }},
 		func(n *search.Note) {
@@ -122,10 +124,7 @@ func (p *Proposal) findCarried(v *call.Vault, addresses protocol.Addresses) erro
 			}
 		},
 	)
-	if from := matcher.from(); from != "" {
-		p.carried = Carried{"text", fmt.Sprintf("adds an address with text of %q", quotable(from)), asks}
-	}
-	return err
+	return matcher.from(), err
 }
 
 // addition is an address that a proposal adds.
@@ -138,6 +137,21 @@ type addition struct {
 	known    bool   // some note already has the address
 	from     string // first note that contains one of the pieces
 }
+
+// additionOf returns the addition of an address.
+func additionOf(a guard.Address) addition {
+	added := addition{address: a.Text, squeezed: squeezedOf(a.Carried())}
+	for _, text := range a.Carried() {
+		added.pieces = append(added.pieces, piecesOf(text)...)
+	}
+	for _, text := range a.Joined() {
+		added.joined = append(added.joined, piecesOf(text)...)
+	}
+	return added
+}
+
+// hasText reports whether the address has text that can be searched in notes.
+func (a addition) hasText() bool { return len(a.pieces)+len(a.joined)+len(a.squeezed) > 0 }
 
 // imagesTogether returns an addition for each host with several images, with the texts that these carry
 // together: an image each, fetched in order.

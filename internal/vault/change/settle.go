@@ -138,8 +138,16 @@ func isForeign(err error) bool {
 // finish removes what remains of a change other than its files, and records its outcome. images are the actual
 // images after the steps, nil if they are as planned.
 func (s *settler) finish(result outcome, images []journal.Image) error {
+	defer s.vault.Disk.CloseGathered()
+	if err := s.cleanUp(result); err != nil {
+		return err
+	}
+	return s.recordOutcome(result, images)
+}
+
+// cleanUp removes what remains of a change other than its files: drafts, and folders that are no longer needed.
+func (s *settler) cleanUp(result outcome) error {
 	folder := s.vault.Disk
-	defer folder.CloseGathered()
 	failed := make([]error, len(s.entry.Steps))
 	_, _ = budget.WaitForEach(len(failed), func(i int) error {
 		draft, err := disk.ParseDraft(s.entry.Steps[i].Draft)
@@ -158,10 +166,10 @@ func (s *settler) finish(result outcome, images []journal.Image) error {
 	if result == unmade {
 		empty = slices.Clone(s.entry.Folders)
 		slices.Reverse(empty)
-		if slices.ContainsFunc(
-			s.entry.Steps,
-			func(recorded journal.Step) bool { return recorded.Trash != "" && recorded.Before.Exists },
-		) {
+		usesTrash := slices.ContainsFunc(s.entry.Steps, func(recorded journal.Step) bool {
+			return recorded.Trash != "" && recorded.Before.Exists
+		})
+		if usesTrash {
 			failed = append(failed, folder.RemoveEmptyTrash())
 		}
 	}
@@ -174,9 +182,11 @@ func (s *settler) finish(result outcome, images []journal.Image) error {
 		s.restoreTimes()
 	}
 	failed = append(failed, s.sync())
-	if err := errors.Join(failed...); err != nil {
-		return err
-	}
+	return errors.Join(failed...)
+}
+
+// recordOutcome records the outcome of the change, and of its parts, in the journal, and clears its mark.
+func (s *settler) recordOutcome(result outcome, images []journal.Image) error {
 	record := journal.Outcome{State: journal.Done, After: images, Was: s.actualBefore}
 	switch {
 	case result == unmade:
@@ -612,7 +622,8 @@ func (s *settler) observeChange(i int, now FileState) (observation, error) {
 	recorded := s.entry.Steps[i]
 	isAfter, afterRest := startsWith(now, recorded.After)
 	isBefore, beforeRest := startsWith(now, recorded.Before)
-	if isBefore && (!isAfter || len(beforeRest) < len(afterRest)) {
+	isUnchanged := isBefore && (!isAfter || len(beforeRest) < len(afterRest))
+	if isUnchanged {
 		return observation{before, now, beforeRest}, nil
 	}
 	draft, text, err := s.draft(recorded)
@@ -719,8 +730,8 @@ func (s *settler) observeRemoval(recorded journal.Step, now FileState) (observat
 		return observation{}, err
 	}
 	path, err := ParseStepPath(recorded.Path)
-	if text != nil && err == nil &&
-		s.vault.Disk.PutBack(draft, path) == nil { // the file was changed just before it was set aside
+	hasDraft := text != nil && err == nil // the file was changed just before it was set aside
+	if hasDraft && s.vault.Disk.PutBack(draft, path) == nil {
 		return observation{foreign, Existing(text), nil}, nil
 	}
 	return observation{gone, now, nil}, nil
@@ -734,6 +745,7 @@ func (s *settler) observeMove(recorded journal.Step, from, to disk.Path, now Fil
 	isAtSource, sourceRest := startsWith(source, recorded.Before)
 	isAfter, afterRest := startsWith(now, recorded.After)
 	isBefore, beforeRest := startsWith(now, recorded.Before)
+	hasOldText := isBefore && (!isAfter || len(beforeRest) < len(afterRest))
 	switch {
 	case isAtSource && now.Exists && s.vault.Disk.IsOneFile(from, to):
 		return observation{doubled, source, nil}, nil
@@ -741,7 +753,7 @@ func (s *settler) observeMove(recorded journal.Step, from, to disk.Path, now Fil
 		return observation{reserved, source, nil}, nil
 	case isAtSource:
 		return observation{before, source, sourceRest}, nil
-	case isBefore && recorded.Before != recorded.After && (!isAfter || len(beforeRest) < len(afterRest)):
+	case hasOldText && recorded.Before != recorded.After:
 		return observation{moved, now, beforeRest}, nil
 	case isAfter:
 		return observation{after, now, afterRest}, nil
@@ -839,16 +851,7 @@ func (s *settler) completeStep(i int) error {
 	case !recorded.Before.Exists && recorded.Trash != "":
 		return folder.Untrash(recorded.Trash, to, disk.Sum(recorded.After.Hash, recorded.After.Size))
 	case !recorded.Before.Exists:
-		if seen.position == reserved {
-			err = folder.RemoveName(to, disk.Text(nil))
-		}
-		if err == nil {
-			err = s.publish(recorded, to)
-		}
-		if err == nil {
-			s.setTime(to, recorded.Sets)
-		}
-		return err
+		return s.create(recorded, to, seen)
 	case !recorded.After.Exists:
 		return s.remove(recorded, to, seen)
 	}
@@ -860,6 +863,13 @@ func (s *settler) completeStep(i int) error {
 	if recorded.Before == recorded.After {
 		return nil
 	}
+	return s.writeText(i, to, seen)
+}
+
+// writeText replaces the text of a step's file with the staged one, followed by what another program has
+// appended to the file since.
+func (s *settler) writeText(i int, to disk.Path, seen observation) error {
+	recorded := s.entry.Steps[i]
 	_, text, err := s.draft(recorded)
 	if err != nil {
 		return err
@@ -891,6 +901,20 @@ func (s *settler) completeStep(i int) error {
 // keepText stores a text in the journal to which no entry refers.
 func (s *settler) keepText(recorded journal.Step, text []byte) error {
 	return s.journal.Put(s.entry.Caller, recorded.Source(), journal.ImageOf(text), bytes.NewReader(text))
+}
+
+// create publishes the new file of a step, also if its name is reserved.
+func (s *settler) create(recorded journal.Step, to disk.Path, seen observation) error {
+	if seen.position == reserved {
+		if err := s.vault.Disk.RemoveName(to, disk.Text(nil)); err != nil {
+			return err
+		}
+	}
+	if err := s.publish(recorded, to); err != nil {
+		return err
+	}
+	s.setTime(to, recorded.Sets)
+	return nil
 }
 
 func (s *settler) publish(recorded journal.Step, to disk.Path) error {

@@ -299,7 +299,9 @@ func listed(names []string) string {
 func propose(v *call.Vault, row Command, values call.Values, how protocol.Write) (Proposal, error) {
 	v.Taken = nil
 	p, err := row.Plan(v, values)
-	if names := v.AmbiguousName(); err == nil && p.ReadAnswer == nil && names != "" {
+	names := v.AmbiguousName()
+	isChange := err == nil && p.ReadAnswer == nil
+	if isChange && names != "" {
 		err = answer.Ambiguous.Failure(
 			"Name %q is ambiguous: %s. Nothing was changed.",
 			answer.Verbatim(values["file"]),
@@ -529,8 +531,9 @@ func checkExpected(v *call.Vault, p Proposal, how protocol.Write) error {
 	if err := p.expects(v, how.Expect); err != nil {
 		return err
 	}
-	if why := p.loses; why != "" && (how.Sparing || p.carried.asks && how.Approved == "") {
-		return answer.Unapproved.Failure("Approval required: the change %s. Nothing was changed.", why)
+	needsApproval := how.Sparing || p.carried.asks && how.Approved == ""
+	if needsApproval && p.loses != "" {
+		return answer.Unapproved.Failure("Approval required: the change %s. Nothing was changed.", p.loses)
 	}
 	return nil
 }

@@ -238,7 +238,9 @@ func (w *walk) do(j job) {
 	}
 	err := w.enter(j)
 	// A folder that vanished or cannot be entered counts as empty, and so does one that was reported.
-	if w.vault.Told(j.folder, err); IsUnread(err) && w.vault.tell == nil && !errors.Is(err, fs.ErrPermission) {
+	_ = w.vault.Told(j.folder, err)
+	isFault := IsUnread(err) && !errors.Is(err, fs.ErrPermission)
+	if isFault && w.vault.tell == nil {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.failed = errors.Join(w.failed, err)

@@ -165,8 +165,7 @@ func (d *doc) insert(at int, content string, how insertion) ([]byte, error) {
 		return nil, &Refusal{Line: d.line(at), Reason: "there is no text to put there"}
 	}
 	isBlock := how == asBlock
-	isRaw := d.isRaw(at)
-	if isBlock && isRaw {
+	if isBlock && d.isRaw(at) {
 		return nil, &Refusal{
 			Line:   d.line(at),
 			Reason: "the place is inside code, a comment or a formula that does not end before",
@@ -183,42 +182,7 @@ func (d *doc) insert(at int, content string, how insertion) ([]byte, error) {
 	case !strings.HasSuffix(content, "\n"):
 		tail = end
 	}
-	tries := [][2]int{{0, 0}} // blank lines before and after content, best first; code gets none
-	if !isRaw {
-		// A block must not merge with an adjacent paragraph, and is separated from a heading below it.
-		before := 0
-		after := 0
-		lines := linesOf(content)
-		mustSeparate := func(above, below string) bool {
-			a := kindOf(above)
-			b := kindOf(below)
-			switch a {
-			case tableRow, quoted, listItem, indented:
-				if b == plainText { // otherwise the text would become a part of what is above it
-					return true
-				}
-			}
-			if !isBlock {
-				return false
-			}
-			if a == plainText && b == plainText {
-				return true
-			}
-			isHeading := b == marked && strings.HasPrefix(strings.TrimLeft(below, " "), "#")
-			return isHeading && a != blank
-		}
-		if above, _, ok := d.lineBefore(at); ok && mustSeparate(above, lines[0]) {
-			before = 1
-		}
-		if at < len(d.text) && mustSeparate(lines[len(lines)-1], d.lineAt(at)) {
-			after = 1
-		}
-		tries = [][2]int{{before, after}, {1, after}}
-		if at < len(d.text) {
-			tries = append(tries, [2]int{before, 1}, [2]int{1, 1})
-		}
-	}
-	for _, blanks := range tries {
+	for _, blanks := range d.blankLines(at, content, how) {
 		put := lead + strings.Repeat(end, blanks[0]) + content + tail + strings.Repeat(end, blanks[1])
 		span := markdown.Span{Start: at, End: at}
 		edited := read(d.splice(span, put))
@@ -227,6 +191,49 @@ func (d *doc) insert(at int, content string, how insertion) ([]byte, error) {
 		}
 	}
 	return nil, &Refusal{Line: d.line(at), Reason: "with this text other parts of the note would be read differently"}
+}
+
+// blankLines returns the possible numbers of blank lines before and after content that is inserted at the offset
+// at, best first. Code gets none.
+func (d *doc) blankLines(at int, content string, how insertion) [][2]int {
+	if how == asLines && d.isRaw(at) { // a block is never in code
+		return [][2]int{{0, 0}}
+	}
+	before := 0
+	after := 0
+	lines := linesOf(content)
+	if above, _, ok := d.lineBefore(at); ok && mustSeparate(above, lines[0], how) {
+		before = 1
+	}
+	if at < len(d.text) && mustSeparate(lines[len(lines)-1], d.lineAt(at), how) {
+		after = 1
+	}
+	numbers := [][2]int{{before, after}, {1, after}}
+	if at < len(d.text) {
+		numbers = append(numbers, [2]int{before, 1}, [2]int{1, 1})
+	}
+	return numbers
+}
+
+// mustSeparate reports whether a blank line is needed between two lines, one of which is inserted. A block must
+// not merge with an adjacent paragraph, and is separated from a heading below it.
+func mustSeparate(above, below string, how insertion) bool {
+	a := kindOf(above)
+	b := kindOf(below)
+	switch a {
+	case tableRow, quoted, listItem, indented:
+		if b == plainText { // otherwise the text would become a part of what is above it
+			return true
+		}
+	}
+	if how != asBlock {
+		return false
+	}
+	if a == plainText && b == plainText {
+		return true
+	}
+	isHeading := b == marked && strings.HasPrefix(strings.TrimLeft(below, " "), "#")
+	return isHeading && a != blank
 }
 
 // lineKind is the kind of a line, judged by its first characters.

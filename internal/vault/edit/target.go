@@ -49,58 +49,67 @@ func (d *doc) span(t Target) (markdown.Span, error) {
 		}
 		return d.note.Section(i), nil
 	case block:
-		matches := &Ambiguous{What: "block", Wanted: t.name}
-		for _, b := range d.note.Blocks {
-			if strings.EqualFold(b.ID, t.name) {
-				matches.add(b.Line)
-			}
-		}
-		switch matches.Count {
-		case 0:
-			// The app does not recognize block ids within a table.
-			isID := func(word string) bool {
-				name, ok := strings.CutPrefix(word, "^")
-				return ok && strings.EqualFold(name, t.name)
-			}
-			for at := d.note.Body; at < len(d.text); at = d.next(at) {
-				row := d.lineAt(at)
-				if kindOf(row) != tableRow {
-					continue
-				}
-				words := strings.Fields(strings.ReplaceAll(row, "|", " "))
-				if slices.ContainsFunc(words, isID) && !d.isRaw(at) {
-					return markdown.Span{}, &Refusal{
-						Line:    d.line(at),
-						Reason:  fmt.Sprintf("block id %q is in the row of a table, where it names nothing", t.name),
-						Instead: d.around(at, tableRow),
-					}
-				}
-			}
-			return markdown.Span{}, &NotFound{What: "block", Wanted: t.name}
-		case 1:
-			b, _ := d.note.Block(t.name)
-			return b.Span, nil
-		}
-		return markdown.Span{}, matches
+		return d.blockSpan(t.name)
 	case someLines:
-		// Find whole lines, which must be in the body.
-		start := d.startOf(t.from)
-		isOfEmptyNote := len(d.text) == 0 && t.from == 1
-		switch {
-		case t.from < 1 || t.to < t.from:
-			return markdown.Span{}, &NotFound{What: "line", Wanted: fmt.Sprintf("%d-%d", t.from, t.to)}
-		case start < 0, start == len(d.text) && !isOfEmptyNote:
-			return markdown.Span{}, &NotFound{What: "line", Wanted: strconv.Itoa(t.from)}
-		case start < d.note.Body:
-			return markdown.Span{}, &Refusal{Line: t.from, Reason: "the line is one of the properties"}
-		}
-		end := d.startOf(t.to + 1)
-		if end < 0 {
-			end = len(d.text)
-		}
-		return markdown.Span{Start: start, End: end}, nil
+		return d.lineSpan(t.from, t.to)
 	}
 	return markdown.Span{}, &Refusal{Line: 1, Reason: "no part of the note is named"}
+}
+
+// blockSpan returns the span of the block with an id.
+func (d *doc) blockSpan(id string) (markdown.Span, error) {
+	matches := &Ambiguous{What: "block", Wanted: id}
+	for _, b := range d.note.Blocks {
+		if strings.EqualFold(b.ID, id) {
+			matches.add(b.Line)
+		}
+	}
+	switch matches.Count {
+	case 0:
+		// The app does not recognize block ids within a table.
+		isID := func(word string) bool {
+			name, ok := strings.CutPrefix(word, "^")
+			return ok && strings.EqualFold(name, id)
+		}
+		for at := d.note.Body; at < len(d.text); at = d.next(at) {
+			row := d.lineAt(at)
+			if kindOf(row) != tableRow {
+				continue
+			}
+			words := strings.Fields(strings.ReplaceAll(row, "|", " "))
+			if slices.ContainsFunc(words, isID) && !d.isRaw(at) {
+				return markdown.Span{}, &Refusal{
+					Line:    d.line(at),
+					Reason:  fmt.Sprintf("block id %q is in the row of a table, where it names nothing", id),
+					Instead: d.around(at, tableRow),
+				}
+			}
+		}
+		return markdown.Span{}, &NotFound{What: "block", Wanted: id}
+	case 1:
+		b, _ := d.note.Block(id)
+		return b.Span, nil
+	}
+	return markdown.Span{}, matches
+}
+
+// lineSpan returns the span of whole lines, which must be in the body.
+func (d *doc) lineSpan(from, to int) (markdown.Span, error) {
+	start := d.startOf(from)
+	isOfEmptyNote := len(d.text) == 0 && from == 1
+	switch {
+	case from < 1 || to < from:
+		return markdown.Span{}, &NotFound{What: "line", Wanted: fmt.Sprintf("%d-%d", from, to)}
+	case start < 0, start == len(d.text) && !isOfEmptyNote:
+		return markdown.Span{}, &NotFound{What: "line", Wanted: strconv.Itoa(from)}
+	case start < d.note.Body:
+		return markdown.Span{}, &Refusal{Line: from, Reason: "the line is one of the properties"}
+	}
+	end := d.startOf(to + 1)
+	if end < 0 {
+		end = len(d.text)
+	}
+	return markdown.Span{Start: start, End: end}, nil
 }
 
 // FindHeading returns the index of the only heading that matches; "A#B" is B below A. Case and punctuation do
