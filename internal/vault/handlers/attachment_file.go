@@ -18,7 +18,7 @@ import (
 	"strings"
 
 	"golang.org/x/image/draw"
-	_ "golang.org/x/image/webp" // as above
+	_ "golang.org/x/image/webp" // another format of images that are scaled
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/budget"
@@ -28,17 +28,17 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 )
 
-// maxWritten is the size of the largest attachment that is written.
-const maxWritten = 8 << 20
+// maxWritten is the maximum size of a written attachment, in bytes.
+const maxAttachmentWrite = 8 << 20
 
-// extensions are those of new files whose bytes tell their type.
+// extensions maps each media type that contentType recognizes to the extension of a new file.
 var extensions = map[string]string{
 	"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp", "image/bmp": "bmp", "image/avif": "avif", "application/pdf": "pdf",
 	"application/zip": "zip", "audio/mpeg": "mp3", "application/ogg": "ogg", "audio/flac": "flac", "video/webm": "webm",
 }
 
-// bytesOfURL returns the base64 of a data URL, and any other text as it is.
-func bytesOfURL(data string) string {
+// base64Payload returns the base64 part of a data URL, and any other text unchanged.
+func base64Payload(data string) string {
 	head, encoded, found := strings.Cut(data, ",")
 	if found && strings.HasPrefix(head, "data:") && strings.HasSuffix(head, ";base64") {
 		return encoded
@@ -46,88 +46,87 @@ func bytesOfURL(data string) string {
 	return data
 }
 
-// writeAttachment makes a file of any kind but a note, a canvas or a base. Its bytes have to be
-// what its name promises.
+// writeAttachment plans a file of any kind except note, canvas and base. The content must match the extension.
 func writeAttachment(v *call.Vault, p call.Values) (change.Proposal, error) {
-	data, err := base64.StdEncoding.DecodeString(bytesOfURL(p["data"]))
+	data, err := base64.StdEncoding.DecodeString(base64Payload(p["data"]))
 	switch {
 	case err != nil || len(data) == 0:
 		return change.Proposal{}, answer.Misuse("Invalid value for data: it is not base64.")
-	case len(data) > maxWritten:
+	case len(data) > maxAttachmentWrite:
 		return change.Proposal{}, answer.Misuse(
 			"Invalid value for data: %d bytes, at most %d are written.",
 			len(data),
-			maxWritten,
+			maxAttachmentWrite,
 		)
 	case p.Has("path") == p.Has("name"):
 		return change.Proposal{}, answer.Misuse("Use path=<path> or name=<name>.")
 	}
-	text := p["path"]
+	typed := p["path"]
 	if p.Has("name") {
 		folder, err := attachmentFolder(v, p)
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		text = path.Join(folder, p["name"])
+		typed = path.Join(folder, p["name"])
 	}
-	is := marked(data)
-	if path.Ext(text) == "" && extensions[is] != "" {
-		text += "." + extensions[is]
+	mediaType := contentType(data)
+	if path.Ext(typed) == "" && extensions[mediaType] != "" {
+		typed += "." + extensions[mediaType]
 	}
-	made, err := v.PathOf(text)
+	target, err := v.PathOf(typed)
 	if err != nil {
-		return change.Proposal{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(text), err)
+		return change.Proposal{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(typed), err)
 	}
-	wrong := func(why string) error {
+	rejected := func(why string) error {
 		return answer.BadValue.Advise("give it the extension of its type").
-			Failure("File %q cannot be written: %s.", answer.Verbatim(made.String()), why)
+			Failure("File %q cannot be written: %s.", answer.Verbatim(target.String()), why)
 	}
-	shows := strings.HasPrefix(is, "image/") || is == "application/pdf" // of these types the marks are sure
-	isJPEG := is == "image/jpeg" && strings.EqualFold(made.Ext(), "jpeg")
-	hasExtensionOfType := isJPEG || strings.EqualFold(made.Ext(), extensions[is])
-	switch kind := allowlist.FileKind(made.Ext()); {
-	case made.Ext() == "":
-		return change.Proposal{}, wrong("its name has no extension, and its bytes tell no type")
+	isCertain := strings.HasPrefix(mediaType, "image/") || mediaType == "application/pdf" // their signatures are unambiguous
+	isJPEG := mediaType == "image/jpeg" && strings.EqualFold(target.Ext(), "jpeg")
+	hasExtensionOfType := isJPEG || strings.EqualFold(target.Ext(), extensions[mediaType])
+	switch kind := allowlist.FileKind(target.Ext()); {
+	case target.Ext() == "":
+		return change.Proposal{}, rejected("its name has no extension, and its bytes tell no type")
 	case kind == "note" || kind == "canvas" || kind == "base":
 		return change.Proposal{}, answer.BadValue.Advise("create makes notes, canvases and bases from text").
-			Failure("File %q is not an attachment.", answer.Verbatim(made.String()))
-	case strings.EqualFold(made.Ext(), "svg"):
+			Failure("File %q is not an attachment.", answer.Verbatim(target.String()))
+	case strings.EqualFold(target.Ext(), "svg"):
 		if !isText(data) || !bytes.Contains(data, []byte("<svg")) {
-			return change.Proposal{}, wrong("its bytes are no SVG")
+			return change.Proposal{}, rejected("its bytes are no SVG")
 		}
-	case shows && !hasExtensionOfType:
-		return change.Proposal{}, wrong("its bytes are " + is)
-	case !shows && (kind == "image" || kind == "pdf"):
-		return change.Proposal{}, wrong("its bytes are no " + promised(made))
+	case isCertain && !hasExtensionOfType:
+		return change.Proposal{}, rejected("its bytes are " + mediaType)
+	case !isCertain && (kind == "image" || kind == "pdf"):
+		return change.Proposal{}, rejected("its bytes are no " + typeByName(target))
 	}
-	before, err := change.CurrentState(v, made)
+	before, err := change.CurrentState(v, target)
 	if err != nil {
-		return change.Proposal{}, answer.WriteError(made.String(), err)
+		return change.Proposal{}, answer.WriteError(target.String(), err)
 	}
 	if before.Exists && !p.Has("overwrite") {
 		return change.Proposal{}, answer.AlreadyExists.Advise("choose another name, or give overwrite to replace it").
-			Failure("File %q already exists.", answer.Verbatim(made.String()))
+			Failure("File %q already exists.", answer.Verbatim(target.String()))
 	}
-	x, err := v.IndexOfNames()
+	idx, err := v.IndexOfNames()
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	link := path.Base(made.String())
-	if place, ok := x.Resolve(link); ok && x.Files[place].Path != made {
-		link = made.String()
+	link := path.Base(target.String())
+	if place, ok := idx.Resolve(link); ok && idx.Files[place].Path != target {
+		link = target.String()
 	}
 	planned := change.Proposal{
 		Steps: []change.Step{
-			{Path: made, Before: before, After: change.Existing(data)},
-		}, Message: "Written: " + made.String(), Note: made,
+			{Path: target, Before: before, After: change.Existing(data)},
+		}, Message: "Written: " + target.String(), Note: target,
 		Raw: true, Replaces: before.Exists, Notice: "![[" + link + "]] in a note shows it",
-		Already: fmt.Sprintf("%q has these bytes already", answer.Verbatim(made.String())),
+		Already: fmt.Sprintf("%q has these bytes already", answer.Verbatim(target.String())),
 	}
 	return holding(v, p, planned)
 }
 
-// attachmentFolder returns the folder for new attachments, "" for that of the vault. It can be
-// next to a note, which the request then names.
+// attachmentFolder returns the folder for new attachments, "" for the vault's root. If the app keeps attachments
+// next to their note, the request must name the note.
 func attachmentFolder(v *call.Vault, p call.Values) (string, error) {
 	var app struct {
 		Folder string `json:"attachmentFolderPath"`
@@ -135,8 +134,8 @@ func attachmentFolder(v *call.Vault, p call.Values) (string, error) {
 	if err := v.ReadConfig("app.json", &app); err != nil {
 		return "", err
 	}
-	below, ofNote := strings.CutPrefix(app.Folder, "./")
-	if !ofNote {
+	below, isNextToNote := strings.CutPrefix(app.Folder, "./")
+	if !isNextToNote {
 		return call.NormalPath(app.Folder), nil
 	}
 	if !p.Has("note") {
@@ -151,8 +150,8 @@ func attachmentFolder(v *call.Vault, p call.Values) (string, error) {
 	return path.Join(note.Folder(), call.NormalPath(below)), nil
 }
 
-// textOfAttachment prints a text as it is, and of a PDF the text of its pages.
-func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
+// attachmentText prints a text file unchanged, and the text of the pages of a PDF.
+func attachmentText(v *call.Vault, p call.Values) (answer.Reply, error) {
 	t, err := v.Target(p)
 	if err != nil {
 		return answer.Reply{}, err
@@ -161,8 +160,8 @@ func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, answer.ReadError(t.Typed, err)
 	}
-	uses := budget.From(v.Ctx)
-	if err := uses.Hold(info.Size()); err != nil {
+	spent := budget.From(v.Ctx)
+	if err := spent.Hold(info.Size()); err != nil {
 		return answer.Reply{}, err
 	}
 	raw, err := v.Disk.Raw().Read(t.Path)
@@ -170,14 +169,14 @@ func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return answer.Reply{}, answer.ReadError(t.Typed, err)
 	}
 	file := raw.ForProgram()
-	switch isPDF := marked(file) == "application/pdf"; {
+	switch isPDF := contentType(file) == "application/pdf"; {
 	case !isPDF && isText(file):
 		shown := v.Shown(t.Path, raw)
-		return answer.FromNote(v.Disk, t.Path, shown.Bytes(), shown.String()), uses.Put(int64(len(shown.Bytes())))
+		return answer.FromNote(v.Disk, t.Path, shown.Bytes(), shown.String()), spent.Put(int64(len(shown.Bytes())))
 	case !isPDF:
 		hint := allowlist.ServesKind(allowlist.FileKind(t.Path.Ext()))
 		return answer.Reply{}, answer.BadValue.Advise(hint).
-			Failure("File %q is not a text, and not a PDF: %s", answer.Verbatim(t.Typed), cmp.Or(marked(file), promised(t.Path)))
+			Failure("File %q is not a text, and not a PDF: %s", answer.Verbatim(t.Typed), cmp.Or(contentType(file), typeByName(t.Path)))
 	}
 	first := 1
 	last := math.MaxInt
@@ -190,9 +189,9 @@ func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 			)
 		}
 	}
-	said := answer.FromNote(v.Disk, t.Path, v.Shown(t.Path, raw).Bytes(), "") // before the file is changed in memory
-	// A secret can go on over the end of a page: the pages next to those that are asked for are judged, too.
-	pages, total, err := readPDF(file, max(1, first-1), last+min(1, math.MaxInt-last), uses)
+	reply := answer.FromNote(v.Disk, t.Path, v.Shown(t.Path, raw).Bytes(), "") // before readPDF modifies the bytes
+	// A secret can continue on the next page, so the pages before and after the requested ones are judged too.
+	pages, total, err := readPDF(file, max(1, first-1), last+min(1, math.MaxInt-last), spent)
 	var malformed *malformedPDF
 	var over *budget.Overrun
 	switch {
@@ -223,14 +222,14 @@ func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	}
 	var out strings.Builder
 	var broken []string
-	written := 0
+	textBytes := 0
 	shown := 0
 	for i, page := range pages {
 		if page.Number < first || page.Number > last {
 			continue
 		}
 		shown++
-		written += page.Text.Len()
+		textBytes += page.Text.Len()
 		if page.Err != nil {
 			broken = append(broken, fmt.Sprintf("page %d cannot be read: %v", page.Number, page.Err))
 		}
@@ -239,28 +238,28 @@ func textOfAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if len(broken) > maxViews {
 		broken = append(broken[:maxViews], fmt.Sprintf("%d more cannot be read", len(broken)-maxViews))
 	}
-	said = said.Saying(v.Disk, out.String())
-	said.Notice = strings.Join(broken, "; ")
-	if written == 0 && len(broken) == 0 {
-		said = said.Saying(v.Disk, "")
-		said.Notice = fmt.Sprintf(
+	reply = reply.Saying(v.Disk, out.String())
+	reply.Notice = strings.Join(broken, "; ")
+	if textBytes == 0 && len(broken) == 0 {
+		reply = reply.Saying(v.Disk, "")
+		reply.Notice = fmt.Sprintf(
 			"no text in it: %s, which may show images of text",
 			answer.Count(shown, "page"),
 		)
 	}
-	return said, nil
+	return reply, nil
 }
 
 const (
 	leastPixels, mostPixels = 1, 4096
-	scaledQuality           = 85 // of a JPEG
-	band                    = 32 // rows that are scaled at once, which bounds what is in memory
+	scaledQuality           = 85 // JPEG quality, 1 to 100
+	band                    = 32 // rows scaled at once, which bounds the memory used
 )
 
-// scaled returns an image with no side longer than most pixels, and its type: the image itself
-// if it is small enough. Of several images in a file it is the first.
+// scaled returns an image with no side longer than most pixels, and its media type: the file itself if it is
+// small enough. If a file contains several images, the first is scaled.
 func scaled(ctx context.Context, file []byte, kind string, most int) ([]byte, string, error) {
-	uses := budget.From(ctx)
+	spent := budget.From(ctx)
 	config, _, err := image.DecodeConfig(bytes.NewReader(file))
 	if err != nil {
 		return nil, "", err
@@ -268,7 +267,7 @@ func scaled(ctx context.Context, file []byte, kind string, most int) ([]byte, st
 	if max(config.Width, config.Height) <= most {
 		return file, kind, nil
 	}
-	// The bytes of a pixel in memory. A progressive JPEG is kept as coefficients, too.
+	// Bytes per pixel in memory. A progressive JPEG (SOF2 marker) also needs its coefficients.
 	bytesEach := int64(4)
 	pixels := int64(config.Width) * int64(config.Height)
 	switch config.ColorModel {
@@ -279,32 +278,32 @@ func scaled(ctx context.Context, file []byte, kind string, most int) ([]byte, st
 			bytesEach = 9
 		}
 	}
-	if err := errors.Join(uses.Hold(bytesEach*pixels), uses.Step(pixels/8)); err != nil {
+	if err := errors.Join(spent.Hold(bytesEach*pixels), spent.Step(pixels/8)); err != nil {
 		return nil, "", err
 	}
-	whole, _, err := image.Decode(untilDone{ctx, bytes.NewReader(file)})
+	source, _, err := image.Decode(untilDone{ctx, bytes.NewReader(file)})
 	if err != nil {
 		return nil, "", errors.Join(ctx.Err(), err)
 	}
-	from := whole.Bounds()
+	bounds := source.Bounds()
 	width := most
-	height := max(1, from.Dy()*most/max(1, from.Dx()))
-	if from.Dy() > from.Dx() {
-		width = max(1, from.Dx()*most/from.Dy())
+	height := max(1, bounds.Dy()*most/max(1, bounds.Dx()))
+	if bounds.Dy() > bounds.Dx() {
+		width = max(1, bounds.Dx()*most/bounds.Dy())
 		height = most
 	}
-	rows := int64(band)*int64(from.Dy())/int64(height) + 2
-	if err := uses.Hold(int64(width)*int64(height)*4 + int64(width)*rows*32); err != nil {
+	rows := int64(band)*int64(bounds.Dy())/int64(height) + 2
+	if err := spent.Hold(int64(width)*int64(height)*4 + int64(width)*rows*32); err != nil {
 		return nil, "", err
 	}
 	small := image.NewNRGBA(image.Rect(0, 0, width, height))
 	for y := 0; y < height; y += band {
 		end := min(y+band, height)
-		part := image.Rect(from.Min.X, from.Min.Y+y*from.Dy()/height, from.Max.X, from.Min.Y+end*from.Dy()/height)
+		part := image.Rect(bounds.Min.X, bounds.Min.Y+y*bounds.Dy()/height, bounds.Max.X, bounds.Min.Y+end*bounds.Dy()/height)
 		if part.Empty() {
 			continue
 		}
-		draw.BiLinear.Scale(small, image.Rect(0, y, width, end), whole, part, draw.Src, nil)
+		draw.BiLinear.Scale(small, image.Rect(0, y, width, end), source, part, draw.Src, nil)
 		if err := ctx.Err(); err != nil {
 			return nil, "", err
 		}
@@ -318,15 +317,15 @@ func scaled(ctx context.Context, file []byte, kind string, most int) ([]byte, st
 	return out.Bytes(), "image/png", err
 }
 
-// untilDone reads until no caller waits for the answer.
+// untilDone is a reader that fails once its context is done.
 type untilDone struct {
 	ctx context.Context
 	io.Reader
 }
 
-func (r untilDone) Read(into []byte) (int, error) {
+func (r untilDone) Read(buf []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return r.Reader.Read(into)
+	return r.Reader.Read(buf)
 }

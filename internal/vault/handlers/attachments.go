@@ -27,7 +27,7 @@ func init() {
 	register(
 		Command{Name: "attachments", Run: listAttachments},
 		Command{Name: "attachment:read", Run: readAttachment},
-		Command{Name: "attachment:text", Run: textOfAttachment},
+		Command{Name: "attachment:text", Run: attachmentText},
 		Command{Name: "attachment:write", Plan: writeAttachment},
 	)
 }
@@ -40,11 +40,11 @@ type file struct {
 }
 
 func listAttachments(v *call.Vault, p call.Values) (answer.Reply, error) {
-	x, err := v.Index()
+	idx, err := v.Index()
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	found, err := attachmentsOf(v, x, p)
+	found, err := attachmentsOf(v, idx, p)
 	switch {
 	case err != nil:
 		return answer.Reply{}, err
@@ -57,7 +57,7 @@ func listAttachments(v *call.Vault, p call.Values) (answer.Reply, error) {
 		for _, f := range found {
 			names := answer.Map(
 				f.users[:min(len(f.users), maxUsers)],
-				func(user index.Edge) string { return x.Files[user.Place].Path.String() },
+				func(user index.Edge) string { return idx.Files[user.Place].Path.String() },
 			)
 			users := answer.AndMore(strings.Join(names, ", "), len(f.users)-maxUsers)
 			table.Rows = append(table.Rows, []string{f.path, f.kind, strconv.FormatInt(f.size, 10), users})
@@ -66,7 +66,7 @@ func listAttachments(v *call.Vault, p call.Values) (answer.Reply, error) {
 	case len(found) == 0:
 		return answer.Text("[]"), nil
 	}
-	paths := quotedPaths.Of(&v.Host.Memo, x.Files)
+	paths := quotedPaths.Of(&v.Host.Memo, idx.Files)
 	return answer.Rows(v.Disk, len(found), func(b []byte, row int) []byte {
 		f := found[row]
 		b = append(b, '[')
@@ -90,18 +90,18 @@ func listAttachments(v *call.Vault, p call.Values) (answer.Reply, error) {
 	}), nil
 }
 
-// attachmentsOf returns the attachments that a request is about, in the order of listings.
-func attachmentsOf(v *call.Vault, x *index.Index, p call.Values) ([]file, error) {
+// attachmentsOf returns the attachments that match the parameters of a request, in the order of listings.
+func attachmentsOf(v *call.Vault, idx *index.Index, p call.Values) ([]file, error) {
 	var found []file
-	graph := x.Graph()
-	named := namedInProperties(x)
-	var used map[int32]bool // by the note
+	graph := idx.Graph()
+	inProperties := namedInProperties(idx)
+	var used map[int32]bool // the places of files that the given note uses; nil without note=
 	if p.Has("note") {
 		note, err := v.Resolve(p["note"])
 		if err != nil {
 			return nil, err
 		}
-		place, ok := x.Place(note.String())
+		place, ok := idx.Place(note.String())
 		if !ok {
 			return nil, answer.FileNotFound(p["note"])
 		}
@@ -109,7 +109,7 @@ func attachmentsOf(v *call.Vault, x *index.Index, p call.Values) ([]file, error)
 		for _, edge := range graph.Out(place) {
 			used[edge.Place] = true
 		}
-		for target, users := range named {
+		for target, users := range inProperties {
 			if slices.ContainsFunc(users, func(e index.Edge) bool { return int(e.Place) == place }) {
 				used[target] = true
 			}
@@ -120,11 +120,11 @@ func attachmentsOf(v *call.Vault, x *index.Index, p call.Values) ([]file, error)
 		if !isAttachment(extension) || p.Has("type") && allowlist.FileKind(extension) != p["type"] {
 			return
 		}
-		place, ok := x.Place(l.Path.String())
+		place, ok := idx.Place(l.Path.String())
 		if !ok || used != nil && !used[int32(place)] {
 			return
 		}
-		users := withUsers(graph.In(place), named[int32(place)])
+		users := withUsers(graph.In(place), inProperties[int32(place)])
 		if p.Has("unused") && len(users) > 0 {
 			return
 		}
@@ -132,7 +132,7 @@ func attachmentsOf(v *call.Vault, x *index.Index, p call.Values) ([]file, error)
 		if !p.Has("total") {
 			stamp, err := l.Stamp()
 			if err != nil {
-				return // it is gone by now
+				return // deleted meanwhile
 			}
 			f.kind = allowlist.FileKind(extension)
 			f.size = stamp.Size
@@ -146,11 +146,11 @@ func attachmentsOf(v *call.Vault, x *index.Index, p call.Values) ([]file, error)
 	return found, err
 }
 
-// namedInProperties returns the attachments that notes name in their properties, as ![[image.png]] or by a path, and the
-// notes that do. Links in properties are none of them: the graph has those.
-func namedInProperties(x *index.Index) map[int32][]index.Edge {
+// namedInProperties returns, by the place of each attachment that a property names as ![[image.png]] or by a path, the
+// notes that name it. It skips [[links]] in properties, which the graph contains.
+func namedInProperties(idx *index.Index) map[int32][]index.Edge {
 	named := map[int32][]index.Edge{}
-	texts := index.Collect(x.Files, func(f index.Facts) (found []string) {
+	texts := index.Collect(idx.Files, func(f index.Facts) (names []string) {
 		for _, property := range f.Properties() {
 			for _, value := range property.Value.Elements() {
 				text := strings.TrimSpace(value.Text())
@@ -160,15 +160,15 @@ func namedInProperties(x *index.Index) map[int32][]index.Edge {
 				text, _, _ = strings.Cut(text, "#")
 				extension := strings.TrimPrefix(path.Ext(text), ".")
 				if extension != "" && isAttachment(extension) && !strings.HasPrefix(text, "[[") {
-					found = append(found, text)
+					names = append(names, text)
 				}
 			}
 		}
-		return found
+		return names
 	})
-	for source, all := range texts {
-		for _, text := range all {
-			target, ok := x.ResolveFrom(text, x.Files[source].Path.String())
+	for source, names := range texts {
+		for _, text := range names {
+			target, ok := idx.ResolveFrom(text, idx.Files[source].Path.String())
 			if ok {
 				named[int32(target)] = withUsers(named[int32(target)], []index.Edge{{Place: int32(source), Count: 1}})
 			}
@@ -177,32 +177,32 @@ func namedInProperties(x *index.Index) map[int32][]index.Edge {
 	return named
 }
 
-// withUsers returns users of a file with more of them, in the order of listings.
+// withUsers merges two lists of users of a file, in the order of listings.
 func withUsers(users, more []index.Edge) []index.Edge {
 	if len(more) == 0 {
 		return users
 	}
-	all := slices.Concat(users, more)
-	slices.SortStableFunc(all, func(a, b index.Edge) int { return int(a.Place - b.Place) })
-	united := all[:0]
-	for _, e := range all {
-		if n := len(united); n > 0 && united[n-1].Place == e.Place {
-			united[n-1].Count += e.Count
+	sorted := slices.Concat(users, more)
+	slices.SortStableFunc(sorted, func(a, b index.Edge) int { return int(a.Place - b.Place) })
+	merged := sorted[:0]
+	for _, e := range sorted {
+		if n := len(merged); n > 0 && merged[n-1].Place == e.Place {
+			merged[n-1].Count += e.Count
 			continue
 		}
-		united = append(united, e)
+		merged = append(merged, e)
 	}
-	return united
+	return merged
 }
 
-// maxUsers is how many notes a row of text names; JSON has all.
+// maxUsers is how many notes a row of text names; JSON names all.
 const maxUsers = 5
 
-// quoted has the paths of all files as JSON strings, by their places, one after the other: in
-// a large vault many attachments have the same users, and the paths of files lie far apart.
+// quoted contains the paths of all files as JSON strings, ordered by place, in one text. It is a cache: in a large
+// vault many attachments have the same users, and their paths are scattered in memory.
 type quoted struct {
 	text   string
-	starts []int // and the end of the last one
+	starts []int // the offset of each path in text, and the length of text
 }
 
 var quotedPaths = &search.Derived[quoted]{Name: "paths as JSON", Compute: func(files []*index.File) quoted {
@@ -216,15 +216,14 @@ var quotedPaths = &search.Derived[quoted]{Name: "paths as JSON", Compute: func(f
 }}
 
 const (
-	// maxImage is the size of the largest image that is shown. Models take images of a
-	// few megabytes, and as text in a message each is a third larger.
+	// maxImage is the maximum size of an image that is shown, in bytes. Models accept images of a
+	// few megabytes, and base64 in a message makes each a third larger.
 	maxImage          = 2 << 20
-	maxAttachmentText = 16 << 20 // what is kept of an answer
+	maxAttachmentText = 16 << 20 // bytes of a file that is read
 )
 
-// readAttachment prints a text as it is. Of an image it prints a line about it and a line with its
-// bytes, which the gateway hands to the client as an image. Of any other file it tells
-// the type and the size.
+// readAttachment prints a text file unchanged. For an image it prints a description, and for the gateway, which passes
+// it on to the client as an image, a second line with its bytes. For any other file it prints the type and the size.
 func readAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	t, err := v.Target(p)
 	if err != nil {
@@ -236,34 +235,34 @@ func readAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	}
 	size := info.Size()
 	if size > maxAttachmentText {
-		return answer.From(v.Disk, fmt.Sprintf("%s, %d bytes: too large to be read", promised(t.Path), size)), nil
+		return answer.From(v.Disk, fmt.Sprintf("%s, %d bytes: too large to be read", typeByName(t.Path), size)), nil
 	}
 	raw, err := v.Disk.Raw().Read(t.Path)
 	if err != nil {
 		return answer.Reply{}, answer.ReadError(t.Typed, err)
 	}
-	known := v.Shown(t.Path, raw).Bytes()
+	whole := v.Shown(t.Path, raw).Bytes()
 	text := raw.ForProgram()
-	kind := cmp.Or(marked(text), promised(t.Path)) // by what it contains, or by its name where that says nothing
+	kind := cmp.Or(contentType(text), typeByName(t.Path))
 	switch {
 	case isText(text):
-		return answer.FromNote(v.Disk, t.Path, known, string(known)), nil
-	case !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind): // that clients show to a model
+		return answer.FromNote(v.Disk, t.Path, whole, string(whole)), nil
+	case !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind): // clients show only these
 		return answer.FromNote(
 			v.Disk, t.Path,
-			known,
+			whole,
 			fmt.Sprintf("%s, %s: not a text, and not an image that can be shown", kind, answer.Count(len(text), "byte")),
 		), nil
 	}
 	about := fmt.Sprintf("%s%s, %s", kind, dimensions(text), answer.Count(len(text), "byte"))
 	shown := text
-	most, err := p.Number("max-pixels", 0, leastPixels, mostPixels)
+	maxPixels, err := p.Number("max-pixels", 0, leastPixels, mostPixels)
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	if most > 0 {
+	if maxPixels > 0 {
 		var over *budget.Overrun
-		switch shown, kind, err = scaled(v.Ctx, text, kind, most); {
+		switch shown, kind, err = scaled(v.Ctx, text, kind, maxPixels); {
 		case errors.As(err, &over) || v.Ctx.Err() != nil:
 			return answer.Reply{}, err
 		case err != nil:
@@ -275,26 +274,25 @@ func readAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if len(shown) > maxImage {
 		return answer.FromNote(
 			v.Disk, t.Path,
-			known,
+			whole,
 			fmt.Sprintf("%s: images of up to %d bytes are shown; max-pixels shows a smaller one", about, maxImage),
 		), nil
 	}
-	said := answer.FromNote(v.Disk, t.Path, known, about)
+	reply := answer.FromNote(v.Disk, t.Path, whole, about)
 	if v.ForGateway {
-		said = said.Saying(v.Disk, about+"\n"+base64.StdEncoding.EncodeToString(shown))
-		said.Image = kind
+		reply = reply.Saying(v.Disk, about+"\n"+base64.StdEncoding.EncodeToString(shown))
+		reply.Image = kind
 	}
-	return said, nil
+	return reply, nil
 }
 
-// isText reports whether a file can be printed: it is valid UTF-8 without control
-// characters of binary files.
+// isText reports whether a file can be printed: it is valid UTF-8 without NUL bytes.
 func isText(text []byte) bool {
 	return utf8.Valid(text) && bytes.IndexByte(text, 0) < 0
 }
 
-// promised returns the type that the name of a file promises.
-func promised(path disk.Path) string {
+// typeByName returns the media type that the extension of a file implies.
+func typeByName(path disk.Path) string {
 	switch kind := allowlist.FileKind(path.Ext()); kind {
 	case "pdf":
 		return "application/pdf"
@@ -307,13 +305,13 @@ func promised(path disk.Path) string {
 // other is the type of files that the app does not open.
 const other = "other"
 
-// isAttachment reports whether a file is no note, canvas or base.
+// isAttachment reports whether a file with this extension is neither a note, a canvas nor a base.
 func isAttachment(extension string) bool {
 	return extension != "md" && extension != "canvas" && extension != "base"
 }
 
-// marks are the bytes with which files of a type begin.
-var marks = []struct {
+// signatures are the bytes at a fixed offset that identify a file type.
+var signatures = []struct {
 	at         int
 	text, kind string
 }{
@@ -334,10 +332,9 @@ var marks = []struct {
 	}, {0, "ID3", "audio/mpeg"}, {0, "OggS", "application/ogg"}, {0, "fLaC", "audio/flac"}, {0, "\x1a\x45\xdf\xa3", "video/webm"},
 }
 
-// marked returns the type of a file by the bytes with which it begins, "" if they say
-// nothing.
-func marked(text []byte) string {
-	for _, m := range marks {
+// contentType returns the media type of a file by its signature, "" if it has none of [signatures].
+func contentType(text []byte) string {
+	for _, m := range signatures {
 		if len(text) > m.at && bytes.HasPrefix(text[m.at:], []byte(m.text)) {
 			return m.kind
 		}
@@ -345,8 +342,7 @@ func marked(text []byte) string {
 	return ""
 }
 
-// dimensions returns the width and height of an image, "" for a format of which they are
-// not shown.
+// dimensions returns the width and height of an image as ", 640x480"; "" for webp and for a damaged image.
 func dimensions(file []byte) string {
 	config, kind, err := image.DecodeConfig(bytes.NewReader(file))
 	if err != nil || kind == "webp" {

@@ -30,10 +30,9 @@ func init() {
 	)
 }
 
-// createInBase makes a note that the filters of a view take, as far as they say
-// plainly what they ask for, with a key for each property that the view shows. Like
-// the app it takes every name of a view, puts a number after a name that is taken,
-// and confirms without the folder.
+// createInBase plans a note that passes the filters of a view, as far as they state plainly what they require, with a
+// key for each property that the view shows. Like the app, it accepts the name of a view that does not exist, appends a
+// number to a note name that is in use, and reports the name without the folder.
 func createInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 	path, err := base(v, p)
 	if err != nil {
@@ -56,25 +55,25 @@ func createInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 	}
 	implied := base.Implied(shown)
 	folder := strings.Trim(cmp.Or(implied.Folder, gopath.Dir("/"+path.String())), "/")
-	asked := strings.TrimPrefix(folder+"/"+name, "/")
-	var made disk.Path
+	wanted := strings.TrimPrefix(folder+"/"+name, "/")
+	var target disk.Path
 	for n := 0; ; n++ {
-		typed := asked + ".md"
+		typed := wanted + ".md"
 		if n > 0 {
-			typed = asked + " " + strconv.Itoa(n) + ".md"
+			typed = wanted + " " + strconv.Itoa(n) + ".md"
 		}
 		if n == maxNumbered {
 			return change.Proposal{}, answer.AlreadyExists.Failure(
 				"File %q already exists.",
-				answer.Verbatim(asked+".md"),
+				answer.Verbatim(wanted+".md"),
 			)
 		}
-		if made, err = v.PathOf(typed); err != nil {
+		if target, err = v.PathOf(typed); err != nil {
 			return change.Proposal{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(typed), err)
 		}
-		isFree, err := v.Disk.IsFree(made)
+		isFree, err := v.Disk.IsFree(target)
 		if err != nil {
-			return change.Proposal{}, answer.ReadError(made.String(), err)
+			return change.Proposal{}, answer.ReadError(target.String(), err)
 		}
 		if isFree {
 			break
@@ -82,7 +81,7 @@ func createInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 	}
 	text, err := withImplied([]byte(p["content"]), implied)
 	if err != nil {
-		return change.Proposal{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(made.String()), err)
+		return change.Proposal{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(target.String()), err)
 	}
 	if p.Has("group") {
 		if shown.Group == nil {
@@ -97,19 +96,19 @@ func createInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 		}
 		value, err := newValue(v, call.Values{"name": name, "value": p["group"]})
 		if err == nil {
-			text, err = value.Set(made, text)
+			text, err = value.Set(target, text)
 		}
 		if err != nil {
 			return change.Proposal{}, err
 		}
 	}
-	proposal := change.Proposal{Message: "Created: " + gopath.Base(made.String()), Note: made}
-	text, proposal.Notice, err = madeToFit(v, base, shown, path, made, text, implied.Links)
-	proposal.Steps = []change.Step{{Path: made, After: change.Existing(text)}}
+	proposal := change.Proposal{Message: "Created: " + gopath.Base(target.String()), Note: target}
+	text, proposal.Notice, err = fitToView(v, base, shown, path, target, text, implied.Links)
+	proposal.Steps = []change.Step{{Path: target, After: change.Existing(text)}}
 	return proposal, err
 }
 
-// adviseNewBase says of a base that is missing what makes one, because base:create makes a note.
+// adviseNewBase adds to the error for a missing base how to make one, because base:create makes a note.
 func adviseNewBase(err error) error {
 	if missing, ok := errors.AsType[*answer.Fault](err); ok && missing.Missing.Ext == baseExtension {
 		missing.Kind = answer.NotFound.Advise(
@@ -119,13 +118,13 @@ func adviseNewBase(err error) error {
 	return err
 }
 
-// madeToFit adds the links that the filters ask for to the text of a new note, and says which
-// filters it does not pass then.
-func madeToFit(
+// fitToView adds the links that the filters require to the text of a new note. The notice names the filters that the
+// note still does not pass.
+func fitToView(
 	v *call.Vault,
 	base *bases.Base,
 	shown bases.View,
-	path, made disk.Path,
+	path, target disk.Path,
 	text []byte,
 	links []string,
 ) (fitting []byte, notice string, err error) {
@@ -133,13 +132,13 @@ func madeToFit(
 	if err != nil || base.Fatal() != nil {
 		return text, "", err
 	}
-	x := files.Index
-	planned := func() (formula.Environment, formula.Entry) {
-		files.Index = x.With(made, text, v.Clock())
-		all := new(bases.Memory).New(files.Config)
-		return all.Source().Environment, all.Entry(made.String())
+	idx := files.Index
+	evaluation := func() (formula.Environment, formula.Entry) {
+		files.Index = idx.With(target, text, v.Clock())
+		memory := new(bases.Memory).New(files.Config)
+		return memory.Source().Environment, memory.Entry(target.String())
 	}
-	env, entry := planned()
+	env, entry := evaluation()
 	for _, link := range links {
 		program, err := bases.ParseExpression("file.hasLink(" + strconv.Quote(link) + ")")
 		if err != nil {
@@ -151,7 +150,7 @@ func madeToFit(
 		}
 		if !has.Truthy() {
 			text = edit.Append(text, "[["+link+"]]\n", edit.OwnLine)
-			env, entry = planned()
+			env, entry = evaluation()
 		}
 	}
 	unmet, err := base.Unmet(v.Ctx, env, shown, entry)
@@ -161,15 +160,14 @@ func madeToFit(
 	return text, notice, queryFailed(err)
 }
 
-// withImplied returns a text with the properties that are asked for and that it
-// does not have.
-func withImplied(text []byte, i bases.Implied) ([]byte, error) {
-	found, err := change.PropertiesIn(text)
+// withImplied adds the properties and tags that the filters of a view imply, except those that the text already has.
+func withImplied(text []byte, implied bases.Implied) ([]byte, error) {
+	properties, err := change.PropertiesIn(text)
 	if err != nil {
 		return nil, err
 	}
 	set := func(name string, value frontmatter.Value) (err error) {
-		if _, known := found.Lookup(name); !known {
+		if _, has := properties.Lookup(name); !has {
 			text, err = frontmatter.Set(text, name, value)
 		}
 		return err
@@ -177,8 +175,8 @@ func withImplied(text []byte, i bases.Implied) ([]byte, error) {
 	literals := map[formula.Kind]frontmatter.Type{
 		formula.Number: frontmatter.TypeNumber, formula.Boolean: frontmatter.TypeCheckbox, formula.String: frontmatter.TypeText,
 	}
-	for _, property := range i.Properties {
-		if property.Name == "tags" && len(i.Tags) > 0 {
+	for _, property := range implied.Properties {
+		if property.Name == "tags" && len(implied.Tags) > 0 {
 			continue
 		}
 		var value frontmatter.Value
@@ -191,17 +189,16 @@ func withImplied(text []byte, i bases.Implied) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if len(i.Tags) > 0 {
-		err = set("tags", frontmatter.ListOf(answer.Map(i.Tags, textValue)))
+	if len(implied.Tags) > 0 {
+		err = set("tags", frontmatter.ListOf(answer.Map(implied.Tags, textValue)))
 	}
 	return text, err
 }
 
-// maxNumbered is how many notes of one name are told apart by numbers.
+// maxNumbered is how many numbers are tried to make the name of a new note unique.
 const maxNumbered = 10_000
 
-// filledIn judges a new note, in which the app fills in what the filters of a view or a template ask
-// for.
+// filledIn returns a verifier for a new note to which the app may add what the filters of a view or a template require.
 func filledIn(style string) change.Verifier {
 	return func(_ *call.Vault, p call.Values, c change.AppChange) (change.Verdict, error) {
 		verdict := change.IsComposedOf(c.Now.Text.ForProgram(), edit.OwnLine, []byte(p["content"]))
@@ -212,8 +209,8 @@ func filledIn(style string) change.Verifier {
 	}
 }
 
-// setInBase changes the notes among the rows of a view, as one change that undo
-// takes back as a whole. Nothing is changed if one of them cannot be.
+// setInBase plans a change of the notes among the rows of a view. It is one change: undo takes it back as a whole, and
+// nothing is changed if one note cannot be.
 func setInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 	path, err := base(v, p)
 	if err != nil {
@@ -242,7 +239,7 @@ func setInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 		return change.Proposal{}, queryFailed(err)
 	}
 	if len(unknown) > 0 && len(table.Rows) > 0 {
-		// Where a property is missing in all notes, a filter takes all of them or none, and a change of all is not meant.
+		// If no note has a property, a filter on it passes all notes or none. To change all of them is not what was meant.
 		return change.Proposal{}, answer.BadValue.Failure("Nothing was changed: %s.", unknownProperties(unknown, names))
 	}
 	if _, err := oddities(table, nil); err != nil {
@@ -266,11 +263,10 @@ func setInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 	return settingAll(v, p, notes, value)
 }
 
-// restructuring returns the command that changes a base in one way. Comments, and keys that the
-// change is not about, keep their bytes. A change that the engine has something against, such as
-// an expression that does not parse, is refused; what was wrong before may stay so.
+// restructuring returns the command that applies restructure to a base. Comments and unrelated keys keep their bytes.
+// A change that adds a problem, such as an expression that does not parse, is refused; earlier problems may remain.
 func restructuring(
-	restructure func(text []byte, base *bases.Base, p call.Values) (edited []byte, said string, err error),
+	restructure func(text []byte, base *bases.Base, p call.Values) (edited []byte, message string, err error),
 ) func(*call.Vault, call.Values) (change.Proposal, error) {
 	return func(v *call.Vault, p call.Values) (change.Proposal, error) {
 		path, err := base(v, p)
@@ -285,7 +281,7 @@ func restructuring(
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		after, said, err := restructure(before, old, p)
+		after, message, err := restructure(before, old, p)
 		var refusal *frontmatter.Refusal
 		var malformed *frontmatter.Malformed
 		if errors.As(err, &refusal) || errors.As(err, &malformed) {
@@ -319,7 +315,7 @@ func restructuring(
 		notice := strings.Join(answer.Map(doubts, func(doubt bases.Problem) string { return doubt.Text }), "; ")
 		return change.Proposal{
 			Steps:   []change.Step{{Path: path, Before: change.Existing(before), After: change.Existing(after)}},
-			Message: said + " in " + path.String(),
+			Message: message + " in " + path.String(),
 			Note:    path,
 			Notice:  notice,
 			Already: fmt.Sprintf("%q says this already", answer.Verbatim(path.String())),
@@ -411,18 +407,18 @@ func textValue(text string) frontmatter.Value {
 	return frontmatter.Parts{Kind: frontmatter.String, Text: text}.Value()
 }
 
-// noKey is the value of a parameter that takes the key out of the view.
+// noKey is the value of a parameter that removes the key from the view.
 const noKey = "none"
 
-// viewKeys returns the keys of a view that a request gives, as they are in the file; null is for
-// one that it takes out.
+// viewKeys returns the keys of a view that a request sets, as they are in the file. The value of a key that it
+// removes is null.
 func viewKeys(p call.Values) (keys frontmatter.Properties, err error) {
-	for _, of := range []struct {
+	for _, parameter := range []struct {
 		param, key string
 		read       func(text string) (frontmatter.Value, error)
 	}{
 		{"type", "type", func(text string) (frontmatter.Value, error) { return textValue(text), nil }},
-		// One expression, or in JSON or YAML a list of which all have to hold, or an object with and, or or not.
+		// One expression; or, as JSON or YAML, a list of expressions that must all hold, or an object with and, or or not.
 		{"filters", "filters", func(text string) (frontmatter.Value, error) {
 			trimmed := strings.TrimSpace(text)
 			if !strings.HasPrefix(trimmed, "[") && !strings.HasPrefix(trimmed, "{") {
@@ -476,21 +472,21 @@ func viewKeys(p call.Values) (keys frontmatter.Properties, err error) {
 			return frontmatter.Parts{Kind: frontmatter.Map, Fields: fields}.Value(), nil
 		}},
 	} {
-		if !p.Has(of.param) {
+		if !p.Has(parameter.param) {
 			continue
 		}
 		var value frontmatter.Value
-		if text := p[of.param]; text != noKey || of.param == "type" {
-			if value, err = of.read(text); err != nil {
-				return nil, badExpression(of.param, text, err)
+		if text := p[parameter.param]; text != noKey || parameter.param == "type" {
+			if value, err = parameter.read(text); err != nil {
+				return nil, badExpression(parameter.param, text, err)
 			}
 		}
-		keys = append(keys, frontmatter.Property{Key: of.key, Value: value})
+		keys = append(keys, frontmatter.Property{Key: parameter.key, Value: value})
 	}
 	return keys, nil
 }
 
-// viewKey reads a property, optionally followed by asc or desc, for the order of a view.
+// viewKey parses a property, optionally followed by asc or desc, by which a view sorts or groups.
 func viewKey(text string) (frontmatter.Value, error) {
 	property, descending := bases.CutDirection(text)
 	direction := "ASC"

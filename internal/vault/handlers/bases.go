@@ -37,16 +37,15 @@ func init() {
 		Command{Name: "base:eval", Run: evaluate},
 		Command{Name: "base:query", Run: queryBase},
 		Command{Name: "query", Run: func(v *call.Vault, p call.Values) (answer.Reply, error) {
-			return answerQuery(v, &bases.Base{}, "", "", p, p.Has("all")) // a query that is not in any base
+			return answerQuery(v, &bases.Base{}, "", "", p, p.Has("all")) // a query without a base
 		}},
 	)
 }
 
 const baseExtension = "base"
 
-// listViews prints the name and the type of each view, as the app does for the
-// base that is open; file= and path= are ours. A view without a name or type
-// has an empty cell: what the app prints there was never recorded.
+// listViews prints the name and the type of each view, as the app does for the open base; file= and path= are an
+// extension. A view without a name or type has an empty cell: what the app prints there is not known.
 func listViews(v *call.Vault, p call.Values) (answer.Reply, error) {
 	base, err := base(v, p)
 	if err != nil {
@@ -70,8 +69,7 @@ func listViews(v *call.Vault, p call.Values) (answer.Reply, error) {
 	return table.Reply(v.Disk, answer.FormatTSV), nil
 }
 
-// base finds out which base a request means. The ending may be left out of a
-// name, as for a note.
+// base returns the path of the base that a request means. The name may omit the extension, as for a note.
 func base(v *call.Vault, p call.Values) (disk.Path, error) {
 	if name := p["file"]; name != "" && !strings.HasSuffix(name, "."+baseExtension) {
 		p["file"] = name + "." + baseExtension
@@ -92,7 +90,7 @@ func base(v *call.Vault, p call.Values) (disk.Path, error) {
 	return disk.Path{}, answer.Failure("Active file is not a base file: %s", t.Path)
 }
 
-// textOfBase reads a base, or a note that has one in it.
+// textOfBase reads a base, or a note that contains one.
 func textOfBase(v *call.Vault, path disk.Path) ([]byte, error) {
 	text, err := v.Disk.Read(path)
 	switch {
@@ -104,7 +102,7 @@ func textOfBase(v *call.Vault, path disk.Path) ([]byte, error) {
 	return text, nil
 }
 
-// checkBase lists all that is wrong with a base, also where it is no YAML.
+// checkBase lists all problems of a base, including invalid YAML.
 func checkBase(v *call.Vault, p call.Values) (answer.Reply, error) {
 	path, err := base(v, p)
 	if err != nil {
@@ -114,7 +112,7 @@ func checkBase(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	read, err := bases.Read(text)
+	parsed, err := bases.Read(text)
 	malformed, isMalformed := errors.AsType[*frontmatter.Malformed](err)
 	if err != nil && !isMalformed {
 		return answer.Reply{}, err
@@ -127,7 +125,7 @@ func checkBase(v *call.Vault, p call.Values) (answer.Reply, error) {
 		if err != nil {
 			return answer.Reply{}, err
 		}
-		problems = append(read.Problems, read.Doubts(names)...)
+		problems = append(parsed.Problems, parsed.Doubts(names)...)
 		slices.SortStableFunc(problems, func(a, b bases.Problem) int { return cmp.Compare(a.Line, b.Line) })
 	}
 	if p["format"] != answer.FormatJSON {
@@ -194,39 +192,39 @@ func evaluate(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, badExpression("expr", p["expr"], err)
 	}
-	got, err := evaluated(v.Ctx, src.Environment, entry, program)
+	result, err := evaluated(v.Ctx, src.Environment, entry, program)
 	if err != nil {
 		return answer.Reply{}, queryFailed(err)
 	}
-	if got.IsError() {
-		return answer.Reply{}, answer.Failure("%s", got.Message())
+	if result.IsError() {
+		return answer.Reply{}, answer.Failure("%s", result.Message())
 	}
 	if p["format"] != answer.FormatJSON {
-		return noted(answer.From(v.Disk, got.Text()), unknownProperties(unknown, names)), nil
+		return noted(answer.From(v.Disk, result.Text()), unknownProperties(unknown, names)), nil
 	}
 	printed, err := json.Marshal(struct {
 		Type  string          `json:"type"`
 		Text  string          `json:"text"`
 		Value json.RawMessage `json:"value"`
-	}{got.Kind().String(), got.Text(), got.JSON()})
+	}{result.Kind().String(), result.Text(), result.JSON()})
 	return noted(answer.From(v.Disk, string(printed)), unknownProperties(unknown, names)), err
 }
 
 func evaluated(
 	ctx context.Context,
 	env formula.Environment,
-	e formula.Entry,
+	entry formula.Entry,
 	program *formula.Program,
 ) (formula.Value, error) {
 	session := formula.NewSession(ctx, env)
-	got := session.Row(e).Eval(program)
-	return got, session.Err()
+	result := session.Row(entry).Eval(program)
+	return result, session.Err()
 }
 
 // noteBase is a base in a note: a code block, or the embed of a base file.
 type noteBase struct {
 	base *bases.Base
-	view string // that the embed shows alone, "" for all of the base, of which the first is meant
+	view string // the only view that the embed shows, "" if it shows the whole base, and then the first view is meant
 }
 
 // basesIn returns the bases of a note, its code blocks first.
@@ -238,21 +236,21 @@ func basesIn(v *call.Vault, path disk.Path, text []byte) (found []noteBase, err 
 		}
 		found = append(found, noteBase{base: base})
 	}
-	var x *index.Index
+	var idx *index.Index
 	for _, l := range index.ReadNote(text).Note.Links {
 		if !l.Embed || !strings.HasSuffix(l.Path, "."+baseExtension) {
 			continue
 		}
-		if x == nil {
-			if x, err = v.Index(); err != nil {
+		if idx == nil {
+			if idx, err = v.Index(); err != nil {
 				return nil, err
 			}
 		}
-		place, ok := x.ResolveFrom(l.Path, path.String())
+		place, ok := idx.ResolveFrom(l.Path, path.String())
 		if !ok {
 			continue
 		}
-		base, _, err := readBase(v, x.Files[place].Path, "")
+		base, _, err := readBase(v, idx.Files[place].Path, "")
 		if err != nil {
 			return nil, err
 		}
@@ -292,7 +290,7 @@ func codeBlocks(text, language string) (blocks []string) {
 // queryBase answers a view of a base.
 func queryBase(v *call.Vault, p call.Values) (answer.Reply, error) {
 	path, err := v.PathOf(p["path"])
-	if !p.Has("path") || err != nil || path.Ext() != "md" { // a note by its path may have a base in it
+	if !p.Has("path") || err != nil || path.Ext() != "md" { // a note given by its path may contain a base
 		path, err = base(v, p)
 	}
 	if err != nil {
@@ -351,7 +349,7 @@ func answerQuery(
 			Typed: p["values"] == "typed", Groups: p.Has("groups"), Summaries: p.Has("summaries"), Explain: p.Has("explain"),
 		})
 	}
-	said := answer.From(v.Disk, printed)
+	reply := answer.From(v.Disk, printed)
 	notices, err := oddities(table, base.Doubts(names))
 	if err != nil {
 		return answer.Reply{}, err
@@ -362,12 +360,13 @@ func answerQuery(
 	if table.Total == 0 && len(notices) == 0 {
 		notices = append(notices, "no row passes the filters; explain says how many each of them dropped")
 	}
-	said.Notice = strings.Join(notices, "; ")
-	return limited(said, q.Offset+len(table.Rows), table.Total, "row"), nil
+	reply.Notice = strings.Join(notices, "; ")
+	return limited(reply, q.Offset+len(table.Rows), table.Total, "row"), nil
 }
 
-// oddities says what makes an answer other than it was probably meant: expressions that failed, and
-// doubts about the base. An expression of the request that failed for every row is an error.
+// oddities returns notices about what probably makes an answer differ from what was meant: expressions that failed,
+// sort keys with values of several kinds, and doubts about the base. It returns an error if an expression of the request
+// failed for every row.
 func oddities(table *bases.Table, doubts []bases.Problem) (notices []string, err error) {
 	for _, f := range table.Failures {
 		if f.OfRequest && f.Failed == f.Asked {
@@ -406,7 +405,7 @@ func oddities(table *bases.Table, doubts []bases.Problem) (notices []string, err
 	return notices, nil
 }
 
-// mixedKinds says of which kinds the values of a sort key are.
+// mixedKinds describes the kinds of the values of a sort key, such as "2 dates, 1 text".
 func mixedKinds(m bases.Mixed) string {
 	var kinds []string
 	for _, kind := range []struct {
@@ -421,12 +420,12 @@ func mixedKinds(m bases.Mixed) string {
 		answer.Verbatim(m.Key), strings.Join(kinds, ", "))
 }
 
-// maxDoubts bounds how many doubts about a base an answer has; base:check lists all.
+// maxDoubts is how many doubts about a base an answer mentions; base:check lists all.
 const maxDoubts = 2
 
-// expressionNames returns what names in an expression can mean in this vault.
+// expressionNames returns the names that an expression can use in this vault.
 func expressionNames(v *call.Vault) (bases.Names, error) {
-	known, err := propertyNames(v)
+	properties, err := propertyNames(v)
 	if err != nil {
 		return bases.Names{}, err
 	}
@@ -434,58 +433,58 @@ func expressionNames(v *call.Vault) (bases.Names, error) {
 	if err != nil {
 		return bases.Names{}, err
 	}
-	known = slices.Clip(known)
+	properties = slices.Clip(properties)
 	for _, more := range []map[string]string{types, ownTypes} {
-		known = append(known, slices.Sorted(maps.Keys(more))...)
+		properties = append(properties, slices.Sorted(maps.Keys(more))...)
 	}
 	return bases.Names{
-		Properties: known,
+		Properties: properties,
 		Meant: func(field, text string) string {
-			x, err := v.Index()
+			idx, err := v.Index()
 			if err != nil {
 				return ""
 			}
-			return meantFile(x.Files, field, text)
+			return meantFile(idx.Files, field, text)
 		},
 	}, nil
 }
 
-// meantFile returns the one path, folder or name of a visible file that is a text but for its case, the folders before it or
-// its ending; "" where a file has the text itself, or where there is no such file or more than one. field is that of a
-// file in an expression.
+// meantFile returns the value that a comparison of a file's field (path, folder, name or basename) with text probably
+// means: the only value of a visible file that differs from text in case, parent folders or extension. It returns "" if
+// a file has exactly this value, or if there is no candidate or more than one.
 func meantFile(files []*index.File, field, text string) string {
 	meant := ""
 	for _, file := range files {
 		path := file.Path.String()
-		has := file.Path.Base()
+		value := file.Path.Base()
 		if file.IsNote() || field == "basename" {
-			has = file.Path.Stem()
+			value = file.Path.Stem()
 		}
-		near := []string{has}
+		similar := []string{value}
 		switch field {
 		case "path":
-			near = []string{path, strings.TrimSuffix(path, ".md"), file.Path.Base(), has}
-			has = path
+			similar = []string{path, strings.TrimSuffix(path, ".md"), file.Path.Base(), value}
+			value = path
 		case "folder":
-			has = cmp.Or(file.Path.Folder(), "/")
-			near = []string{has}
+			value = cmp.Or(file.Path.Folder(), "/")
+			similar = []string{value}
 		}
-		if has == text {
+		if value == text {
 			return ""
 		}
-		isNear := slices.ContainsFunc(near, func(n string) bool { return strings.EqualFold(n, text) })
-		if !isNear || has == meant {
+		isSimilar := slices.ContainsFunc(similar, func(n string) bool { return strings.EqualFold(n, text) })
+		if !isSimilar || value == meant {
 			continue
 		}
 		if meant != "" {
 			return ""
 		}
-		meant = has
+		meant = value
 	}
 	return meant
 }
 
-// badExpression says what is wrong with an expression of a request, and what would be right.
+// badExpression returns the error for an invalid expression of a request, with a hint if there is one.
 func badExpression(param, text string, err error) error {
 	var mistake *bases.Mistake
 	if !errors.As(err, &mistake) {
@@ -494,7 +493,7 @@ func badExpression(param, text string, err error) error {
 	return answer.MisuseWithHint(mistake.Hint(), "Invalid value for %s: %s: %v", param, answer.Verbatim(text), mistake)
 }
 
-// unknownProperties says which properties an expression asks for and no note has, "" for none.
+// unknownProperties returns a notice about the properties that an expression uses and no note has, "" if there are none.
 func unknownProperties(unknown []string, names bases.Names) string {
 	var notices []string
 	for _, name := range unknown {
@@ -507,8 +506,8 @@ func unknownProperties(unknown []string, names bases.Names) string {
 	return strings.Join(notices, "; ")
 }
 
-// parseQuery reads what a request lays over a view. unknown are the properties that it asks for
-// and that no note has.
+// parseQuery parses the parameters of a request that refine a view. unknown are the properties that they use and no
+// note has.
 func parseQuery(
 	base *bases.Base,
 	viewName string,
@@ -549,7 +548,7 @@ func parseQuery(
 	return q, unknown, err
 }
 
-// parseCount reads how many rows are meant.
+// parseCount parses a number of rows.
 func parseCount(text string, least int) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least {
@@ -558,7 +557,7 @@ func parseCount(text string, least int) (int, error) {
 	return n, nil
 }
 
-// queryFailed says why a query has no answer.
+// queryFailed returns the error of a query as a fault; nil for nil.
 func queryFailed(err error) error {
 	var unknown *bases.UnknownView
 	var broken *bases.Error
@@ -571,7 +570,7 @@ func queryFailed(err error) error {
 	return err
 }
 
-// noView names the views that a base has instead.
+// noView returns the error for an unknown view. Its hint names the views of the base.
 func noView(unknown *bases.UnknownView) error {
 	kind := answer.NotFoundNearest
 	if len(unknown.Known) > 0 {
@@ -580,13 +579,13 @@ func noView(unknown *bases.UnknownView) error {
 	return kind.DidYouMean(lookup.NearestNames(unknown.Name, unknown.Known), "%v", unknown)
 }
 
-// maxViews bounds how many views a hint lists.
+// maxViews is how many views a hint lists.
 const maxViews = 12
 
-// baseFiles returns the files of the vault as expressions see them. this is the
-// path that this represents.
+// baseFiles returns the files of the vault as expressions see them. this is the path of the file that the
+// expression "this" stands for.
 func baseFiles(v *call.Vault, this string) (*bases.Vault, error) {
-	x, err := v.Index()
+	idx, err := v.Index()
 	if err != nil {
 		return nil, err
 	}
@@ -599,20 +598,18 @@ func baseFiles(v *call.Vault, this string) (*bases.Vault, error) {
 		return nil, err
 	}
 	return v.Host.Bases.New(
-		bases.Config{Folder: v.Disk, Index: x, Types: types, Now: v.Clock(), Excluded: excluded, This: this},
+		bases.Config{Folder: v.Disk, Index: idx, Types: types, Now: v.Clock(), Excluded: excluded, This: this},
 	), nil
 }
 
-// readBase reads a base, or the one in a note that has a view. It returns the name
-// of the view in the base.
+// readBase reads a base, or the base in a note that has the view. It also returns the name of the view in that base.
 func readBase(v *call.Vault, path disk.Path, viewName string) (*bases.Base, string, error) {
 	text, err := textOfBase(v, path)
 	if err != nil {
 		return nil, "", err
 	}
 	if path.Ext() == "md" {
-		// A view of a note is named by its name or by its number among all views of the note; without a
-		// name it is the first.
+		// A view in a note is given by its name or by its number among all views of the note; the default is the first.
 		found, err := basesIn(v, path, text)
 		if err != nil {
 			return nil, "", err
@@ -644,8 +641,7 @@ func readBase(v *call.Vault, path disk.Path, viewName string) (*bases.Base, stri
 	return base, viewName, err
 }
 
-// parseBase reads the text of a base. Like the app it says no more of one that is
-// no YAML than the reason.
+// parseBase parses the text of a base. For invalid YAML the error has only the reason, as in the app.
 func parseBase(text []byte) (*bases.Base, error) {
 	base, err := bases.Read(text)
 	if malformed, ok := errors.AsType[*frontmatter.Malformed](err); ok {

@@ -20,7 +20,7 @@ import (
 func init() {
 	register(
 		Command{Name: "bookmarks", Run: listBookmarks},
-		Command{Name: "bookmark", Plan: addBookmark, Verify: meansBookmarked},
+		Command{Name: "bookmark", Plan: addBookmark, Verify: verifyBookmark},
 	)
 }
 
@@ -44,7 +44,7 @@ type bookmarkItem struct {
 	Items []bookmarkItem `json:"items"`
 }
 
-// target is what a bookmark opens, or its type if it has no target, such as the graph.
+// target returns what a bookmark opens, or its type if it has no target, such as the graph.
 func (b bookmark) target() string {
 	if b.Path != "" {
 		return b.Path + b.Subpath
@@ -72,18 +72,18 @@ func listBookmarks(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return answer.Reply{}, answer.Failure("Cannot use the bookmarks in %s: %v", disk.ConfigPath(bookmarksFile), err)
 	}
-	all := answer.Table{Columns: []string{"type", "title", "target", "group"}}
-	addBookmarks(v, &all, file.Items, nil)
+	table := answer.Table{Columns: []string{"type", "title", "target", "group"}}
+	appendBookmarks(v, &table, file.Items, nil)
 	switch {
 	case p.Has("total"):
-		return answer.Number(len(all.Rows)), nil
-	case len(all.Rows) == 0 && p["format"] != answer.FormatJSON:
+		return answer.Number(len(table.Rows)), nil
+	case len(table.Rows) == 0 && p["format"] != answer.FormatJSON:
 		return answer.Nothing("No bookmarks found.", "the vault has no bookmarks"), nil
 	case p["format"] == answer.FormatJSON || p.Has("verbose"):
-		return all.Reply(v.Disk, p["format"]), nil
+		return table.Reply(v.Disk, p["format"]), nil
 	}
 	plain := answer.Table{Columns: []string{"target"}}
-	for _, cells := range all.Rows {
+	for _, cells := range table.Rows {
 		plain.Rows = append(plain.Rows, cells[2:3])
 	}
 	return plain.Reply(v.Disk, p["format"]), nil
@@ -91,7 +91,7 @@ func listBookmarks(v *call.Vault, p call.Values) (answer.Reply, error) {
 
 // addBookmarks adds the entries, including those in groups, in order, except those of hidden files and
 // folders. A group itself is not a bookmark.
-func addBookmarks(v *call.Vault, r *answer.Table, items []bookmarkItem, group []string) {
+func appendBookmarks(v *call.Vault, table *answer.Table, items []bookmarkItem, group []string) {
 	for _, b := range items {
 		isSeen := v.Sees
 		if b.Type == "folder" {
@@ -100,11 +100,11 @@ func addBookmarks(v *call.Vault, r *answer.Table, items []bookmarkItem, group []
 		switch {
 		case v.Hides() && b.Path != "" && !isSeen(b.Path):
 		case b.Type == "group":
-			addBookmarks(v, r, b.Items, append(group[:len(group):len(group)], b.Title))
+			appendBookmarks(v, table, b.Items, append(group[:len(group):len(group)], b.Title))
 		default:
 			shown := b.judged(v)
-			of := v.JudgedText(strings.Join(group, "/"))
-			r.Rows = append(r.Rows, []string{shown.Type, shown.Title, shown.target(), of})
+			groupPath := v.JudgedText(strings.Join(group, "/"))
+			table.Rows = append(table.Rows, []string{shown.Type, shown.Title, shown.target(), groupPath})
 		}
 	}
 }
@@ -121,29 +121,29 @@ func addBookmark(v *call.Vault, p call.Values) (change.Proposal, error) {
 		return change.Proposal{}, answer.ReadError(at.String(), err)
 	}
 	var file bookmarkItem
-	if json.Unmarshal(before.Text.ForProgram(), &file) == nil && added.isIn(file.Items) {
+	if json.Unmarshal(before.Text.ForProgram(), &file) == nil && added.existsIn(file.Items) {
 		return change.Proposal{Note: at, Already: fmt.Sprintf("%q is bookmarked already", answer.Verbatim(added.target()))}, nil
 	}
 	after, err := withBookmark(before.Text.ForProgram(), added)
 	if err != nil {
 		return change.Proposal{}, answer.Failure("Cannot use the bookmarks in %s: %v", at, err)
 	}
-	told, err := json.Marshal(added)
+	reported, err := json.Marshal(added)
 	if err != nil {
 		return change.Proposal{}, err
 	}
 	return change.Proposal{
-		Steps:   []change.Step{{Path: at, Before: before, After: change.Existing(after), Told: append(told, '\n')}},
+		Steps:   []change.Step{{Path: at, Before: before, After: change.Existing(after), Told: append(reported, '\n')}},
 		Message: "Bookmarked: " + added.target(),
 		Note:    at,
 	}, nil
 }
 
 // isIn reports whether an entry, or one in a group, is the same bookmark. The creation time is ignored.
-func (b bookmark) isIn(items []bookmarkItem) bool {
+func (b bookmark) existsIn(items []bookmarkItem) bool {
 	return slices.ContainsFunc(items, func(item bookmarkItem) bool {
 		item.Ctime = b.Ctime
-		return item.bookmark == b || b.isIn(item.Items)
+		return item.bookmark == b || b.existsIn(item.Items)
 	})
 }
 
@@ -206,25 +206,24 @@ func withBookmark(text []byte, added bookmark) ([]byte, error) {
 	return textedit.JSON{Lines: true}.AddTo(text, "items", entry)
 }
 
-// meansBookmarked judges the list of bookmarks: the old ones, and the new one at
-// the end of its level. Times and further fields are for the app to say.
-func meansBookmarked(v *call.Vault, p call.Values, c change.AppChange) (change.Verdict, error) {
+// verifyBookmark checks that the app only appended the new bookmark. The creation time and extra fields may differ.
+func verifyBookmark(v *call.Vault, p call.Values, c change.AppChange) (change.Verdict, error) {
 	added, err := parseBookmark(v, p)
 	if err != nil {
 		return change.Verdict{}, err
 	}
-	old, ok := bookmarkItems(c.Before.Text.ForProgram())
-	now, alsoOK := bookmarkItems(c.Now.Text.ForProgram())
-	if !ok || !alsoOK || len(now) != len(old)+1 {
+	before, isValidBefore := bookmarkItems(c.Before.Text.ForProgram())
+	after, isValidAfter := bookmarkItems(c.Now.Text.ForProgram())
+	if !isValidBefore || !isValidAfter || len(after) != len(before)+1 {
 		return change.Verdict{}, nil
 	}
-	for i, item := range old {
-		if !bytes.Equal(item, now[i]) {
+	for i, item := range before {
+		if !bytes.Equal(item, after[i]) {
 			return change.Verdict{}, nil
 		}
 	}
 	var last bookmark
-	if json.Unmarshal(now[len(old)], &last) != nil {
+	if json.Unmarshal(after[len(before)], &last) != nil {
 		return change.Verdict{}, nil
 	}
 	last.Ctime = added.Ctime
@@ -243,11 +242,11 @@ func bookmarkItems(text []byte) (items []json.RawMessage, ok bool) {
 		return nil, false
 	}
 	for _, item := range file.Items {
-		same, err := json.Marshal(item)
+		canonical, err := json.Marshal(item)
 		if err != nil {
 			return nil, false
 		}
-		items = append(items, same)
+		items = append(items, canonical)
 	}
 	return items, true
 }

@@ -15,15 +15,15 @@ func init() {
 	register(Command{Name: "briefing", Run: brief})
 }
 
-// The bounds of the parts, so that a briefing is a page and not a vault.
+// Limits that keep a briefing to about a page.
 const (
 	fewRows         = 20
 	maxBriefingRows = 100
-	maxBriefingText = 8 << 10 // of a note
-	oldDays         = 90      // how long an old note was not changed
+	maxBriefingText = 8 << 10 // bytes of a note
+	oldDays         = 90      // minimum age of the last change of an old note
 )
 
-// brief puts the parts one below the other. A part with nothing in it says so.
+// brief prints the parts of a briefing in order. An empty part is marked as such.
 func brief(v *call.Vault, p call.Values) (answer.Reply, error) {
 	limit, err := p.Number("limit", fewRows, 1, maxBriefingRows)
 	if err != nil {
@@ -77,13 +77,13 @@ func brief(v *call.Vault, p call.Values) (answer.Reply, error) {
 	return answer.From(v.Disk, b.out.String()), nil
 }
 
-// briefingPage is a briefing on the way.
+// briefingPage accumulates the text of a briefing.
 type briefingPage struct {
 	v   *call.Vault
 	out strings.Builder
 }
 
-// note adds the text of a note, or its beginning.
+// note adds the text of a note, or its beginning if it is longer than maxBriefingText.
 func (b *briefingPage) note(title string, at disk.Path) {
 	text, err := b.v.Disk.Read(at)
 	_ = b.v.Disk.Told(at, err)
@@ -110,7 +110,7 @@ func (b *briefingPage) note(title string, at disk.Path) {
 	b.out.WriteString(rest)
 }
 
-// rows adds a part with the first rows of a list.
+// rows adds a part with the first rows of a list of total rows.
 func (b *briefingPage) rows(title string, rows []string, total int) {
 	if total == 0 || rows[0] == "" {
 		b.part(title + ": none")
@@ -128,7 +128,7 @@ func (b *briefingPage) rows(title string, rows []string, total int) {
 
 func (b *briefingPage) part(title string) { b.out.WriteString("\n==> " + title + " <==\n") }
 
-// endLine ends a line that has no end.
+// endLine adds a line break if the text does not end with one.
 func (b *briefingPage) endLine() {
 	if !strings.HasSuffix(b.out.String(), "\n") {
 		b.out.WriteByte('\n')

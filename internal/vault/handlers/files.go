@@ -65,7 +65,7 @@ func readFile(v *call.Vault, p call.Values) (answer.Reply, error) {
 		}
 		if binary {
 			kind := answer.BadValue.Advise(allowlist.ServesKind(allowlist.FileKind(t.Path.Ext())))
-			return answer.Reply{}, kind.Failure("File %q is not a text: %s", answer.Verbatim(t.Typed), promised(t.Path))
+			return answer.Reply{}, kind.Failure("File %q is not a text: %s", answer.Verbatim(t.Typed), typeByName(t.Path))
 		}
 	}
 	if p["frontmatter"] != "false" {

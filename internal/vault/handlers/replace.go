@@ -86,7 +86,7 @@ func replaceInVault(v *call.Vault, p call.Values) (change.Proposal, error) {
 // is looked for in the text with LF in place of CRLF and without a byte order mark; what is
 // put in gets the line ends of the place. All other bytes stay. A match that begins or ends within
 // one of the marks, which have the places of secrets, is none.
-func replaceIn(text []byte, marks [][]int, find finder) (edited []byte, places int, err error) {
+func replaceIn(text []byte, signatures [][]int, find finder) (edited []byte, places int, err error) {
 	flat := flatten(text)
 	end := "\n" // that of most lines
 	if 2*len(flat.gone) > flat.ends {
@@ -100,8 +100,8 @@ func replaceIn(text []byte, marks [][]int, find finder) (edited []byte, places i
 		}
 		start := flat.offset(from)
 		stop := flat.offset(to)
-		for ; len(marks) > 0 && marks[0][0] < stop; marks = marks[1:] {
-			if guard.Divides(marks[0], start, stop) {
+		for ; len(signatures) > 0 && signatures[0][0] < stop; signatures = signatures[1:] {
+			if guard.Divides(signatures[0], start, stop) {
 				return nil
 			}
 		}

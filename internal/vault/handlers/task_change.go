@@ -93,7 +93,7 @@ func markTasks(v *call.Vault, p call.Values) (change.Proposal, error) {
 		settings.Managed = true
 		settings.Asked = true // who names the day wants to have it written
 	}
-	marked, err := task.Mark(one.text, one.Mark, mark, day, settings)
+	contentType, err := task.Mark(one.text, one.Mark, mark, day, settings)
 	if err != nil {
 		return change.Proposal{}, answer.Failure(
 			"Task %q cannot be completed: %v. Its mark alone can be changed once the text is mended.",
@@ -105,56 +105,56 @@ func markTasks(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, explainEditError(markdown.Scan(one.note), err)
 	}
-	if !marked.Extra {
+	if !contentType.Extra {
 		after, err := taskAt(one.Target, edited, one.Line)
 		proposal := change.ProposeChange(one.Path, one.note, edited, showTask(one.Target, after))
 		proposal.Already = fmt.Sprintf("the task %q has this status already", one.name())
 		return proposal, err
 	}
-	return completed(one, mark, marked)
+	return completed(one, mark, contentType)
 }
 
 // completed returns the proposal for a task of which more than the mark changes: its line
 // gets the dates of the plugin, and the next task a line of its own. The answer has both.
-func completed(one namedOne, mark rune, marked task.Change) (change.Proposal, error) {
+func completed(one namedOne, mark rune, contentType task.Change) (change.Proposal, error) {
 	// A line after the task that is indented more belongs to it.
 	_, rest, _ := bytes.Cut(one.note[one.MarkAt.Start:], []byte("\n"))
 	below, _, _ := bytes.Cut(rest, []byte("\n"))
-	if marked.Removed && len(bytes.TrimSpace(below)) > 0 && indentOf(string(below)) > indentOf(one.head) {
+	if contentType.Removed && len(bytes.TrimSpace(below)) > 0 && indentOf(string(below)) > indentOf(one.head) {
 		return change.Proposal{}, answer.Failure(
 			"Task %q cannot be completed: it says that it is to be deleted then, and there are items below it.",
 			one.name(),
 		)
 	}
 	var lines []string
-	if !marked.Removed {
-		lines = append(lines, one.lineWith(string(mark), marked.Text))
+	if !contentType.Removed {
+		lines = append(lines, one.lineWith(string(mark), contentType.Text))
 	}
-	if marked.HasNext {
+	if contentType.HasNext {
 		at := len(lines)
-		if !marked.Below {
+		if !contentType.Below {
 			at = 0
 		}
-		lines = slices.Insert(lines, at, one.lineWith(marked.NextMark, marked.Next))
+		lines = slices.Insert(lines, at, one.lineWith(contentType.NextMark, contentType.Next))
 	}
 	edited := one.with(lines...)
 	place := one.Line
 	next := one.Line
 	switch {
-	case marked.HasNext && marked.Below && !marked.Removed:
+	case contentType.HasNext && contentType.Below && !contentType.Removed:
 		next++
-	case marked.HasNext:
+	case contentType.HasNext:
 		place++
 	}
 	said := "removed\t" + one.Text + "\n"
-	if !marked.Removed {
+	if !contentType.Removed {
 		after, err := taskAt(one.Target, edited, place)
 		if err != nil {
 			return change.Proposal{}, err
 		}
 		said = showTask(one.Target, after)
 	}
-	if marked.HasNext {
+	if contentType.HasNext {
 		after, err := taskAt(one.Target, edited, next)
 		if err != nil {
 			return change.Proposal{}, err
@@ -191,11 +191,11 @@ func meansMarked(v *call.Vault, p call.Values, c change.AppChange) (change.Verdi
 		return verdict, nil
 	}
 	// The line may be elsewhere by now, and a plugin may have added to it when it was marked.
-	marked := lineNumber(wanted, line)
+	contentType := lineNumber(wanted, line)
 	unmarked := lineNumber(c.Before.Text.ForProgram(), line)
-	isMarked := countBeginnings(c.Now.Text.ForProgram(), marked) == countBeginnings(wanted, marked)
+	isMarked := countBeginnings(c.Now.Text.ForProgram(), contentType) == countBeginnings(wanted, contentType)
 	isLeft := countBeginnings(c.Now.Text.ForProgram(), unmarked) != countBeginnings(wanted, unmarked)
-	if !isMarked || isLeft || marked == unmarked {
+	if !isMarked || isLeft || contentType == unmarked {
 		return change.Verdict{}, nil
 	}
 	return change.Beyond(wanted, c.Now.Text.ForProgram(), "", ""), nil
