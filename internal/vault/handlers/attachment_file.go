@@ -28,7 +28,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 )
 
-// maxWritten is the maximum size of a written attachment, in bytes.
+// maxAttachmentWrite is the maximum size of a written attachment, in bytes.
 const maxAttachmentWrite = 8 << 20
 
 // extensions maps each media type that contentType recognizes to the extension of a new file.

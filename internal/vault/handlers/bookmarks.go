@@ -89,7 +89,7 @@ func listBookmarks(v *call.Vault, p call.Values) (answer.Reply, error) {
 	return plain.Reply(v.Disk, p["format"]), nil
 }
 
-// addBookmarks adds the entries, including those in groups, in order, except those of hidden files and
+// appendBookmarks adds the entries, including those in groups, in order, except those of hidden files and
 // folders. A group itself is not a bookmark.
 func appendBookmarks(v *call.Vault, table *answer.Table, items []bookmarkItem, group []string) {
 	for _, b := range items {
@@ -139,7 +139,7 @@ func addBookmark(v *call.Vault, p call.Values) (change.Proposal, error) {
 	}, nil
 }
 
-// isIn reports whether an entry, or one in a group, is the same bookmark. The creation time is ignored.
+// existsIn reports whether an entry, or one in a group, is the same bookmark. The creation time is ignored.
 func (b bookmark) existsIn(items []bookmarkItem) bool {
 	return slices.ContainsFunc(items, func(item bookmarkItem) bool {
 		item.Ctime = b.Ctime

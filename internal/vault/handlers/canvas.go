@@ -27,9 +27,8 @@ func init() {
 
 const canvasExtension = "canvas"
 
-// openCanvas reads the canvas that a request means. The ending may be left out of a name, as
-// for a note.
-func openCanvas(v *call.Vault, p call.Values) (t call.Target, text []byte, b *board, err error) {
+// openCanvas reads and parses the canvas that a request means. The name may omit the extension, as for a note.
+func openCanvas(v *call.Vault, p call.Values) (t call.Target, text []byte, parsed *board, err error) {
 	if name := p["file"]; name != "" && !strings.HasSuffix(name, "."+canvasExtension) {
 		p["file"] = name + "." + canvasExtension
 	}
@@ -46,14 +45,14 @@ func openCanvas(v *call.Vault, p call.Values) (t call.Target, text []byte, b *bo
 	if err := budget.From(v.Ctx).Hold(sizeOf(text)); err != nil {
 		return t, nil, nil, err
 	}
-	if b, err = parse(text); err != nil {
+	if parsed, err = parse(text); err != nil {
 		err = answer.Failure("Canvas %q cannot be read: %v", answer.Verbatim(t.Path.String()), err)
 	}
-	return t, text, b, err
+	return t, text, parsed, err
 }
 
-// sizeOf returns about how many bytes a canvas takes in memory, with its text: of the rest only nodes and edges are
-// kept, which are objects.
+// sizeOf estimates the memory that a parsed canvas needs together with its text, in bytes. Only nodes and edges are
+// kept, which are JSON objects.
 func sizeOf(text []byte) int64 {
 	const ofObject, ofElement = 220, 8
 	return int64(len(text) + ofObject*bytes.Count(text, []byte("{")) + ofElement*bytes.Count(text, []byte(",")))
@@ -64,29 +63,29 @@ func readCanvas(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	uses := budget.From(v.Ctx)
+	spent := budget.From(v.Ctx)
 	if p["format"] != answer.FormatJSON {
 		outline := board.outline()
-		return answer.FromNote(v.Disk, t.Path, text, outline), uses.Put(int64(len(outline)))
+		return answer.FromNote(v.Disk, t.Path, text, outline), spent.Put(int64(len(outline)))
 	}
 	rows := make([]canvasItem, 0, len(board.cards)+len(board.groups)+len(board.edges))
-	for _, n := range board.cards {
-		text := n.content()
-		if n.Type == "link" {
-			text = n.URL
-		} else if n.Type == "file" {
-			text = n.File + n.Subpath
+	for _, node := range board.cards {
+		text := node.content()
+		if node.Type == "link" {
+			text = node.URL
+		} else if node.Type == "file" {
+			text = node.File + node.Subpath
 		}
-		rows = append(rows, canvasItem{Kind: "card", ID: n.ID, Type: n.Type, Text: text, Group: n.group()})
+		rows = append(rows, canvasItem{Kind: "card", ID: node.ID, Type: node.Type, Text: text, Group: node.group()})
 	}
-	for _, n := range board.groups {
-		rows = append(rows, canvasItem{Kind: "group", ID: n.ID, Text: n.Label, Group: n.group()})
+	for _, node := range board.groups {
+		rows = append(rows, canvasItem{Kind: "group", ID: node.ID, Text: node.Label, Group: node.group()})
 	}
 	for _, e := range board.edges {
 		rows = append(rows, canvasItem{Kind: "edge", ID: e.ID, Text: e.Label, From: e.From, To: e.To, Arrow: e.arrow()})
 	}
 	for _, r := range rows {
-		if err := uses.Put(int64(len(r.Text) + len(r.Group) + len(r.ID))); err != nil {
+		if err := spent.Put(int64(len(r.Text) + len(r.Group) + len(r.ID))); err != nil {
 			return answer.Reply{}, err
 		}
 	}
@@ -94,8 +93,8 @@ func readCanvas(v *call.Vault, p call.Values) (answer.Reply, error) {
 	return answer.FromNote(v.Disk, t.Path, text, string(list)), err
 }
 
-// outline prints a canvas: the cards without a group, then each group with its cards,
-// then the edges, which name cards by their numbers.
+// outline returns a canvas as text: the cards without a group, then each group with its cards, then the edges, which
+// refer to cards by number.
 func (b *board) outline() string {
 	var out strings.Builder
 	fmt.Fprintf(
@@ -131,15 +130,14 @@ func (b *board) outline() string {
 	return out.String()
 }
 
-// How much is repeated of what a canvas calls something: it can be repeated for each card
-// and edge.
+// Limits of texts that can be repeated for each card and edge.
 const (
 	maxShort  = 40  // characters of a card
 	maxLabel  = 100 // characters of the label of a group
-	maxAround = 6   // groups around another one
+	maxAround = 6   // outer groups in the title of a group
 )
 
-// title is the label of a group after those of the groups around it.
+// title returns the label of a group, preceded by the labels of the groups around it.
 func (n *node) title() string {
 	if n.titled == "" {
 		n.titled = n.label()
@@ -159,7 +157,7 @@ func (n *node) label() string {
 	return cmp.Or(shortened(n.Label, maxLabel), "(group without a label)")
 }
 
-// content is what a card shows: its text, the path of its file, or its address.
+// content returns what a card shows: its text, the path of its file, or its URL.
 func (n *node) content() string {
 	switch n.Type {
 	case "text":
@@ -172,7 +170,7 @@ func (n *node) content() string {
 	return "(" + cmp.Or(oneLine(n.Type), "card without a type") + ")"
 }
 
-// short names a node in an edge.
+// short returns the name of a node in the list of edges.
 func (n *node) short() string {
 	switch {
 	case n.Type == "group":
@@ -185,9 +183,9 @@ func (n *node) short() string {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// shortened is the beginning of a text in one line, of so many characters.
+// shortened returns at most most characters of the beginning of a text, in one line.
 func shortened(text string, most int) string {
-	if cut := 4 * most * 2; len(text) > cut { // with as many blanks
+	if cut := 4 * most * 2; len(text) > cut { // up to 4 bytes per character, and as many spaces as characters
 		text = strings.ToValidUTF8(text[:cut], "")
 	}
 	line := []rune(oneLine(text))
@@ -197,7 +195,7 @@ func shortened(text string, most int) string {
 	return string(line)
 }
 
-// arrow shows the ends of an edge. Without a word about it only its second end has one.
+// arrow returns an edge as an ASCII arrow. By default only the target end has an arrowhead.
 func (e edge) arrow() string {
 	switch {
 	case e.FromEnd == "arrow" && e.ToEnd == "none":
@@ -222,7 +220,7 @@ type canvasItem struct {
 	Arrow string `json:"arrow,omitempty"`
 }
 
-// group is the title of the group that a node is in, "" for none.
+// group returns the title of the group that contains a node, "" if there is none.
 func (n *node) group() string {
 	if n.within == nil {
 		return ""
@@ -230,13 +228,12 @@ func (n *node) group() string {
 	return n.within.title()
 }
 
-// board is a canvas, its cards and groups in the order in which they are read: from the
-// top down, and from the left to the right.
+// board is a parsed canvas. Its cards and groups are in reading order: top to bottom, then left to right.
 type board struct {
 	groups []*node
 	cards  []*node
-	edges  []*edge // between two nodes that are there
-	drawn  []*edge // all of the file
+	edges  []*edge // those between two existing nodes
+	drawn  []*edge // all edges of the file
 }
 
 // node is a card or a group.
@@ -253,11 +250,11 @@ type node struct {
 	Width   float64 `json:"width"`
 	Height  float64 `json:"height"`
 
-	at     int   // among the nodes of the file
-	number int   // of a card in the outline, from 1; 0 for a group
-	within *node // the smallest group around it
+	at     int   // index among the nodes of the file
+	number int   // number of a card in the outline, from 1; 0 for a group
+	within *node // the smallest group around the node, or nil
 
-	titled, named string // what is repeated of it, made once
+	titled, named string // caches of title and short
 }
 
 // edge leads from one node to another.
@@ -269,16 +266,14 @@ type edge struct {
 	ToEnd   string `json:"toEnd"`
 	Label   string `json:"label"`
 
-	at       int // among the edges of the file
+	at       int // index among the edges of the file
 	from, to *node
 }
 
-// maxCompared bounds the work of putting nodes into groups: each is compared with each
-// group.
+// maxCompared limits the comparisons of every node with every group.
 const maxCompared = 20_000_000
 
-// parse reads a canvas. Nodes of unknown kinds are cards; an edge without two
-// nodes is none.
+// parse parses a canvas. Nodes of unknown types become cards; an edge whose nodes do not both exist is only in drawn.
 func parse(text []byte) (*board, error) {
 	var file struct {
 		Nodes []*node `json:"nodes"`
@@ -330,14 +325,14 @@ func parse(text []byte) (*board, error) {
 	return b, nil
 }
 
-// covers reports whether a point of the canvas is within a node.
+// covers reports whether a point of the canvas is inside a node.
 func (n *node) covers(x, y float64) bool {
 	isInColumn := n.X <= x && x <= n.X+n.Width
 	isInRow := n.Y <= y && y <= n.Y+n.Height
 	return isInColumn && isInRow
 }
 
-// around returns the smallest group around the middle of a node.
+// around returns the smallest group that contains the center of a node, or nil.
 func (b *board) around(n *node) (smallest *node) {
 	x := n.X + n.Width/2
 	y := n.Y + n.Height/2

@@ -18,7 +18,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 )
 
-// emptyCanvas is a new canvas as the app writes it: an element a line.
+// emptyCanvas is a new canvas as the app writes it: one element per line.
 const emptyCanvas = "{\n\t\"nodes\":[],\n\t\"edges\":[]\n}"
 
 func createCanvas(v *call.Vault, p call.Values) (change.Proposal, error) {
@@ -26,7 +26,7 @@ func createCanvas(v *call.Vault, p call.Values) (change.Proposal, error) {
 	return create(v, call.Values{"path": path, "content": emptyCanvas})
 }
 
-// canvas is a canvas that a call changes.
+// canvas is a parsed canvas that a call changes, with its text.
 type canvas struct {
 	*board
 	v    *call.Vault
@@ -34,21 +34,20 @@ type canvas struct {
 	text []byte
 }
 
-// drawing returns the command that changes a canvas in one way. Only the elements that the
-// change is about get other bytes.
+// drawing returns the command that applies draw to a canvas. Only the changed elements get different bytes.
 func drawing(
-	draw func(*canvas, call.Values) (text []byte, said string, err error),
+	draw func(*canvas, call.Values) (text []byte, message string, err error),
 ) func(*call.Vault, call.Values) (change.Proposal, error) {
 	return func(v *call.Vault, p call.Values) (change.Proposal, error) {
-		t, before, b, err := openCanvas(v, p)
+		t, before, board, err := openCanvas(v, p)
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		c := &canvas{b, v, t.Path, before}
+		c := &canvas{board, v, t.Path, before}
 		if bare := bytes.TrimSpace(before); len(bare) == 0 || string(bare) == "{}" {
 			c.text = []byte(emptyCanvas)
 		}
-		after, said, err := draw(c, p)
+		after, message, err := draw(c, p)
 		var malformed *textedit.Malformed
 		var unsupported *textedit.Unsupported
 		if errors.As(err, &malformed) || errors.As(err, &unsupported) {
@@ -59,7 +58,7 @@ func drawing(
 		}
 		return change.Proposal{
 			Steps:   []change.Step{{Path: t.Path, Before: change.Existing(before), After: change.Existing(after)}},
-			Message: said,
+			Message: message,
 			Note:    t.Path,
 			Already: fmt.Sprintf(
 				"%q is so already in %q",
@@ -70,13 +69,13 @@ func drawing(
 	}
 }
 
-// How large a card is where the call does not say it, as in the app, in pixels.
+// Default sizes of cards, as in the app, in pixels.
 const (
 	textWidth, textHeight, lineHeight, maxTextHeight = 250, 60, 24, 600
 	cardSize                                         = 400
 	groupWidth, groupHeight                          = 600, 400
-	between                                          = 40
-	farthest                                         = 1_000_000 // from the middle
+	between                                          = 40        // space between a new card and others
+	farthest                                         = 1_000_000 // maximum coordinate in each direction
 )
 
 func (c *canvas) add(p call.Values) ([]byte, string, error) {
@@ -116,7 +115,7 @@ func (c *canvas) add(p call.Values) ([]byte, string, error) {
 			{Key: "width", Value: int(n.Width)},
 			{Key: "height", Value: int(n.Height)},
 		}...)
-	color, err := colored(p)
+	color, err := parseColor(p)
 	if err != nil {
 		return nil, "", err
 	}
@@ -126,26 +125,26 @@ func (c *canvas) add(p call.Values) ([]byte, string, error) {
 	return text, fmt.Sprintf("Added: %s %s to %s", kind, id, c.path), err
 }
 
-// content returns the members that say what a node shows, and the type of node that shows it.
-// Of a node with a type it is only what that type can show.
+// content returns the members of a node for the content that a request gives, and the type of the node. If kind is the
+// type of an existing node, content of another type is an error.
 func (c *canvas) content(p call.Values, kind string) (textedit.Object, string, error) {
 	var members textedit.Object
-	for _, of := range []struct{ param, kind, key string }{{"text", "text", "text"}, {"note", "file", "file"}, {"url", "link", "url"}, {"label", "group", "label"}} {
+	for _, parameter := range []struct{ param, kind, key string }{{"text", "text", "text"}, {"note", "file", "file"}, {"url", "link", "url"}, {"label", "group", "label"}} {
 		switch {
-		case !p.Has(of.param):
+		case !p.Has(parameter.param):
 			continue
 		case len(members) > 0:
 			return nil, "", answer.Misuse("Use one of text, note, url and label.")
-		case kind != "" && of.kind != kind:
+		case kind != "" && parameter.kind != kind:
 			return nil, "", answer.BadValue.Failure(
 				"The node is of the type %q: %s is for the type %s.",
 				answer.Verbatim(kind),
-				of.param,
-				of.kind,
+				parameter.param,
+				parameter.kind,
 			)
 		}
-		value := p[of.param]
-		if of.kind == "file" {
+		value := p[parameter.param]
+		if parameter.kind == "file" {
 			name, subpath, _ := strings.Cut(value, "#")
 			path, err := c.v.Resolve(name)
 			if err != nil {
@@ -154,11 +153,11 @@ func (c *canvas) content(p call.Values, kind string) (textedit.Object, string, e
 			if value = path.String(); subpath != "" {
 				members = textedit.Object{{Key: "subpath", Value: "#" + subpath}}
 			} else if kind != "" {
-				members = textedit.Object{{Key: "subpath"}} // that of the file before is none of this one
+				members = textedit.Object{{Key: "subpath"}} // remove the subpath of the previous file
 			}
 		}
-		members = append(textedit.Object{{Key: of.key, Value: value}}, members...)
-		kind = of.kind
+		members = append(textedit.Object{{Key: parameter.key, Value: value}}, members...)
+		kind = parameter.kind
 	}
 	if kind == "" {
 		return nil, "", answer.Misuse("Missing required parameter: text=<text>, note=<name>, url=<url> or label=<text>")
@@ -166,20 +165,20 @@ func (c *canvas) content(p call.Values, kind string) (textedit.Object, string, e
 	return members, kind, nil
 }
 
-// numbers returns the places and sizes that a request gives, and sets them in a node.
+// numbers sets the position and size that a request gives in a node, and returns them as members.
 func (c *canvas) numbers(p call.Values, n *node) (given textedit.Object, err error) {
-	for _, of := range []struct {
+	for _, parameter := range []struct {
 		key   string
-		of    *float64
+		field *float64
 		least int
 	}{{"x", &n.X, -farthest}, {"y", &n.Y, -farthest}, {"width", &n.Width, 1}, {"height", &n.Height, 1}} {
-		if p.Has(of.key) {
-			number, err := p.Number(of.key, 0, of.least, farthest)
+		if p.Has(parameter.key) {
+			number, err := p.Number(parameter.key, 0, parameter.least, farthest)
 			if err != nil {
 				return nil, err
 			}
-			*of.of = float64(number)
-			given = append(given, textedit.Member{Key: of.key, Value: number})
+			*parameter.field = float64(number)
+			given = append(given, textedit.Member{Key: parameter.key, Value: number})
 		}
 	}
 	return given, nil
@@ -190,8 +189,9 @@ var isColor = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 // colorNames are the names of the colors 1 to 6.
 var colorNames = []string{"red", "orange", "yellow", "green", "cyan", "purple"}
 
-// colored returns the color that a request gives. With none a color is removed.
-func colored(p call.Values) (textedit.Object, error) {
+// parseColor returns the color that a request gives as a member; "none" gives a member without a value, which removes the
+// color.
+func parseColor(p call.Values) (textedit.Object, error) {
 	switch color := p["color"]; {
 	case color == "":
 		return nil, nil
@@ -208,47 +208,47 @@ func colored(p call.Values) (textedit.Object, error) {
 	}
 }
 
-// beside returns a place to the right of the last card of the file, where a new node covers no
-// other one. A card may be in the groups in which the last one is.
+// beside returns a position to the right of the last card of the file where a new node does not overlap other nodes.
+// A card may overlap the groups that contain the last card.
 func (c *canvas) beside(n *node) (x, y int, err error) {
 	others := c.all()
-	from := c.cards
-	if n.Type == "group" || len(from) == 0 {
-		from = others
+	candidates := c.cards
+	if n.Type == "group" || len(candidates) == 0 {
+		candidates = others
 	}
-	if len(from) == 0 {
+	if len(candidates) == 0 {
 		return 0, 0, nil
 	}
-	last := slices.MaxFunc(from, func(a, b *node) int { return cmp.Compare(a.at, b.at) })
+	last := slices.MaxFunc(candidates, func(a, b *node) int { return cmp.Compare(a.at, b.at) })
 	for g := last.within; g != nil && n.Type != "group"; g = g.within {
 		others = slices.DeleteFunc(others, func(o *node) bool { return o == g })
 	}
-	at := &node{X: last.X + last.Width + between, Y: last.Y, Width: n.Width, Height: n.Height}
+	spot := &node{X: last.X + last.Width + between, Y: last.Y, Width: n.Width, Height: n.Height}
 	others = slices.DeleteFunc(
 		others,
-		func(o *node) bool { return at.Y >= o.Y+o.Height || o.Y >= at.Y+at.Height },
+		func(o *node) bool { return spot.Y >= o.Y+o.Height || o.Y >= spot.Y+spot.Height },
 	) // only X changes
-	uses := budget.From(c.v.Ctx)
-	for covers := true; covers; {
-		covers = false
+	spent := budget.From(c.v.Ctx)
+	for overlaps := true; overlaps; {
+		overlaps = false
 		for _, o := range others {
-			if at.X < o.X+o.Width && o.X < at.X+at.Width {
-				at.X = o.X + o.Width + between
-				covers = true
+			if spot.X < o.X+o.Width && o.X < spot.X+spot.Width {
+				spot.X = o.X + o.Width + between
+				overlaps = true
 			}
 		}
-		if err := uses.Step(int64(len(others))); err != nil {
+		if err := spent.Step(int64(len(others))); err != nil {
 			return 0, 0, err
 		}
 	}
-	if at.X > farthest || at.Y > farthest || at.Y < -farthest {
+	if spot.X > farthest || spot.Y > farthest || spot.Y < -farthest {
 		return 0, 0, answer.Misuse("There is no place next to the last node: give x=<n> and y=<n>.")
 	}
-	return int(at.X), int(at.Y), nil
+	return int(spot.X), int(spot.Y), nil
 }
 
-// unusedID returns an id that no node or edge has. It follows from the canvas, so that a change is
-// the one that was shown before it was approved.
+// unusedID returns an id that no node or edge has. It is derived from the canvas, so that the change that is made equals
+// the one that was previewed for approval.
 func (c *canvas) unusedID(what string) string {
 	for n := 0; ; n++ {
 		id := answer.Digest(fmt.Appendf(nil, "%s %d %s", what, n, c.text))
@@ -261,14 +261,14 @@ func (c *canvas) unusedID(what string) string {
 
 func (c *canvas) all() []*node { return slices.Concat(c.cards, c.groups) }
 
-// node finds a node by its id, or by what it shows if no other one shows the same.
-func (c *canvas) node(named string) (*node, error) {
+// node finds a node by its id, or by its content if no other node has the same content.
+func (c *canvas) node(typed string) (*node, error) {
 	var byID, byText []*node
-	shown := oneLine(named)
+	content := oneLine(typed)
 	for _, n := range c.all() {
-		if n.ID == named {
+		if n.ID == typed {
 			byID = append(byID, n)
-		} else if text := n.own(); text != "" && oneLine(text) == shown {
+		} else if text := n.own(); text != "" && oneLine(text) == content {
 			byText = append(byText, n)
 		}
 	}
@@ -278,13 +278,13 @@ func (c *canvas) node(named string) (*node, error) {
 	case len(found) > 0:
 		ids := answer.Map(found, func(n *node) string { return n.ID })
 		return nil, answer.Ambiguous.Advise("canvas:read format=json has the ids").
-			Failure("%d nodes of the canvas are %q: %s", len(found), answer.Verbatim(named), answer.List(ids, maxViews))
+			Failure("%d nodes of the canvas are %q: %s", len(found), answer.Verbatim(typed), answer.List(ids, maxViews))
 	}
 	return nil, answer.NotFoundNearest.Advise("canvas:read format=json has the ids of nodes and edges").
-		Failure("Node %q not found in the canvas.", answer.Verbatim(named))
+		Failure("Node %q not found in the canvas.", answer.Verbatim(typed))
 }
 
-// own is what a node contains by itself.
+// own returns the content of a node as it is in the file.
 func (n *node) own() string {
 	switch n.Type {
 	case "text":
@@ -299,13 +299,13 @@ func (n *node) own() string {
 	return ""
 }
 
-// edge returns the place of an edge among the edges, -1 if no one has the id.
+// edge returns the index in drawn of the edge with an id, -1 if there is none.
 func (c *canvas) edge(id string) int {
 	return slices.IndexFunc(c.drawn, func(e *edge) bool { return e.ID == id && id != "" })
 }
 
 func (c *canvas) set(p call.Values) ([]byte, string, error) {
-	members, err := colored(p)
+	members, err := parseColor(p)
 	if err != nil {
 		return nil, "", err
 	}
@@ -334,11 +334,11 @@ func (c *canvas) set(p call.Values) ([]byte, string, error) {
 		}
 		members = append(members, sizes...)
 		if slices.ContainsFunc([]string{"text", "note", "url", "label"}, p.Has) {
-			shows, _, err := c.content(p, cmp.Or(n.Type, "?"))
+			content, _, err := c.content(p, cmp.Or(n.Type, "?"))
 			if err != nil {
 				return nil, "", err
 			}
-			members = append(members, shows...)
+			members = append(members, content...)
 		}
 	}
 	if len(members) == 0 {
@@ -364,23 +364,23 @@ func (c *canvas) connect(p call.Values) ([]byte, string, error) {
 		return nil, "", answer.AlreadyExists.Advise("canvas:set changes an edge, canvas:remove removes one").
 			Failure("The two nodes are connected already.")
 	}
-	// The sides that face each other, as the app chooses them for an arrow that is drawn.
+	// Connect the sides that face each other, as the app does for an arrow drawn by hand.
 	dx := to.X + to.Width/2 - from.X - from.Width/2
 	dy := to.Y + to.Height/2 - from.Y - from.Height/2
 	fromSide := "right"
 	toSide := "left"
-	switch wide := dx*dx >= dy*dy; {
-	case wide && dx < 0:
+	switch isHorizontal := dx*dx >= dy*dy; {
+	case isHorizontal && dx < 0:
 		fromSide = "left"
 		toSide = "right"
-	case !wide && dy >= 0:
+	case !isHorizontal && dy >= 0:
 		fromSide = "bottom"
 		toSide = "top"
-	case !wide:
+	case !isHorizontal:
 		fromSide = "top"
 		toSide = "bottom"
 	}
-	color, err := colored(p)
+	color, err := parseColor(p)
 	if err != nil {
 		return nil, "", err
 	}
@@ -405,7 +405,7 @@ func (c *canvas) connect(p call.Values) ([]byte, string, error) {
 	return text, fmt.Sprintf("Connected: edge %s in %s", id, c.path), err
 }
 
-// remove takes out an edge, or a node with the edges that lead from it and to it.
+// remove removes an edge, or a node together with the edges from and to it.
 func (c *canvas) remove(p call.Values) ([]byte, string, error) {
 	if i := c.edge(p["id"]); i >= 0 {
 		text, err := textedit.JSON{}.RemoveFrom(c.text, "edges", func(at int) bool { return at == c.drawn[i].at })
@@ -419,20 +419,20 @@ func (c *canvas) remove(p call.Values) ([]byte, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	gone := map[int]bool{}
+	removed := map[int]bool{}
 	for _, e := range c.drawn {
 		if e.From == n.ID || e.To == n.ID {
-			gone[e.at] = true
+			removed[e.at] = true
 		}
 	}
-	if text, err = (textedit.JSON{}).RemoveFrom(text, "edges", func(at int) bool { return gone[at] }); err != nil {
+	if text, err = (textedit.JSON{}).RemoveFrom(text, "edges", func(at int) bool { return removed[at] }); err != nil {
 		return nil, "", err
 	}
 	return text, fmt.Sprintf(
 		"Removed: %s %s with %s from %s",
 		cmp.Or(n.Type, "node"),
 		n.ID,
-		answer.Count(len(gone), "edge"),
+		answer.Count(len(removed), "edge"),
 		c.path,
 	), nil
 }

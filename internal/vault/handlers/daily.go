@@ -17,16 +17,16 @@ import (
 
 func init() {
 	register(
-		// The app shows the note then; nothing can be shown here, so the path is the answer.
+		// The app also opens the note. Nothing can be opened here, so the path is the answer.
 		Command{
 			Name:   "daily",
 			Help:   "Create today's note if it is missing, and print its path",
 			Plan:   ensuring(changing(namedDay, "", unchanged)),
-			Verify: meansAdded(appended),
+			Verify: verifyAdded(appended),
 		},
 		Command{Name: "daily:ensure", Plan: dailyEnsure},
 		Command{Name: "daily:path", Run: pathOf(namedDay)},
-		// It never makes the note, although the app does: a command that reads must not write.
+		// It never makes the note, unlike the app: a command that reads must not write.
 		Command{Name: "daily:read", Run: func(v *call.Vault, p call.Values) (answer.Reply, error) {
 			today, err := namedDay(v, p)
 			if err != nil {
@@ -38,12 +38,12 @@ func init() {
 		Command{
 			Name:   "daily:append",
 			Plan:   changing(namedDay, "Added to: ", adding(edit.Append).of),
-			Verify: meansAdded(appended),
+			Verify: verifyAdded(appended),
 		},
 		Command{
 			Name:   "daily:prepend",
 			Plan:   changing(namedDay, "Added to: ", adding(edit.Prepend).of),
-			Verify: meansAdded(prepended),
+			Verify: verifyAdded(prepended),
 		},
 		Command{Name: "periodic:path", Run: pathOf(periodicNote)},
 		Command{Name: "periodic:read", Run: periodicRead},
@@ -52,21 +52,21 @@ func init() {
 	)
 }
 
-// noteOf finds the note of a day or another period that a request means.
-type noteOf func(*call.Vault, call.Values) (datedNote, error)
+// noteFinder finds the note of the day or other period that a request means.
+type noteFinder func(*call.Vault, call.Values) (datedNote, error)
 
-// pathOf returns the command that prints the path of such a note, made or not.
-func pathOf(find noteOf) func(*call.Vault, call.Values) (answer.Reply, error) {
+// pathOf returns the command that prints the path of such a note, whether or not it exists.
+func pathOf(find noteFinder) func(*call.Vault, call.Values) (answer.Reply, error) {
 	return func(v *call.Vault, p call.Values) (answer.Reply, error) {
 		note, err := find(v, p)
 		return answer.From(v.Disk, note.Path.String()).About(note.Path), err
 	}
 }
 
-// changing returns the command that changes such a note in one way.
+// changing returns the command that applies rewrite to such a note.
 func changing(
-	find noteOf,
-	said string,
+	find noteFinder,
+	message string,
 	rewrite func(call.Values) func([]byte) ([]byte, error),
 ) func(*call.Vault, call.Values) (change.Proposal, error) {
 	return func(v *call.Vault, p call.Values) (change.Proposal, error) {
@@ -74,17 +74,16 @@ func changing(
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		return dailyNote(v, note, said+note.Path.String(), rewrite(p))
+		return dailyNote(v, note, message+note.Path.String(), rewrite(p))
 	}
 }
 
-// unchanged leaves the note as it is, once it is made.
+// unchanged is a rewrite that changes nothing.
 func unchanged(call.Values) func([]byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) { return text, nil }
 }
 
-// dailyEnsure makes the note of a day if it is missing, and says which of the two was so. To
-// ask again changes nothing.
+// dailyEnsure creates the note of a day if it is missing, and reports whether it existed. Repeating it changes nothing.
 func dailyEnsure(v *call.Vault, p call.Values) (change.Proposal, error) {
 	proposal, err := ensuring(changing(namedDay, "Created: ", unchanged))(v, p)
 	if err == nil && proposal.Steps[0].Before.Exists {
@@ -93,7 +92,7 @@ func dailyEnsure(v *call.Vault, p call.Values) (change.Proposal, error) {
 	return proposal, err
 }
 
-// ensuring is a plan that asks for a note to be there, and not for a change.
+// ensuring marks the proposals of plan: the request is fulfilled if the note exists, even without a change.
 func ensuring(
 	plan func(*call.Vault, call.Values) (change.Proposal, error),
 ) func(*call.Vault, call.Values) (change.Proposal, error) {
@@ -104,27 +103,26 @@ func ensuring(
 	}
 }
 
-// dailyNote returns the proposal to change today's note. If it is missing it is
-// made from its template, already changed, so that no half of the work can be
-// seen.
+// dailyNote proposes to change the note of a day. A missing note is created from its template with the change applied,
+// in one step, so that nobody sees an intermediate state.
 func dailyNote(
 	v *call.Vault,
-	today datedNote,
-	said string,
+	note datedNote,
+	message string,
 	edit func([]byte) ([]byte, error),
 ) (change.Proposal, error) {
-	before, err := change.ShownState(v, today.Path)
+	before, err := change.ShownState(v, note.Path)
 	if err != nil {
-		return change.Proposal{}, answer.WriteError(today.Path.String(), err)
+		return change.Proposal{}, answer.WriteError(note.Path.String(), err)
 	}
 	if before.Exists {
 		after, err := edit(before.Text.ForProgram())
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		return change.ProposeChange(today.Path, before.Text.ForProgram(), after, said), nil
+		return change.ProposeChange(note.Path, before.Text.ForProgram(), after, message), nil
 	}
-	text, err := today.fresh(v)
+	text, err := note.fresh(v)
 	if err != nil {
 		return change.Proposal{}, err
 	}
@@ -132,17 +130,16 @@ func dailyNote(
 		return change.Proposal{}, err
 	}
 	return change.Proposal{
-		Steps:   []change.Step{{Path: today.Path, After: change.Existing(text)}},
-		Message: said,
-		Note:    today.Path,
+		Steps:   []change.Step{{Path: note.Path, After: change.Existing(text)}},
+		Message: message,
+		Note:    note.Path,
 	}, nil
 }
 
-// maxRange is how many days one answer covers: a year and a day.
+// maxRange is how many days or other periods one answer covers: a leap year and a day.
 const maxRange = 367
 
-// dailyRange reads the notes of several days, oldest first. Days without a
-// note are listed as missing.
+// dailyRange prints the notes of several days, oldest first. Days without a note are listed as missing.
 func dailyRange(v *call.Vault, p call.Values) (answer.Reply, error) {
 	first, last, err := daysOfRange(v, p)
 	if err != nil {
@@ -159,17 +156,18 @@ func dailyRange(v *call.Vault, p call.Values) (answer.Reply, error) {
 	)
 }
 
-// notesOf reads the notes of the periods that begin from a moment on until another.
+// notesOf prints the notes of the periods of a length that start between begin and last. things names the periods in
+// an error.
 func notesOf(
 	v *call.Vault,
 	p call.Values,
 	begin, last time.Time,
-	of period,
+	length period,
 	things string,
 	noteAt func(time.Time) (datedNote, error),
 ) (answer.Reply, error) {
 	var notes []disk.Path
-	for ; !begin.After(last); begin = begin.AddDate(0, of.months, of.days) {
+	for ; !begin.After(last); begin = begin.AddDate(0, length.months, length.days) {
 		if len(notes) == maxRange {
 			return answer.Reply{}, answer.Misuse("Invalid range: more than %d %s.", maxRange, things)
 		}
@@ -182,22 +180,22 @@ func notesOf(
 	return answer.From(v.Disk, several(v, slices.Compact(notes), p["heading"])), nil
 }
 
-// daysOfRange returns a moment of the first and one of the last day. What is a week
-// or a month counts from its first day to its last.
+// daysOfRange returns a time on the first and one on the last day of a range. A week or a month extends from its first
+// day to its last.
 func daysOfRange(v *call.Vault, p call.Values) (first, last time.Time, err error) {
 	now := v.Today()
-	from, err := call.Days(p["from"], now)
+	start, err := call.Days(p["from"], now)
 	if err != nil {
 		return first, last, err
 	}
-	first = call.OnDay(now, from.First)
+	first = call.OnDay(now, start.First)
 	last = now
 	if p.Has("to") {
-		to, err := call.Days(p["to"], now)
+		end, err := call.Days(p["to"], now)
 		if err != nil {
 			return first, last, err
 		}
-		last = call.OnDay(now, to.Last)
+		last = call.OnDay(now, end.Last)
 	}
 	if last.Before(first) {
 		err = answer.Misuse("Invalid range: %s is after %s.", first.Format(time.DateOnly), last.Format(time.DateOnly))
@@ -205,12 +203,12 @@ func daysOfRange(v *call.Vault, p call.Values) (first, last time.Time, err error
 	return first, last, err
 }
 
-// meansAdded judges text that was added to a note: to today's, too, which the app makes from its
-// template if it is missing.
-func meansAdded(add func(before, now []byte, p call.Values) change.Verdict) change.Verifier {
+// verifyAdded returns a verifier for text that the app added to a note. If today's note was missing, the app may have
+// created it from its template.
+func verifyAdded(judge func(before, now []byte, p call.Values) change.Verdict) change.Verifier {
 	return func(v *call.Vault, p call.Values, c change.AppChange) (change.Verdict, error) {
 		if c.Before.Exists {
-			return add(c.Before.Text.ForProgram(), c.Now.Text.ForProgram(), p), nil
+			return judge(c.Before.Text.ForProgram(), c.Now.Text.ForProgram(), p), nil
 		}
 		today, err := todaysNote(v)
 		if err != nil {
@@ -220,7 +218,7 @@ func meansAdded(add func(before, now []byte, p call.Values) change.Verdict) chan
 		if err != nil {
 			return change.Verdict{}, err
 		}
-		verdict := add(fresh, c.Now.Text.ForProgram(), p)
+		verdict := judge(fresh, c.Now.Text.ForProgram(), p)
 		if !verdict.Done && change.AddsOnce(c.Now.Text.ForProgram(), fresh, p["content"]) {
 			return change.Verdict{
 				Done:  true,
@@ -232,7 +230,7 @@ func meansAdded(add func(before, now []byte, p call.Values) change.Verdict) chan
 	}
 }
 
-// The app's settings files that decide about daily notes, and its defaults.
+// The app's settings files for daily notes and templates, and the app's defaults.
 const (
 	dailyConfig    = "daily-notes.json"
 	templateConfig = "templates.json"
@@ -241,37 +239,36 @@ const (
 	defaultTime = "HH:mm"
 )
 
-// dailySettings is what the user chose for daily notes, or for unique ones. Each may be empty.
+// dailySettings are the user's settings for daily notes, or for unique notes. Each may be empty.
 type dailySettings struct {
 	Folder   string `json:"folder"`
 	Format   string `json:"format"`
 	Template string `json:"template"`
 }
 
-// templateSettings is what the user chose for templates. Each may be empty.
+// templateSettings are the user's settings for templates. Each may be empty.
 type templateSettings struct {
 	Folder     string `json:"folder"`
 	DateFormat string `json:"dateFormat"`
 	TimeFormat string `json:"timeFormat"`
 }
 
-// datedNote is the note of a day or another period: where it is, and what its template
-// may say.
+// datedNote is the note of a day or another period: its path, and the values for its template.
 type datedNote struct {
 	Path     disk.Path
-	template string // as it is set; may be empty
-	// date is that of {{date}}: in the format that names the notes, folders included. So the library
-	// obsidian-daily-notes-interface writes it, which follows the app, and the Periodic Notes plugin.
+	template string // as in the settings; may be empty
+	// date is the value of {{date}}, in the format that names the notes, including folders. The library
+	// obsidian-daily-notes-interface, which follows the app, and the Periodic Notes plugin do the same.
 	date   string
-	now    time.Time
-	period string // "" for a daily note of the app
+	now    time.Time // on the day of the note, with the present time of day
+	period string    // "" for a daily note of the app
 }
 
-// maxDays is how far from today an offset may lead: a century.
+// maxDays is the maximum offset from today, in days: a century.
 const maxDays = 36525
 
-// namedDay finds out which note belongs to the day that p names, today's if it
-// names none. The time of day is that of now, for templates that ask for it.
+// namedDay returns the daily note for the date or the offset in p; the default is today. The time of day is the present
+// one, for templates that use it.
 func namedDay(v *call.Vault, p call.Values) (datedNote, error) {
 	now := v.Today()
 	switch {
@@ -293,17 +290,16 @@ func namedDay(v *call.Vault, p call.Values) (datedNote, error) {
 	return noteOnDay(v, now)
 }
 
-// todaysNote finds out which note is today's.
+// todaysNote returns today's daily note.
 func todaysNote(v *call.Vault) (datedNote, error) { return noteOnDay(v, v.Today()) }
 
-// noteIn returns the path of a note by its name, with or without its extension, in a folder as it is
-// set.
+// noteIn returns the path of a note in a folder of the settings. The name may omit the extension.
 func noteIn(v *call.Vault, folder, name string) (disk.Path, error) {
 	text := call.NormalPath(strings.TrimSpace(folder) + "/" + name)
 	return v.PathOf(strings.TrimSuffix(text, ".md") + ".md")
 }
 
-// noteOnDay finds out which daily note belongs to the day of a moment.
+// noteOnDay returns the daily note for the day of a time.
 func noteOnDay(v *call.Vault, now time.Time) (datedNote, error) {
 	var settings dailySettings
 	if err := v.ReadConfig(dailyConfig, &settings); err != nil {
@@ -320,17 +316,17 @@ func noteOnDay(v *call.Vault, now time.Time) (datedNote, error) {
 	return datedNote{Path: path, template: settings.Template, date: date, now: now}, nil
 }
 
-// The app's settings file for unique notes, and its default.
+// The app's settings file for unique notes, and the app's default format.
 const (
 	uniqueConfig  = "zk-prefixer.json"
 	defaultUnique = "YYYYMMDDHHmm"
 )
 
-// maxMinutes is how far a name may lie in the future: with a format without
-// minutes the next free name is that of tomorrow.
+// maxMinutes limits the search for a free name: with a format without hours and minutes the next name is tomorrow's.
 const maxMinutes = 24*60 + 1
 
-// uniqueSettings returns the settings for unique notes, with the folder that a name of p is for.
+// uniqueSettings returns the settings for unique notes. It completes the folder and the format, and rejects a name with
+// a folder.
 func uniqueSettings(v *call.Vault, p call.Values) (settings dailySettings, err error) {
 	if err := v.ReadConfig(uniqueConfig, &settings); err != nil {
 		return settings, err
@@ -353,28 +349,28 @@ func uniqueSettings(v *call.Vault, p call.Values) (settings dailySettings, err e
 	return settings, nil
 }
 
-// pathIn returns the path of the unique note of the minute that is so many minutes away.
+// pathIn returns the path of the unique note for a time so many minutes from now.
 func (s dailySettings) pathIn(v *call.Vault, p call.Values, minutes int) (disk.Path, error) {
-	at := v.Clock().Add(time.Duration(minutes) * time.Minute)
-	name := path.Join(s.Folder, strings.TrimSpace(date.Format(at, s.Format)+" "+p["name"]))
+	when := v.Clock().Add(time.Duration(minutes) * time.Minute)
+	name := path.Join(s.Folder, strings.TrimSpace(date.Format(when, s.Format)+" "+p["name"]))
 	if !strings.HasSuffix(name, ".md") {
 		name += ".md"
 	}
-	made, err := v.PathOf(name)
+	target, err := v.PathOf(name)
 	if err != nil {
-		return made, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(name), err)
+		return target, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(name), err)
 	}
-	return made, nil
+	return target, nil
 }
 
-// uniqueElsewhere returns where the app may make a unique note: its name is that of the minute in which it is made, or of
-// a later one where that is taken.
+// uniqueElsewhere returns the paths at which the app may make a unique note: it is named after the minute of its
+// creation, or a later minute if that name is in use.
 func uniqueElsewhere(v *call.Vault, p call.Values) (paths []disk.Path, err error) {
 	settings, err := uniqueSettings(v, p)
 	if err != nil {
 		return nil, err
 	}
-	const laterMinutes = 5 // more than the longest limit of a call
+	const laterMinutes = 5 // longer than the maximum timeout of a call
 	for n := range laterMinutes {
 		at, err := settings.pathIn(v, p, n)
 		if err != nil {
@@ -387,41 +383,41 @@ func uniqueElsewhere(v *call.Vault, p call.Values) (paths []disk.Path, err error
 	return paths, nil
 }
 
-// unique makes the first note from the present minute on whose path is free. In a name, a blank
-// separates the time from what is added. Text that is given follows the template's, so that
-// neither is lost; as for daily notes, a template that is set but does not exist is none.
+// unique plans a note at the first free path from the present minute on. A space separates the time from the given
+// name. The given content follows that of the template, so that neither is lost. As for daily notes, a template that is
+// set but does not exist is ignored.
 func unique(v *call.Vault, p call.Values) (change.Proposal, error) {
 	settings, err := uniqueSettings(v, p)
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	var made disk.Path
+	var target disk.Path
 	for n := 0; ; n++ {
 		if n == maxMinutes {
 			return change.Proposal{}, answer.Failure("The names of all unique notes of a day are taken.")
 		}
-		if made, err = settings.pathIn(v, p, n); err != nil {
+		if target, err = settings.pathIn(v, p, n); err != nil {
 			return change.Proposal{}, err
 		}
-		isFree, err := v.Disk.IsFree(made)
+		isFree, err := v.Disk.IsFree(target)
 		if err != nil {
-			return change.Proposal{}, answer.ReadError(made.String(), err)
+			return change.Proposal{}, answer.ReadError(target.String(), err)
 		}
 		if isFree {
 			break
 		}
 	}
-	at, name, err := chosenTemplate(v, settings.Template)
+	template, name, err := chosenTemplate(v, settings.Template)
 	if err != nil {
 		return change.Proposal{}, err
 	}
 	var text []byte
-	if at != (disk.Path{}) {
+	if template != (disk.Path{}) {
 		var settings templateSettings
 		if err := v.ReadConfig(templateConfig, &settings); err != nil {
 			return change.Proposal{}, err
 		}
-		if text, err = fill(v, at, name, settings, made.Stem()); err != nil {
+		if text, err = fill(v, template, name, settings, target.Stem()); err != nil {
 			return change.Proposal{}, err
 		}
 	}
@@ -429,8 +425,8 @@ func unique(v *call.Vault, p call.Values) (change.Proposal, error) {
 		text = edit.Append(text, p["content"], edit.OwnLine)
 	}
 	return change.Proposal{
-		Steps:   []change.Step{{Path: made, After: change.Existing(text)}},
-		Message: "Created: " + made.String(),
-		Note:    made,
+		Steps:   []change.Step{{Path: target, After: change.Existing(text)}},
+		Message: "Created: " + target.String(),
+		Note:    target,
 	}, nil
 }

@@ -20,42 +20,42 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/relink"
 )
 
-// headingAt is a heading of a note by its place.
+// headingAt identifies a heading of a note by its index.
 type headingAt struct {
 	note string
 	at   int
 }
 
-// division says where the headings and blocks of notes go whose parts go to other notes.
+// division maps the headings and blocks of notes to where they are after parts of the notes moved to other notes.
 type division struct {
-	was  map[string]*linked               // the notes by their paths before
-	now  map[string]*linked               // and after
-	to   map[headingAt]headingAt          // places of headings
-	part func(note string, at int) string // the note in which a place of a note is afterwards
-	// alike is a heading of which a link could not be told from another one of its name, "" if
+	was  map[string]*linked               // the notes before, by path
+	now  map[string]*linked               // the notes after, by path
+	to   map[headingAt]headingAt          // headings before → after
+	part func(note string, at int) string // the note that contains an offset of a note afterwards
+	// alike is the text of a heading that a link could not distinguish from another heading of the same name, "" if
 	// there is none.
 	alike string
 }
 
-// linked is a note as links see it.
+// linked is a note with what is needed to resolve links into it.
 type linked struct {
 	markdown.Note
 	outline *edit.Outline
-	blocks  map[string]markdown.Block // by the id, see [markdown.FoldCase]
+	blocks  map[string]markdown.Block // by id, see [markdown.FoldCase]
 }
 
-func newLinked(found markdown.Note) *linked {
-	l := &linked{Note: found, outline: edit.NewOutline(found), blocks: map[string]markdown.Block{}}
-	for _, block := range found.Blocks { // of several the last one counts
-		l.blocks[markdown.FoldCase(block.ID)] = block
+func newLinked(note markdown.Note) *linked {
+	n := &linked{Note: note, outline: edit.NewOutline(note), blocks: map[string]markdown.Block{}}
+	for _, block := range note.Blocks { // the last block with an id wins
+		n.blocks[markdown.FoldCase(block.ID)] = block
 	}
-	return l
+	return n
 }
 
-// link returns where a link leads afterwards. Of several headings of one name the link gets the
-// names of those above it.
+// link returns the new target of a link. If several headings have the same name, the new subpath also names the
+// headings above it.
 func (d *division) link(file, subpath string) (newFile, newSubpath string) {
-	found, divided := d.was[file]
+	source, divided := d.was[file]
 	switch {
 	case !divided:
 		return file, subpath
@@ -63,37 +63,37 @@ func (d *division) link(file, subpath string) (newFile, newSubpath string) {
 		return d.part(file, 0), ""
 	}
 	if id, isBlock := strings.CutPrefix(subpath[strings.LastIndexByte(subpath, '#')+1:], "^"); isBlock {
-		if block, ok := found.blocks[markdown.FoldCase(id)]; ok {
+		if block, ok := source.blocks[markdown.FoldCase(id)]; ok {
 			return d.part(file, block.Span.Start), subpath
 		}
 		return d.part(file, 0), subpath
 	}
-	places := found.outline.Linked(subpath)
+	places := source.outline.Linked(subpath)
 	if places == nil {
 		return d.part(file, 0), subpath
 	}
 	to := d.to[headingAt{file, places[len(places)-1]}]
-	now := d.now[to.note]
-	leads := func() bool {
-		last := now.outline.Linked(subpath)
+	target := d.now[to.note]
+	leadsToHeading := func() bool {
+		last := target.outline.Linked(subpath)
 		return last != nil && last[len(last)-1] == to.at
 	}
-	if leads() {
+	if leadsToHeading() {
 		return to.note, subpath
 	}
 	chain := ""
-	for i := to.at; i >= 0; i = now.outline.Above(i) {
-		chain = "#" + relink.PartOf(now.Headings[i].Text) + chain
-		if subpath = chain; leads() {
+	for i := to.at; i >= 0; i = target.outline.Above(i) {
+		chain = "#" + relink.PartOf(target.Headings[i].Text) + chain
+		if subpath = chain; leadsToHeading() {
 			return to.note, subpath
 		}
 	}
-	d.alike = now.Headings[to.at].Text
+	d.alike = target.Headings[to.at].Text
 	return to.note, subpath
 }
 
-// checked refuses a proposal after which a link would lead to another heading.
-func (d *division) checked(planned change.Proposal, err error) (change.Proposal, error) {
+// checked rejects a proposal after which a link would lead to a different heading.
+func (d *division) checked(proposal change.Proposal, err error) (change.Proposal, error) {
 	if err == nil && d.alike != "" {
 		kind := answer.AlreadyExists.Advise("rename one of the headings with heading:rename first")
 		err = kind.Failure(
@@ -101,18 +101,18 @@ func (d *division) checked(planned change.Proposal, err error) (change.Proposal,
 			answer.Verbatim(d.alike),
 		)
 	}
-	return planned, err
+	return proposal, err
 }
 
-// mergeNotes adds the text of a note to another one, at its end or at that of a section, and
-// moves the first to the trash. Of the properties, those that the second does not have are added,
-// the items of lists are united, and of others the value of the second stays.
+// mergeNotes plans to add the text of a note to a second one, at its end or at the end of a section, and to move the
+// first to the trash. Properties that the second note lacks are added, lists are merged, and for other properties the
+// value of the second note is kept.
 func mergeNotes(v *call.Vault, p call.Values) (change.Proposal, error) {
 	from, text, err := v.MarkdownNote(p)
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	into, other, err := v.MarkdownNote(call.Values{"path": p["into"]})
+	into, targetText, err := v.MarkdownNote(call.Values{"path": p["into"]})
 	switch {
 	case err != nil:
 		return change.Proposal{}, err
@@ -120,21 +120,21 @@ func mergeNotes(v *call.Vault, p call.Values) (change.Proposal, error) {
 		return change.Proposal{}, answer.Misuse("A note cannot be merged into itself.")
 	}
 	v.Taken = append(v.Taken, call.Taken{Path: from.Path, Text: text})
-	// Footnotes and reference links lead where they led, and what is open in one text does not hide the other.
-	text, renamed := edit.WithOwnLabels(edit.Closed(text), other)
-	original := other
-	other = edit.Closed(other)
-	a := newLinked(markdown.Scan(text))
-	b := newLinked(markdown.Scan(other))
-	for _, block := range a.Blocks {
-		if _, both := b.blocks[markdown.FoldCase(block.ID)]; both {
+	// Footnotes and reference links keep their targets, and an unclosed block in one text does not swallow the other.
+	text, relabelled := edit.WithOwnLabels(edit.Closed(text), targetText)
+	original := targetText
+	targetText = edit.Closed(targetText)
+	sourceNote := newLinked(markdown.Scan(text))
+	targetNote := newLinked(markdown.Scan(targetText))
+	for _, block := range sourceNote.Blocks {
+		if _, isInBoth := targetNote.blocks[markdown.FoldCase(block.ID)]; isInBoth {
 			return change.Proposal{}, answer.AlreadyExists.Failure(
 				"Both notes have a block %q. Nothing was changed.",
 				"^"+block.ID,
 			)
 		}
 	}
-	merged, err := combineNotes(p, text, other)
+	merged, err := combineNotes(p, text, targetText)
 	if err != nil {
 		return change.Proposal{}, err
 	}
@@ -142,48 +142,48 @@ func mergeNotes(v *call.Vault, p call.Values) (change.Proposal, error) {
 	target := into.Path.String()
 	d := &division{
 		was: map[string]*linked{
-			source: a,
-			target: b,
+			source: sourceNote,
+			target: targetNote,
 		}, now: map[string]*linked{target: newLinked(markdown.Scan(merged))},
 		to: map[headingAt]headingAt{}, part: func(string, int) string { return target },
 	}
 	d.mergeHeadings(p, source, target)
-	x, m, err := dividing(v, d, map[string]string{source: target}, nil)
+	idx, m, err := divisionMove(v, d, map[string]string{source: target}, nil)
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	ours, _, lost := m.Rewrite(text, source)
-	theirs, _, more := m.Rewrite(other, target)
-	if merged, err = combineNotes(p, ours, theirs); err != nil {
+	sourceRelinked, _, lost := m.Rewrite(text, source)
+	targetRelinked, _, lostInTarget := m.Rewrite(targetText, target)
+	if merged, err = combineNotes(p, sourceRelinked, targetRelinked); err != nil {
 		return change.Proposal{}, err
 	}
-	properties, err := change.PropertiesIn(ours)
+	properties, err := change.PropertiesIn(sourceRelinked)
 	if err != nil {
-		return change.Proposal{}, propertyError(into.Path, ours, err)
+		return change.Proposal{}, propertyError(into.Path, sourceRelinked, err)
 	}
-	merged, kept, err := withProperties(merged, properties)
+	merged, keptNames, err := withProperties(merged, properties)
 	if err != nil {
 		return change.Proposal{}, propertyError(into.Path, merged, err)
 	}
-	planned, err := removing(v, []call.Target{from}, toTrash)
+	trashing, err := removing(v, []call.Target{from}, toTrash)
 	if err != nil {
 		return change.Proposal{}, err
 	}
 	message := "Merged: " + source + " -> " + target
-	if len(kept) > 0 {
-		message += "\nKept of " + target + ": " + strings.Join(kept, ", ")
+	if len(keptNames) > 0 {
+		message += "\nKept of " + target + ": " + strings.Join(keptNames, ", ")
 	}
-	if len(renamed) > 0 {
-		message += "\nLabels: " + strings.Join(renamed, ", ")
+	if len(relabelled) > 0 {
+		message += "\nLabels: " + strings.Join(relabelled, ", ")
 	}
-	message += remarks(into.Path, append(lost, more...))
+	message += remarks(into.Path, append(lost, lostInTarget...))
 	changed := change.ProposeChange(into.Path, original, merged, message)
-	changed.Steps = append(changed.Steps, planned.Steps...)
-	err = changeLinks(v, &changed, m, others(x, m, from.Path, into.Path), followLinks)
+	changed.Steps = append(changed.Steps, trashing.Steps...)
+	err = changeLinks(v, &changed, m, others(idx, m, from.Path, into.Path), followLinks)
 	return d.checked(changed, err)
 }
 
-// combineNotes adds the body of a text to another one, at its end or at that of the section that the call names.
+// combineNotes adds the body of text to other, at its end or at the end of the section that the call names.
 func combineNotes(p call.Values, text, other []byte) ([]byte, error) {
 	content := strings.TrimLeft(string(edit.Body(text)), "\r\n")
 	if content == "" {
@@ -201,62 +201,62 @@ func combineNotes(p call.Values, text, other []byte) ([]byte, error) {
 	return edit.Append(other, content, edit.OwnLine), nil
 }
 
-// mergeHeadings says where the headings of source and target are in the merged note: those of source stand together,
+// mergeHeadings records where the headings of source and target are in the merged note: those of source are together,
 // at the end of the target or of the section that the call names.
 func (d *division) mergeHeadings(p call.Values, source, target string) {
 	added := d.was[source].Headings
 	own := d.was[target].Headings
-	behind := len(own)
+	insertAt := len(own)
 	if p.Has("heading") {
-		i, _ := d.was[target].outline.Find(p["heading"]) // it was found when the texts were combined
-		for behind = i + 1; behind < len(own) && own[behind].Level > own[i].Level; behind++ {
+		i, _ := d.was[target].outline.Find(p["heading"]) // combineNotes reported a missing heading already
+		for insertAt = i + 1; insertAt < len(own) && own[insertAt].Level > own[i].Level; insertAt++ {
 		}
 	}
 	for i := range added {
-		d.to[headingAt{source, i}] = headingAt{target, behind + i}
+		d.to[headingAt{source, i}] = headingAt{target, insertAt + i}
 	}
 	for i := range own {
 		to := headingAt{target, i}
-		if i >= behind {
+		if i >= insertAt {
 			to.at += len(added)
 		}
 		d.to[headingAt{target, i}] = to
 	}
 }
 
-// extractSection moves a section of a note to a note of its own, and leaves a link there.
+// extractSection plans to move a section of a note to a new note, and to leave a link in its place.
 func extractSection(v *call.Vault, p call.Values) (change.Proposal, error) {
-	return divide(v, p, "Extracted", func(found markdown.Note, _ string) ([]section, error) {
-		i, err := edit.FindHeading(found, p["heading"])
+	return divide(v, p, "Extracted", func(note markdown.Note, _ string) ([]section, error) {
+		i, err := edit.FindHeading(note, p["heading"])
 		if err != nil {
-			return nil, explainEditError(found, err)
+			return nil, explainEditError(note, err)
 		}
 		to, err := newPath(v, call.Values{"path": p["to"]})
 		return []section{{heading: i, to: to}}, err
 	})
 }
 
-// splitNote makes notes of all sections of a level.
+// splitNote plans to move every section of a level to a new note.
 func splitNote(v *call.Vault, p call.Values) (change.Proposal, error) {
 	level := 2
 	if p.Has("level") {
 		level, _ = strconv.Atoi(p["level"]) // the table admits digits only
 	}
-	return divide(v, p, "Split", func(found markdown.Note, folder string) (sections []section, err error) {
+	return divide(v, p, "Split", func(note markdown.Note, folder string) (sections []section, err error) {
 		if p.Has("folder") {
 			folder = strings.Trim(p["folder"], "/")
 		}
-		taken := map[string]bool{}
-		last := map[string]int{} // the number of the last section of a title
-		for i, h := range found.Headings {
+		isTaken := map[string]bool{}
+		numbers := map[string]int{} // the last number tried for each title
+		for i, h := range note.Headings {
 			if h.Level != level {
 				continue
 			}
 			title := nameOf(h.Text)
 			for {
-				last[title]++
+				numbers[title]++
 				typed := path.Join(folder, title)
-				if n := last[title]; n > 1 {
+				if n := numbers[title]; n > 1 {
 					typed += " " + strconv.Itoa(n)
 				}
 				to, err := newPath(v, call.Values{"path": typed + ".md"})
@@ -267,9 +267,9 @@ func splitNote(v *call.Vault, p call.Values) (change.Proposal, error) {
 				if err != nil {
 					return nil, answer.ReadError(to.String(), err)
 				}
-				if name := markdown.FoldCase(to.String()); isFree && !taken[name] {
+				if name := markdown.FoldCase(to.String()); isFree && !isTaken[name] {
 					sections = append(sections, section{i, to})
-					taken[name] = true
+					isTaken[name] = true
 					break
 				}
 				if err := budget.From(v.Ctx).Step(1); err != nil {
@@ -284,7 +284,7 @@ func splitNote(v *call.Vault, p call.Values) (change.Proposal, error) {
 	})
 }
 
-// nameOf returns the name of a note for a heading: without what no name or link can hold.
+// nameOf returns a note name for a heading, without characters that a file name or a link cannot contain.
 func nameOf(heading string) string {
 	name := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`\/:*?"<>|#^[]%`, r) || r < ' ' {
@@ -302,38 +302,38 @@ func nameOf(heading string) string {
 	return name
 }
 
-const maxName = 120 // bytes; file systems take 255, and a number and an extension follow
+const maxName = 120 // bytes; file systems allow 255, and a number and an extension follow
 
-// section is one of a note that goes to a note of its own.
+// section is a section of a note that moves to a new note.
 type section struct {
 	heading int
 	to      disk.Path
 }
 
-// divide moves sections of a note to notes of their own. In the place of each a link stays, or
-// an embed; links to what moved follow.
+// divide plans to move the sections that choose returns to new notes. A link or an embed replaces each section, and links
+// to the moved text are updated.
 func divide(
 	v *call.Vault,
 	p call.Values,
-	said string,
-	choose func(found markdown.Note, folder string) ([]section, error),
+	verb string,
+	choose func(scanned markdown.Note, folder string) ([]section, error),
 ) (change.Proposal, error) {
 	from, text, err := v.MarkdownNote(p)
 	if err != nil {
 		return change.Proposal{}, err
 	}
 	v.Taken = append(v.Taken, call.Taken{Path: from.Path, Text: text})
-	found := markdown.Scan(text)
-	sections, err := choose(found, from.Path.Folder())
+	scanned := markdown.Scan(text)
+	sections, err := choose(scanned, from.Path.Folder())
 	if err != nil {
 		return change.Proposal{}, err
 	}
 	note := from.Path.String()
-	d, made, err := divisionOf(v, note, text, found, sections)
+	d, targets, err := planDivision(v, note, text, scanned, sections)
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	x, m, err := dividing(v, d, nil, made)
+	idx, m, err := divisionMove(v, d, nil, targets)
 	if err != nil {
 		return change.Proposal{}, err
 	}
@@ -344,15 +344,15 @@ func divide(
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	message := fmt.Sprintf("%s: %s -> %s", said, note, strings.Join(made, ", "))
+	message := fmt.Sprintf("%s: %s -> %s", verb, note, strings.Join(targets, ", "))
 	planned := divided.proposal(from.Path, text, sections, message)
 	partOf := func(at int) string { return d.part(note, at) }
-	planned.Message += unwrittenIn(text, divided.lost, partOf, sections, from.Path)
-	err = changeLinks(v, &planned, m, others(x, m, from.Path), followLinks)
+	planned.Message += listUnwritten(text, divided.lost, partOf, sections, from.Path)
+	err = changeLinks(v, &planned, m, others(idx, m, from.Path), followLinks)
 	return d.checked(planned, err)
 }
 
-// linksFor returns what writes a link in place of a section, or an embed.
+// linksFor returns the function that writes the link, or the embed, in place of a section.
 func linksFor(p call.Values, m *relink.Move) func(source, target string) string {
 	if p.Has("embed") {
 		return func(source, target string) string { return "!" + m.Wikilink(source, target) }
@@ -360,29 +360,30 @@ func linksFor(p call.Values, m *relink.Move) func(source, target string) string 
 	return m.Wikilink
 }
 
-// dividedText is the text of a note that was divided.
+// dividedText is the text of a divided note.
 type dividedText struct {
-	parts   [][]byte // those of the sections, and at last what stays of the note
-	carried []string // definitions that were taken along
-	lost    []relink.Left
+	parts   [][]byte      // the texts of the sections, and last the rest of the note
+	carried []string      // labels of definitions that moved with a section
+	lost    []relink.Left // links that could not be rewritten
 }
 
-// proposal returns the change that makes the notes of the sections and leaves the rest in the note.
+// proposal returns the change that creates the notes of the sections and leaves the rest in the note.
 func (t dividedText) proposal(from disk.Path, text []byte, sections []section, message string) change.Proposal {
-	planned := change.ProposeChange(from, text, t.parts[len(sections)], message)
-	planned.Keeps = true
-	var made []change.Step
+	proposal := change.ProposeChange(from, text, t.parts[len(sections)], message)
+	proposal.Keeps = true
+	var created []change.Step
 	for i, s := range sections {
-		made = append(made, change.Step{Path: s.to, After: change.Existing(t.parts[i])})
+		created = append(created, change.Step{Path: s.to, After: change.Existing(t.parts[i])})
 	}
-	planned.Steps = append(made, planned.Steps...)
+	proposal.Steps = append(created, proposal.Steps...)
 	if len(t.carried) > 0 {
-		planned.Message += "\nDefinitions taken along: " + strings.Join(t.carried, ", ")
+		proposal.Message += "\nDefinitions taken along: " + strings.Join(t.carried, ", ")
 	}
-	return planned
+	return proposal
 }
 
-// divideText divides the text of a note, with what link returns in place of each section.
+// divideText splits the text of a note into its sections and the rest. In the rest, the result of link replaces each
+// section.
 func divideText(
 	v *call.Vault,
 	d *division,
@@ -392,7 +393,7 @@ func divideText(
 	sections []section,
 	link func(source, target string) string,
 ) (divided dividedText, err error) {
-	// Each link is rewritten for the note in which it is afterwards.
+	// Each link is rewritten for the note that will contain it.
 	moves := map[string]*relink.Move{note: m.At(note)}
 	for _, s := range sections {
 		moves[s.to.String()] = m.At(s.to.String())
@@ -408,26 +409,26 @@ func divideText(
 		if part == len(sections) {
 			return definition
 		}
-		// A link in a definition is one of the note in which it is afterwards.
+		// A link in a definition is rewritten for the note that will contain it.
 		written, _, _ := moves[sections[part].to.String()].Rewrite(definition, note)
 		return written
 	})
 	return divided, nil
 }
 
-// cutSections returns the texts of the sections of a note, and at last what stays of it: with what link returns in place of
-// each section.
+// cutSections returns the texts of the sections of a note, and last the rest, in which the result of link replaces each
+// section.
 func cutSections(
 	v *call.Vault, text []byte, sections []section, link func(to disk.Path) string,
 ) (parts [][]byte, err error) {
-	found := markdown.Scan(text)
-	ends := sectionEnds(found)
+	note := markdown.Scan(text)
+	ends := sectionEnds(note)
 	var rest []byte
 	at := 0
 	for _, s := range sections {
-		span := markdown.Span{Start: found.Headings[s.heading].At, End: ends[s.heading]}
+		span := markdown.Span{Start: note.Headings[s.heading].At, End: ends[s.heading]}
 		content := string(text[span.Start:span.End])
-		if bare := strings.TrimRight(content, "\r\n"); span.End < len(text) { // else it ends as the note does
+		if bare := strings.TrimRight(content, "\r\n"); span.End < len(text) { // the last section ends as the note does
 			content = bare + content[len(bare):len(bare)+1+strings.Index(content[len(bare):], "\n")]
 		}
 		if err := budget.From(v.Ctx).Hold(int64(len(content))); err != nil {
@@ -436,7 +437,7 @@ func cutSections(
 		parts = append(parts, []byte(content))
 		rest = append(rest, text[at:span.Start]...)
 		endsWithBlankLine := bytes.HasSuffix(rest, []byte("\n\n")) || bytes.HasSuffix(rest, []byte("\n\r\n"))
-		isInBody := len(rest) > 0 && len(rest) > found.Body
+		isInBody := len(rest) > 0 && len(rest) > note.Body
 		if isInBody && !endsWithBlankLine {
 			rest = append(rest, '\n')
 		}
@@ -448,26 +449,26 @@ func cutSections(
 	return append(parts, append(rest, text[at:]...)), nil
 }
 
-// divisionOf returns where the headings of a note go whose sections go to notes of their own, and the
-// paths of these. The error is that one of them exists.
-func divisionOf(
+// planDivision returns the division of a note whose sections move to new notes, and the paths of the new notes. It is an
+// error if one of them exists.
+func planDivision(
 	v *call.Vault,
 	note string,
 	text []byte,
-	found markdown.Note,
+	scanned markdown.Note,
 	sections []section,
-) (d *division, made []string, err error) {
+) (d *division, targets []string, err error) {
 	d = &division{
-		was: map[string]*linked{note: newLinked(found)},
+		was: map[string]*linked{note: newLinked(scanned)},
 		now: map[string]*linked{},
 		to:  map[headingAt]headingAt{},
 	}
-	ends := sectionEnds(found)
+	ends := sectionEnds(scanned)
 	spanOf := func(s section) markdown.Span {
-		return markdown.Span{Start: found.Headings[s.heading].At, End: ends[s.heading]}
+		return markdown.Span{Start: scanned.Headings[s.heading].At, End: ends[s.heading]}
 	}
 	d.part = func(_ string, at int) string {
-		// They are in the order of the text, and none is in another one.
+		// The sections are in the order of the text and do not overlap.
 		after, _ := slices.BinarySearchFunc(
 			sections,
 			at,
@@ -478,7 +479,7 @@ func divisionOf(
 		}
 		return note
 	}
-	// The rest of the note as it will be, but for links: all sections are cut out of it.
+	// The rest of the note without the sections. Its links are rewritten elsewhere.
 	var rest []byte
 	at := 0
 	for _, s := range sections {
@@ -489,78 +490,78 @@ func divisionOf(
 		if !isFree {
 			return nil, nil, answer.AlreadyExists.Failure("File %q already exists.", answer.Verbatim(s.to.String()))
 		}
-		made = append(made, s.to.String())
+		targets = append(targets, s.to.String())
 		span := spanOf(s)
 		rest = append(rest, text[at:span.Start]...)
 		at = span.End
-		for i := s.heading; i < len(found.Headings) && found.Headings[i].At < span.End; i++ {
+		for i := s.heading; i < len(scanned.Headings) && scanned.Headings[i].At < span.End; i++ {
 			d.to[headingAt{note, i}] = headingAt{s.to.String(), i - s.heading}
 		}
 		d.now[s.to.String()] = newLinked(markdown.Scan(text[span.Start:span.End]))
 	}
 	d.now[note] = newLinked(markdown.Scan(append(rest, text[at:]...)))
-	left := 0
-	for i := range found.Headings {
+	next := 0
+	for i := range scanned.Headings {
 		if h := (headingAt{note, i}); d.to[h] == (headingAt{}) {
-			d.to[h] = headingAt{note, left}
-			left++
+			d.to[h] = headingAt{note, next}
+			next++
 		}
 	}
-	return d, made, nil
+	return d, targets, nil
 }
 
-// sectionEnds returns where the section of each heading of a note ends, as [markdown.Note.Section] does for one.
-func sectionEnds(found markdown.Note) []int {
-	ends := make([]int, len(found.Headings))
-	var open []int // headings whose sections have not ended, each below the one before
-	for i, h := range found.Headings {
-		for len(open) > 0 && found.Headings[open[len(open)-1]].Level >= h.Level {
+// sectionEnds returns the offset at which the section of each heading of a note ends, as [markdown.Note.Section] does for
+// a single heading.
+func sectionEnds(note markdown.Note) []int {
+	ends := make([]int, len(note.Headings))
+	var open []int // headings whose sections have not ended, each of a deeper level than the one before
+	for i, h := range note.Headings {
+		for len(open) > 0 && note.Headings[open[len(open)-1]].Level >= h.Level {
 			ends[open[len(open)-1]] = h.At
 			open = open[:len(open)-1]
 		}
 		open = append(open, i)
 	}
 	for _, i := range open {
-		ends[i] = found.Size
+		ends[i] = note.Size
 	}
 	return ends
 }
 
-// unwrittenIn says of the links of a divided note that could not be rewritten in which of its parts they are.
-func unwrittenIn(
+// listUnwritten lists the links of a divided note that could not be rewritten, by the part that contains them.
+func listUnwritten(
 	text []byte,
-	lost []relink.Left,
+	unwritten []relink.Left,
 	partOf func(at int) string,
 	sections []section,
 	rest disk.Path,
 ) string {
-	if len(lost) == 0 {
+	if len(unwritten) == 0 {
 		return ""
 	}
-	in := map[string][]relink.Left{}
+	byPart := map[string][]relink.Left{}
 	at := 0
 	line := 1
-	for _, l := range lost {
-		if l.Line < line { // what is found in the properties, and in bases, is not in the order of the text
+	for _, l := range unwritten {
+		if l.Line < line { // links in properties and in bases are not in the order of the text
 			at = 0
 			line = 1
 		}
 		at, _ = lineStart(text, at, l.Line-line)
 		line = l.Line
 		part := partOf(at)
-		in[part] = append(in[part], l)
+		byPart[part] = append(byPart[part], l)
 	}
-	unwritten := ""
+	list := ""
 	for _, s := range sections {
-		unwritten += remarks(s.to, in[s.to.String()])
+		list += remarks(s.to, byPart[s.to.String()])
 	}
-	return unwritten + remarks(rest, in[rest.String()])
+	return list + remarks(rest, byPart[rest.String()])
 }
 
-// dividing returns the index, and the move of a division: files that go as a whole, and those that
-// are made.
-func dividing(v *call.Vault, d *division, to map[string]string, made []string) (*index.Index, *relink.Move, error) {
-	x, err := v.Index()
+// divisionMove returns the index and the move for a division. to maps files that move as a whole, made are the new files.
+func divisionMove(v *call.Vault, d *division, to map[string]string, made []string) (*index.Index, *relink.Move, error) {
+	idx, err := v.Index()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -569,9 +570,9 @@ func dividing(v *call.Vault, d *division, to map[string]string, made []string) (
 	for note := range d.was {
 		appears = append(appears, note)
 	}
-	for _, f := range x.Files {
+	for _, f := range idx.Files {
 		before = append(before, f.Path.String())
-		if _, gone := to[f.Path.String()]; !gone {
+		if _, isMoved := to[f.Path.String()]; !isMoved {
 			after = append(after, f.Path.String())
 		}
 	}
@@ -579,10 +580,10 @@ func dividing(v *call.Vault, d *division, to map[string]string, made []string) (
 	if err != nil {
 		return nil, nil, err
 	}
-	return x, m.Dividing(d.link), nil
+	return idx, m.Dividing(d.link), nil
 }
 
-// others are the files with links that a move concerns, without these.
-func others(x *index.Index, m *relink.Move, without ...disk.Path) []disk.Path {
-	return slices.DeleteFunc(concerned(x, m, nil), func(p disk.Path) bool { return slices.Contains(without, p) })
+// others returns the files with links that a move affects, except the given ones.
+func others(idx *index.Index, m *relink.Move, without ...disk.Path) []disk.Path {
+	return slices.DeleteFunc(concerned(idx, m, nil), func(p disk.Path) bool { return slices.Contains(without, p) })
 }

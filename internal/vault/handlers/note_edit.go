@@ -50,8 +50,8 @@ func init() {
 				return madeWith(c, p["content"]), nil
 			},
 		},
-		Command{Name: "append", Plan: addTo("Appended to: ", edit.Append), Verify: meansAdded(appended)},
-		Command{Name: "prepend", Plan: addTo("Prepended to: ", edit.Prepend), Verify: meansAdded(prepended)},
+		Command{Name: "append", Plan: addTo("Appended to: ", edit.Append), Verify: verifyAdded(appended)},
+		Command{Name: "prepend", Plan: addTo("Prepended to: ", edit.Prepend), Verify: verifyAdded(prepended)},
 		Command{Name: "note:section", Run: readSection},
 		Command{Name: "outline", Run: outline},
 		Command{Name: "wordcount", Run: wordCount},
