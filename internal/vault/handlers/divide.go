@@ -165,7 +165,7 @@ func mergeNotes(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, propertyError(into.Path, merged, err)
 	}
-	trashing, err := removing(v, []call.Target{from}, toTrash)
+	trashing, err := planRemoval(v, []call.Target{from}, toTrash)
 	if err != nil {
 		return change.Proposal{}, err
 	}

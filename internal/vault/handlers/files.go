@@ -52,18 +52,18 @@ func readFile(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return answer.Reply{}, err
 	}
 	if extension := strings.ToLower(t.Path.Ext()); v.ForGateway && isAttachment(extension) && extension != "svg" {
-		// An agent would get thousands of escapes of an image, a PDF or the like. Where the name says nothing,
-		// the file begins with what no text has.
-		binary := allowlist.FileKind(extension) != other
-		if !binary {
-			if file, err := v.Disk.Open(t.Path); err == nil { // why not is told below
-				begin := make([]byte, 4096)
-				n, _ := io.ReadFull(file, begin)
+		// An agent would get thousands of escapes for an image, a PDF or the like. If the extension is unknown,
+		// a NUL byte near the beginning identifies a binary file.
+		isBinary := allowlist.FileKind(extension) != other
+		if !isBinary {
+			if file, err := v.Disk.Open(t.Path); err == nil { // an error is reported below
+				head := make([]byte, 4096)
+				n, _ := io.ReadFull(file, head)
 				file.Close()
-				binary = bytes.IndexByte(begin[:n], 0) >= 0
+				isBinary = bytes.IndexByte(head[:n], 0) >= 0
 			}
 		}
-		if binary {
+		if isBinary {
 			kind := answer.BadValue.Advise(allowlist.ServesKind(allowlist.FileKind(t.Path.Ext())))
 			return answer.Reply{}, kind.Failure("File %q is not a text: %s", answer.Verbatim(t.Typed), typeByName(t.Path))
 		}
@@ -94,9 +94,9 @@ func fileInfo(v *call.Vault, p call.Values) (answer.Reply, error) {
 }
 
 func listFiles(v *call.Vault, p call.Values) (answer.Reply, error) {
-	wanted := strings.TrimPrefix(strings.TrimPrefix(p["ext"], "*"), ".")
-	found, err := v.PathsBelow(p["folder"], func(l call.Listed) bool { return !p.Has("ext") || l.Path.Ext() == wanted })
-	if err == nil && len(found) == 0 && !p.Has("total") {
+	extension := strings.TrimPrefix(strings.TrimPrefix(p["ext"], "*"), ".")
+	paths, err := v.PathsBelow(p["folder"], func(l call.Listed) bool { return !p.Has("ext") || l.Path.Ext() == extension })
+	if err == nil && len(paths) == 0 && !p.Has("total") {
 		place := answer.Place(p["folder"])
 		if !p.Has("ext") {
 			return answer.Nothing("", "%s has no files", place), nil
@@ -115,9 +115,9 @@ func listFiles(v *call.Vault, p call.Values) (answer.Reply, error) {
 			func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) },
 		)
 		return answer.Nothing("", "no file with the extension %q in %s (%s; extensions: %s)",
-			answer.Verbatim(wanted), place, answer.Count(files, "file"), answer.List(exts, maxExts)), nil
+			answer.Verbatim(extension), place, answer.Count(files, "file"), answer.List(exts, maxExts)), nil
 	}
-	return listing(v, p, found, answer.Reply{}), err
+	return listing(v, p, paths, answer.Reply{}), err
 }
 
 func listFolders(v *call.Vault, p call.Values) (answer.Reply, error) {
@@ -125,17 +125,17 @@ func listFolders(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, answer.NoSuchFolder(p["folder"], err)
 	}
-	var found []string
+	var paths []string
 	if p.Has("folder") {
-		found, err = search.FoldersBelow(v.Disk, under)
+		paths, err = search.FoldersBelow(v.Disk, under)
 	} else {
-		found, err = v.Host.Knowledge.Folders(v.View())
+		paths, err = v.Host.Knowledge.Folders(v.View())
 	}
 	err = answer.FolderReadError(p["folder"], err)
-	return listing(v, p, found, answer.Nothing("", "%s has no folders", answer.Place(p["folder"]))), err
+	return listing(v, p, paths, answer.Nothing("", "%s has no folders", answer.Place(p["folder"]))), err
 }
 
-// maxExts bounds how many extensions a notice lists.
+// maxExts is how many extensions a notice lists.
 const maxExts = 8
 
 func vaultInfo(v *call.Vault, p call.Values) (answer.Reply, error) {
@@ -145,29 +145,28 @@ func vaultInfo(v *call.Vault, p call.Values) (answer.Reply, error) {
 	case "path":
 		return answer.From(v.Disk, v.Path), nil
 	}
-	return counted(v, disk.Path{}, p["info"], fmt.Sprintf("name\t%s\npath\t%s\n", v.Name, v.Path))
+	return countBelow(v, disk.Path{}, p["info"], fmt.Sprintf("name\t%s\npath\t%s\n", v.Name, v.Path))
 }
 
-// folderInfo answers the command folder, which counts as vault does: all that
-// is below, at any depth.
+// folderInfo implements the command folder. Like vault, it counts everything below the folder, at any depth.
 func folderInfo(v *call.Vault, p call.Values) (answer.Reply, error) {
 	under, err := v.FolderOf(p["path"])
 	if err != nil {
 		return answer.Reply{}, answer.NoSuchFolder(p["path"], err)
 	}
-	said, err := counted(v, under, p["info"], "path\t"+cmp.Or(under.String(), "/")+"\n") // the app's name of the root
+	reply, err := countBelow(v, under, p["info"], "path\t"+cmp.Or(under.String(), "/")+"\n") // the app's name of the root
 	if disk.IsMissing(err) {
 		err = answer.FolderNotFound(p["path"])
 	}
-	return said, err
+	return reply, err
 }
 
-// counted replies with one of the counts of what is below a folder, or with all after lines about it.
-func counted(v *call.Vault, under disk.Path, info, about string) (answer.Reply, error) {
+// countBelow replies with the count that info names for everything below a folder, or with all counts, preceded by about.
+func countBelow(v *call.Vault, under disk.Path, info, about string) (answer.Reply, error) {
 	var files, folders, size int64
 	_, err := v.EachEntry(under, func(l call.Listed) {
 		files++
-		if stamp, err := l.Stamp(); err == nil { // it may be gone by now
+		if stamp, err := l.Stamp(); err == nil { // it may have been deleted meanwhile
 			size += stamp.Size
 		}
 	}, func(string) { folders++ })
@@ -182,64 +181,65 @@ func counted(v *call.Vault, under disk.Path, info, about string) (answer.Reply, 
 	return answer.From(v.Disk, fmt.Sprintf("%sfiles\t%d\nfolders\t%d\nsize\t%d\n", about, files, folders, size)), err
 }
 
-// remove knows one trash, that of the vault. The system's is outside, where
-// this process is locked out, and the app falls back to the vault's too where it
-// cannot use that.
+// remove plans to move a file to the trash of the vault, or to delete it. The system's trash is outside the vault,
+// where this process has no access. The app also falls back to the trash of the vault if it cannot use the system's.
 func remove(v *call.Vault, p call.Values) (change.Proposal, error) {
 	t, err := v.Target(p)
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	planned, err := removing(v, []call.Target{t}, removal(p.Has("permanent")))
-	planned.Message = planned.Message + t.Path.String()
-	planned.Note = t.Path
-	return planned, err
+	proposal, err := planRemoval(v, []call.Target{t}, removal(p.Has("permanent")))
+	proposal.Message = proposal.Message + t.Path.String()
+	proposal.Note = t.Path
+	return proposal, err
 }
 
-// removal says what becomes of files that are removed.
+// removal is how files are removed.
 type removal bool
 
 const (
-	toTrash   removal = false // where the user has not set that files are deleted
+	toTrash   removal = false // unless the user's settings delete files
 	permanent removal = true
 )
 
-// removing returns the proposal to move files to the trash, or to delete them. What is said of
-// it lacks their names.
-func removing(v *call.Vault, files []call.Target, how removal) (planned change.Proposal, err error) {
+// planRemoval returns the proposal to move files to the trash, or to delete them. Its message ends before the names of
+// the files, which the caller adds.
+func planRemoval(v *call.Vault, files []call.Target, how removal) (proposal change.Proposal, err error) {
 	var app struct {
 		Trash string `json:"trashOption"`
 	}
 	if err := v.ReadConfig("app.json", &app); err != nil {
-		return planned, err
+		return proposal, err
 	}
-	planned.Message = "Deleted permanently: "
+	proposal.Message = "Deleted permanently: "
 	trash := how == toTrash && app.Trash != "none"
 	if trash {
-		planned.Message = "Moved to trash: "
+		proposal.Message = "Moved to trash: "
 	}
 	states, err := statesOf(v, files)
 	if err != nil {
-		return planned, err
+		return proposal, err
 	}
 	for i, file := range files {
-		planned.Steps = append(planned.Steps, change.Step{Path: file.Path, Before: states[i], Trash: trash})
+		proposal.Steps = append(proposal.Steps, change.Step{Path: file.Path, Before: states[i], Trash: trash})
 	}
-	x, err := v.IndexOfNames() // a file can be removed, whatever leads to it
+	idx, err := v.IndexOfNames() // names are enough: links to a file do not prevent its removal
 	if err != nil {
-		return planned, err
+		return proposal, err
 	}
-	planned.Broken.Unread = len(x.Unread)
-	return planned, nil
+	proposal.Broken.Unread = len(idx.Unread)
+	return proposal, nil
 }
 
-// maxTexts is how many bytes of the files that are removed, moved or copied together are in memory, besides the first file.
+// maxTexts is the limit in bytes for the texts that are kept in memory of files that are removed, moved or copied
+// together. The first file is always kept.
 const maxTexts = 8 << 20
 
-// statesOf returns the states of files that are removed. Of many, only the first have a text.
+// statesOf returns the states of files that are removed. Only the first ones keep their text, up to [change.MaxTexts]
+// files and maxTexts bytes.
 func statesOf(v *call.Vault, files []call.Target) ([]change.FileState, error) {
 	states := make([]change.FileState, len(files))
-	read := 0 // files that have a text
+	read := 0 // files that keep their text
 	for texts := 0; read < len(files); read++ {
 		state, err := stateOf(v, files[read])
 		if err != nil {
@@ -253,9 +253,9 @@ func statesOf(v *call.Vault, files []call.Target) ([]change.FileState, error) {
 		}
 		states[read] = state
 	}
-	left := len(files) - read
-	failures := make([]error, left)
-	budget.InParallel(left, readTogether, func(start, end int) {
+	rest := len(files) - read
+	failures := make([]error, rest)
+	budget.InParallel(rest, readTogether, func(start, end int) {
 		for i := start; i < end; i++ {
 			file := files[read+i]
 			state, err := stateOf(v, file)
@@ -270,28 +270,27 @@ func statesOf(v *call.Vault, files []call.Target) ([]change.FileState, error) {
 	return states, cmp.Or(failures...)
 }
 
-// readTogether is how many files one goroutine reads before it looks for more.
+// readTogether is how many files a goroutine reads at a time.
 const readTogether = 64
 
-// listVaults answers from the app's own list. On a machine without one this
-// vault is all there is.
+// listVaults prints the vaults of the app's list. On a machine without this list it prints only this vault.
 func listVaults(v *call.Vault, p call.Values) (answer.Reply, error) {
-	known := v.Host.AppVaults()
-	if len(known) == 0 {
-		known = []appvaults.Vault{{Folder: v.Path}}
+	vaults := v.Host.AppVaults()
+	if len(vaults) == 0 {
+		vaults = []appvaults.Vault{{Folder: v.Path}}
 	}
 	if p.Has("total") {
-		return answer.Number(len(known)), nil
+		return answer.Number(len(vaults)), nil
 	}
 	table := answer.Table{Pairs: p.Has("verbose")}
-	for _, r := range known {
+	for _, r := range vaults {
 		table.Add(r.Name(), r.Folder)
 	}
 	return table.Reply(v.Disk, answer.FormatTSV), nil
 }
 
-// randomPath answers the command random. The app opens the note and says so;
-// nothing can be opened here, so the path alone is the answer.
+// randomPath implements the command random. The app opens the note and reports that; nothing can be opened here, so
+// the answer is only the path.
 func randomPath(v *call.Vault, p call.Values) (answer.Reply, error) {
 	notes, err := pickNotes(v, p, 1)
 	if err != nil || len(notes) == 0 {
@@ -300,8 +299,7 @@ func randomPath(v *call.Vault, p call.Values) (answer.Reply, error) {
 	return answer.From(v.Disk, notes[0].String()).About(notes[0]), nil
 }
 
-// randomRead answers with the path of the note and then its text, or with
-// several notes under headings.
+// randomRead prints the path and the text of a note, or, with count=, several notes under headings.
 func randomRead(v *call.Vault, p call.Values) (answer.Reply, error) {
 	count, err := p.Number("count", 1, 1, maxRandom)
 	if err != nil {
@@ -314,17 +312,16 @@ func randomRead(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if p.Has("count") {
 		return answer.From(v.Disk, several(v, notes, "")), nil
 	}
-	said, err := v.Show(call.Target{Path: notes[0], Typed: notes[0].String()})
-	return said.Saying(v.Disk, notes[0].String()), err
+	reply, err := v.Show(call.Target{Path: notes[0], Typed: notes[0].String()})
+	return reply.Saying(v.Disk, notes[0].String()), err
 }
 
 const (
 	noNotes   = "No markdown files found."
-	maxRandom = 20 // more notes than anybody reads at once
+	maxRandom = 20 // more than anybody reads at once
 )
 
-// pickNotes picks different notes that p allows, at most count and fewer if
-// there are not so many.
+// pickNotes picks up to count different notes that match p.
 func pickNotes(v *call.Vault, p call.Values, count int) ([]disk.Path, error) {
 	days, err := call.Age(cmp.Or(p["min-age"], "0"), v.Clock())
 	if err != nil {
@@ -353,7 +350,7 @@ func pickNotes(v *call.Vault, p call.Values, count int) ([]disk.Path, error) {
 	}
 	pick := v.RandomIndex
 	if p.Has("seed") {
-		if !sorted { // the same seed must find the same notes
+		if !sorted { // the same seed must pick the same notes
 			slices.SortFunc(paths, func(a, b disk.Path) int { return filenames.Compare(a.String(), b.String()) })
 		}
 		pick = rand.New(rand.NewPCG(uint64(seed), 0)).IntN
@@ -361,7 +358,7 @@ func pickNotes(v *call.Vault, p call.Values, count int) ([]disk.Path, error) {
 	var notes []disk.Path
 	for len(notes) < count && len(paths) > 0 {
 		i := pick(len(paths))
-		if _, err := v.Disk.Stat(paths[i]); !disk.IsMissing(err) { // it may have gone a moment ago
+		if _, err := v.Disk.Stat(paths[i]); !disk.IsMissing(err) { // it may have been deleted meanwhile
 			notes = append(notes, paths[i])
 		}
 		paths[i] = paths[len(paths)-1]
@@ -370,20 +367,20 @@ func pickNotes(v *call.Vault, p call.Values, count int) ([]disk.Path, error) {
 	return notes, nil
 }
 
-// nothingPicked says why there is no note to pick, unless err does.
+// nothingPicked returns err, or an answer that explains why no note matched.
 func nothingPicked(v *call.Vault, p call.Values, err error) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	all := 0
-	if p.Has("min-age") { // without it no note is left out but one that has just gone
+	total := 0
+	if p.Has("min-age") { // the only parameter that excludes notes of the folder
 		_, err = v.EachFileBelow(p["folder"], func(l call.Listed) {
 			if l.IsNote() {
-				all++
+				total++
 			}
 		})
 	}
-	if err != nil || all == 0 {
+	if err != nil || total == 0 {
 		return answer.Nothing(noNotes, "%s has no notes", answer.Place(p["folder"])), err
 	}
 	days, err := call.Age(p["min-age"], v.Clock())
@@ -392,23 +389,22 @@ func nothingPicked(v *call.Vault, p call.Values, err error) (answer.Reply, error
 		"no note older than %s in %s (%s)",
 		answer.Count(days, "day"),
 		answer.Place(p["folder"]),
-		answer.Count(all, "note"),
+		answer.Count(total, "note"),
 	), err
 }
 
 const (
-	fewRecent = 20   // without limit= and since=, which bounds the list by itself
-	maxRecent = 1000 // with limit=
+	defaultRecent = 20   // default without since=, which limits the list by itself
+	maxRecent     = 1000 // maximum of limit=
 )
 
-// listChanged prints the path of each note and, after a tab, when it was
-// changed, and after another who did it, where that is known.
+// listChanged prints, separated by tabs, the path of each note, the time of its last change, and who made it, if known.
 func listChanged(v *call.Vault, p call.Values) (answer.Reply, error) {
-	few := fewRecent
+	defaultLimit := defaultRecent
 	if p.Has("since") {
-		few = math.MaxInt / 2
+		defaultLimit = math.MaxInt / 2
 	}
-	limit, err := p.Number("limit", few, 1, maxRecent)
+	limit, err := p.Number("limit", defaultLimit, 1, maxRecent)
 	if err != nil {
 		return answer.Reply{}, err
 	}
@@ -431,9 +427,9 @@ func listChanged(v *call.Vault, p call.Values) (answer.Reply, error) {
 		}
 		return filenames.Compare(c.path, other.path)
 	})
-	found := 0
+	count := 0
 	total, err := changedNotes(v, since, func(n changed) {
-		found++
+		count++
 		first.Add(n)
 	})
 	if err != nil {
@@ -455,28 +451,28 @@ func listChanged(v *call.Vault, p call.Values) (answer.Reply, error) {
 	var out strings.Builder
 	for _, n := range notes {
 		out.WriteString(n.path + "\t" + n.at.In(now.Location()).Format(time.RFC3339))
-		if by := makers[n.path]; by != "" {
-			out.WriteString("\t" + by)
+		if maker := makers[n.path]; maker != "" {
+			out.WriteString("\t" + maker)
 		}
 		out.WriteByte('\n')
 	}
-	return limited(answer.From(v.Disk, out.String()), len(notes), found, "note"), nil
+	return limited(answer.From(v.Disk, out.String()), len(notes), count, "note"), nil
 }
 
-// madeBy says of notes who made the last change, where it was made through this program and the
-// note is still as the change left it. A journal that cannot be read says nothing of any.
+// madeBy returns, by path, who made the last change of a note, if the change was made through this program and the
+// note is unchanged since. Without a readable journal it returns nil.
 func madeBy(v *call.Vault, notes []changed) map[string]string {
 	j, err := v.Journal()
 	if err != nil {
 		return nil
 	}
 	makers := map[string]string{}
-	oldest := notes[len(notes)-1].at.Add(-time.Minute) // a change begins before it is written
+	oldest := notes[len(notes)-1].at.Add(-time.Minute) // a journal entry begins before its note is written
 	for _, n := range notes {
 		_, _ = j.Each(v.Ctx, journal.Filter{Path: n.path, Since: oldest}, func(e journal.Entry) bool {
 			i := slices.IndexFunc(e.Steps, func(s journal.Step) bool { return s.Path == n.path })
 			if i < 0 {
-				return true // it was moved away from there
+				return true // it was moved away from this path
 			}
 			s := e.Steps[i]
 			at, err := v.PathOf(s.Path)
@@ -492,24 +488,23 @@ func madeBy(v *call.Vault, notes []changed) map[string]string {
 	return makers
 }
 
-// changed is a note and when it was changed.
+// changed is a note and the time of its last change.
 type changed struct {
 	path string
-	rank int // in the order of listings, 0 if it is not known
+	rank int // position in the order of listings, from 1; 0 if unknown
 	at   time.Time
 }
 
-// changedNotes visits the notes that were changed since a time, in any order, and returns
-// how many notes there are.
+// changedNotes visits the notes that were changed since a time, in any order, and returns the number of all notes.
 func changedNotes(v *call.Vault, since time.Time, visit func(changed)) (total int, err error) {
-	if x, ok := v.IndexIfCurrent(); ok {
-		for i, f := range x.Files {
+	if idx, ok := v.IndexIfCurrent(); ok {
+		for i, f := range idx.Files {
 			if !f.IsNote() {
 				continue
 			}
 			total++
 			at := time.Unix(0, f.Stamp.Modified)
-			if f.Stamp == (system.Stamp{}) { // it was written while it was read
+			if f.Stamp == (system.Stamp{}) { // it was written while the index read it
 				info, err := v.Disk.Stat(f.Path)
 				if v.Disk.Told(f.Path, err) != nil {
 					continue
@@ -538,8 +533,8 @@ func changedNotes(v *call.Vault, since time.Time, visit func(changed)) (total in
 	return total, err
 }
 
-// listRecents answers from the app's own record, which it writes when it
-// saves its workspace. Files that are gone by now are left out.
+// listRecents prints the files that the app opened last, as it recorded when it last saved its workspace. Files that
+// no longer exist are left out.
 func listRecents(v *call.Vault, p call.Values) (answer.Reply, error) {
 	var record struct{ LastOpenFiles []string }
 	text, err := v.Disk.Config("workspace.json")
@@ -547,7 +542,7 @@ func listRecents(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return answer.Reply{}, answer.ReadError(disk.ConfigPath("workspace.json"), err)
 	}
 	if err == nil {
-		_ = json.Unmarshal(text.ForProgram(), &record) // a scratch file that cannot be understood records nothing
+		_ = json.Unmarshal(text.ForProgram(), &record) // the app's scratch file: a malformed one counts as empty
 	}
 	var open []string
 	for _, name := range record.LastOpenFiles {

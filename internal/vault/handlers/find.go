@@ -26,13 +26,13 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
 )
 
-// An answer depends on more than the index: settings say which note is that of a day.
+// The answer of find also depends on settings, such as the names of daily notes, so it is not marked OfIndex.
 func init() {
 	register(Command{Name: "find", Run: findNotes}, Command{Name: "find:send", Run: sendSections})
 }
 
-// sendSections lets find use the server of vectors on another machine until this process ends. The user was asked: the call
-// has the machine, the model and the number of sections.
+// sendSections allows find to use the embeddings server on another machine until this process ends. The user approved
+// this call, which names the machine, the model and the number of sections.
 func sendSections(v *call.Vault, p call.Values) (answer.Reply, error) {
 	m := v.Host.Meaning
 	if m == nil || !v.Host.Knowledge.Resident {
@@ -50,21 +50,22 @@ func sendSections(v *call.Vault, p call.Values) (answer.Reply, error) {
 	return answer.From(v.Disk, "Sections are sent to: "+p["host"]), nil
 }
 
-// meaning returns what has the vectors of the notes, nil for nothing. It has read those of earlier processes, for each set
-// of access rules from another file: none has the paths of notes that are hidden from its callers.
+// meaning returns the embeddings of the notes, nil if none are configured. It loads those of earlier processes from a
+// file per set of access rules, so that no file contains paths of notes that are hidden from its readers.
 func (f *finding) meaning() *ranking.Embeddings {
 	if f.Host.Meaning != nil {
-		of := answer.Digest([]byte(f.Host.Env(call.AccessVariable)))
-		f.Host.Meaning.Load(cache.NewExtra(ownerfiles.CacheFolder(f.Host.Env, f.Path), f.Path, "."+of+".vectors"))
+		rules := answer.Digest([]byte(f.Host.Env(call.AccessVariable)))
+		f.Host.Meaning.Load(cache.NewExtra(ownerfiles.CacheFolder(f.Host.Env, f.Path), f.Path, "."+rules+".vectors"))
 	}
 	return f.Host.Meaning
 }
 
-// learned ends a call that ranked by words or by meaning: the answer says how many files it does not know yet. Notes that changed are sent in the background, and the answer says why it
-// was made by other things alone, and how another machine can be sent the sections of notes.
-func (f *finding) learned(said answer.Reply, by string, without error) answer.Reply {
+// finish completes the answer of a call that ranked notes. It adds notices: how many files are not indexed yet, why the
+// ranking (by) did not use meaning (without), and how the user can allow sections of notes to be sent to another machine.
+// In a worker it also starts to embed changed notes in the background.
+func (f *finding) finish(reply answer.Reply, by string, noMeaning error) answer.Reply {
 	if files := len(f.x.Files) + f.x.Missing; f.missing > 0 {
-		said = noted(said, fmt.Sprintf(
+		reply = noted(reply, fmt.Sprintf(
 			"the words of %d of %s are known so far, the latest first, and the answer is of these alone; ask again in a moment",
 			files-f.missing,
 			answer.Count(files, "file"),
@@ -72,15 +73,15 @@ func (f *finding) learned(said answer.Reply, by string, without error) answer.Re
 	}
 	m := f.Host.Meaning
 	if m == nil {
-		return said
+		return reply
 	}
-	if without != nil {
-		said = noted(said, "ranked by "+by+" alone, without meaning: "+without.Error())
+	if noMeaning != nil {
+		reply = noted(reply, "ranked by "+by+" alone, without meaning: "+noMeaning.Error())
 	}
 	if !f.Host.Knowledge.Resident {
-		return said
+		return reply
 	}
-	notes := func() []*index.File { // that this caller may see and that the app does not exclude
+	notes := func() []*index.File { // those that this caller may see and the user does not exclude
 		return slices.DeleteFunc(
 			slices.Clone(f.x.Files),
 			func(file *index.File) bool { return !file.IsNote() || f.excluded(file.Path.String()) },
@@ -92,7 +93,7 @@ func (f *finding) learned(said answer.Reply, by string, without error) answer.Re
 		})
 	}, f.sectionsToSend)
 	if !m.Asks() {
-		return said
+		return reply
 	}
 	sections := 0
 	for _, n := range index.Collect(notes(), func(facts index.Facts) int { return min(1+len(facts.Headings()), ranking.MaxSections) }) {
@@ -100,7 +101,7 @@ func (f *finding) learned(said answer.Reply, by string, without error) answer.Re
 	}
 	host, model := m.Elsewhere()
 	return noted(
-		said,
+		reply,
 		fmt.Sprintf(
 			"to rank by meaning, %s would be sent up to %s of notes: find:send host=%s model=%s sections=%d asks the user",
 			host,
@@ -113,46 +114,49 @@ func (f *finding) learned(said answer.Reply, by string, without error) answer.Re
 }
 
 const (
-	fewFound        = 10
+	defaultFound    = 10
 	maxFound        = 100
 	maxContextLines = 10
-	// fewOfContext and maxLine are how many bytes of a line of the context are shown: by default enough to
-	// see what it is about, and where lines are asked for, as many as of the line with the words.
-	fewOfContext, maxLine = 80, 240
-	maxTokens             = 20_000
-	// bytesOfToken is how many bytes of ordinary text one token of a model has at least.
-	bytesOfToken = 3
-	// maxQuestion is the length of a query in bytes: a long paragraph.
+	// fewOfContext and maxLine limit the bytes that are shown of a line of context: by default enough to see
+	// what it is about; with context=, as many as of the line with the words.
+	defaultLine, maxLine = 80, 240
+	maxTokens            = 20_000
+	// bytesOfToken is the minimum size of a model's token in ordinary text, in bytes.
+	minTokenBytes = 3
+	// maxQuestion is the maximum length of a query in bytes: a long paragraph.
 	maxQuestion = 4 << 10
-	// costOfFile is what a question has in memory for each file of the vault, in bytes.
-	costOfFile = 24
+	// costOfFile is the memory that a question needs per file of the vault, in bytes.
+	fileMemory = 24
 )
 
-// finding is one call of find.
+// finding is a call of find.
 type finding struct {
 	*call.Vault
 	p         call.Values
 	x         *index.Index
 	excluded  func(string) bool
-	filters   string // that exclude
-	operators string // of the query, in the language of search
+	filters   string // the user's settings behind excluded, which identify it in caches
+	operators string // the operators of the query, in the query language of search
 	question  string
 	budget    *budget.Budget
 
-	limit, around, width, tokens int // of results; lines around each, bytes of these, and tokens of whole sections or 0
+	limit  int // maximum number of results
+	around int // lines of context around each result
+	width  int // maximum bytes of a line of context
+	tokens int // budget for whole sections; 0 for snippets
 
-	missing int // files whose words are not known yet
+	missing int // files whose words are not indexed yet
 }
 
-// How many fifteenths of its time a question waits for what it is answered from, see [call.Vault.Until]: for the first look
-// at the files of a vault, and then for the words of those that were never read, or have changed. It is then answered from
-// what there is; the rest of the time is for that.
+// Shares of the time of a call, in fifteenths, after which it stops waiting and answers from what is indexed, see
+// [call.Vault.Until]: first for the scan of the vault's files, then for the words of new and changed files. The rest of
+// the time is for the answer itself.
 const (
 	sharesForFiles = 7
 	sharesForWords = 10
 )
 
-// findNotes answers with the notes that a question means, best first.
+// findNotes prints the notes that match a question, best first.
 func findNotes(v *call.Vault, p call.Values) (answer.Reply, error) {
 	f := finding{Vault: v, p: p, budget: budget.From(v.Ctx)}
 	err := f.readRequest()
@@ -168,7 +172,7 @@ func findNotes(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if f.x, err = v.IndexInTime(v.Until(sharesForFiles)); err != nil {
 		return answer.Reply{}, err
 	}
-	go f.x.Place("") // the names of files are made while the words are read
+	go f.x.Place("") // build the table of file names while the words are read
 	if f.excluded, f.filters, err = v.Excluded(); err != nil {
 		return answer.Reply{}, err
 	}
@@ -177,14 +181,14 @@ func findNotes(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return answer.Reply{}, err
 	}
 	files := int64(len(f.x.Files))
-	if err := f.budget.Hold(costOfFile * files); err != nil {
+	if err := f.budget.Hold(fileMemory * files); err != nil {
 		return answer.Reply{}, err
 	}
 	if err := f.budget.Step(files); err != nil {
 		return answer.Reply{}, err
 	}
 	today := v.Today()
-	asked := ranking.Vault{
+	query := ranking.Vault{
 		Now:      time.Date(today.Year(), today.Month(), today.Day(), 0, 0, 0, 0, today.Location()),
 		Wanted:   wanted,
 		Read:     f.read,
@@ -192,24 +196,24 @@ func findNotes(v *call.Vault, p call.Values) (answer.Reply, error) {
 		Modified: f.modified,
 	}
 	if m := f.meaning(); m != nil {
-		asked.Near = m.Nearest
+		query.Near = m.Nearest
 	}
-	var found ranking.Answer
+	var ranked ranking.Answer
 	err = f.words(func(words *ranking.View) (err error) {
-		found, err = words.Ask(v.Ctx, f.question, asked, f.limit)
+		ranked, err = words.Ask(v.Ctx, f.question, query, f.limit)
 		return err
 	})
-	f.budget.Release(costOfFile * files)
+	f.budget.Release(fileMemory * files)
 	if err != nil {
 		return answer.Reply{}, err
 	}
 	asJSON := p["format"] == answer.FormatJSON
-	rows := []foundRow{}
+	rows := []findRow{}
 	if f.tokens > 0 {
-		rows = whole(found.Results, f.tokens*bytesOfToken, asJSON)
+		rows = whole(ranked.Results, f.tokens*minTokenBytes, asJSON)
 	} else {
-		for _, r := range found.Results {
-			row := foundRow{Path: r.Path, Heading: r.Heading, Score: r.Score, Why: r.Why}
+		for _, r := range ranked.Results {
+			row := findRow{Path: r.Path, Heading: r.Heading, Score: r.Score, Why: r.Why}
 			row.Snippet, row.Line = r.Snippet(f.around, f.width)
 			rows = append(rows, row)
 		}
@@ -228,21 +232,21 @@ func findNotes(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err := f.budget.Put(int64(len(text))); err != nil {
 		return answer.Reply{}, err
 	}
-	said := answer.From(v.Disk, text)
-	if isComplete := f.missing == 0; isComplete || len(found.Results) > 0 {
-		said = noted(said, tried(found))
+	reply := answer.From(v.Disk, text)
+	if isComplete := f.missing == 0; isComplete || len(ranked.Results) > 0 {
+		reply = noted(reply, triedNotice(ranked))
 	}
 	if f.missing == 0 {
-		elsewhere, err := f.elsewhere(found)
+		elsewhere, err := f.elsewhere(ranked)
 		if err != nil {
 			return answer.Reply{}, err
 		}
-		said = noted(said, elsewhere)
+		reply = noted(reply, elsewhere)
 	}
-	return f.learned(said, "words", found.WithoutMeaning), nil
+	return f.finish(reply, "words", ranked.WithoutMeaning), nil
 }
 
-// words has ask use the index of the words that this caller may see.
+// words calls ask with the index of the words that this caller may see.
 func (f *finding) words(ask func(*ranking.View) error) error {
 	return f.Host.Knowledge.Words(f.View(), f.x, search.Question{
 		Filters:  f.filters,
@@ -255,8 +259,8 @@ func (f *finding) words(ask func(*ranking.View) error) error {
 	})
 }
 
-// readRequest reads the numbers of a request, and takes what the language of search has beyond words out
-// of its query: -word, operators such as tag: and path:, and properties in brackets.
+// readRequest parses the parameters of a request, and splits its query into the words of the question and the
+// operators of the query language: -word, tag: and path: and the like, and properties in brackets.
 func (f *finding) readRequest() (err error) {
 	text := f.p["query"]
 	if len(text) > maxQuestion {
@@ -291,13 +295,13 @@ func (f *finding) readRequest() (err error) {
 			"The query has no words that a note could be about.",
 		)
 	}
-	if f.limit, err = f.p.Number("limit", fewFound, 1, maxFound); err != nil {
+	if f.limit, err = f.p.Number("limit", defaultFound, 1, maxFound); err != nil {
 		return err
 	}
 	if f.around, err = f.p.Number("context", 1, 0, maxContextLines); err != nil {
 		return err
 	}
-	if f.width = fewOfContext; f.p.Has("context") {
+	if f.width = defaultLine; f.p.Has("context") {
 		f.width = maxLine
 	}
 	f.tokens, err = f.p.Number("budget", 0, 1, maxTokens)
@@ -305,13 +309,13 @@ func (f *finding) readRequest() (err error) {
 }
 
 func (f *finding) modified(p string) time.Time {
-	if place, there := f.x.Place(p); there {
+	if place, ok := f.x.Place(p); ok {
 		return f.changed(f.x.Files[place])
 	}
 	return time.Time{}
 }
 
-// changed returns when a file was changed. The index knows that of files that it has read.
+// changed returns when a file was last changed. The index knows this for files that it has read.
 func (f *finding) changed(file *index.File) time.Time {
 	at := file.Stamp.Modified
 	if at == 0 && f.budget.Step(1) == nil {
@@ -322,24 +326,24 @@ func (f *finding) changed(file *index.File) time.Time {
 	return time.Unix(0, at)
 }
 
-// read has a note or the texts of a canvas used, and charges the call for it.
+// read calls use with the content of a note or a canvas, and charges the budget of the call. A missing file is skipped.
 func (f *finding) read(p string, use func(ranking.Content)) error {
-	place, there := f.x.Place(p)
-	if !there {
+	place, ok := f.x.Place(p)
+	if !ok {
 		return nil
 	}
 	file := f.x.Files[place]
 	size := min(max(0, file.Stamp.Size), disk.MaxNote)
-	if err := f.budget.Step(1 + size/bytesOfStep); err != nil {
+	if err := f.budget.Step(1 + size/stepBytes); err != nil {
 		return err
 	}
-	if err := f.budget.Hold(2 * size); err != nil { // as bytes and as text
+	if err := f.budget.Hold(2 * size); err != nil { // once as bytes and once as a string
 		return err
 	}
 	defer f.budget.Release(2 * size)
 	text, stamp, err := f.Disk.ReadHere(file.Path)
 	if err != nil {
-		return f.Ctx.Err() // it is gone, or counts as unread
+		return f.Ctx.Err() // the file was deleted, or is counted as unread
 	}
 	if search.KindOf(p) == ranking.Canvas {
 		use(ranking.Content{Text: search.CanvasText(text)})
@@ -362,7 +366,7 @@ func (f *finding) read(p string, use func(ranking.Content)) error {
 	return nil
 }
 
-// contentOf returns the sections of a note.
+// contentOf returns the text of a note with its headings, for the ranking.
 func contentOf(text []byte, facts index.Facts) ranking.Content {
 	c := ranking.Content{Text: string(text), Body: markdown.BodyStart(text)}
 	for _, h := range facts.Headings() {
@@ -373,9 +377,9 @@ func contentOf(text []byte, facts index.Facts) ranking.Content {
 	return c
 }
 
-// sectionsToSend returns the sections of a note as it may be seen now, which may be long after the call.
+// sectionsToSend returns the sections of a note as the caller may see it now, possibly long after the call.
 func (f *finding) sectionsToSend(p string) ([]string, error) {
-	now := call.Vault{Ctx: context.Background(), Host: f.Host} // of no call: this one may be over
+	now := call.Vault{Ctx: context.Background(), Host: f.Host} // independent of the call, which may have ended
 	if err := f.Host.OpenFolder(f.Path, &now); err != nil {
 		return nil, err
 	}
@@ -391,12 +395,12 @@ func (f *finding) sectionsToSend(p string) ([]string, error) {
 	return contentOf(text, index.Read(at, text)).Sections(), nil
 }
 
-// bytesOfStep is how much of a text is looked through in a step.
-const bytesOfStep = 64
+// stepBytes is how many bytes of a text are scanned per step of the budget.
+const stepBytes = 64
 
-// wanted is the part of the vault that the parameters and the operators of the query leave, nil for all of it.
+// wanted returns the filter for the files that match the parameters and the operators of the query, nil if all do.
 func (f *finding) wanted() (func(string) bool, error) {
-	var all []func(p string, file *index.File) bool
+	var filters []func(p string, file *index.File) bool
 	if f.p.Has("folder") {
 		under, err := f.FolderThere(f.p["folder"])
 		if err != nil {
@@ -404,7 +408,7 @@ func (f *finding) wanted() (func(string) bool, error) {
 		}
 		if under != (disk.Path{}) {
 			below := under.String() + "/"
-			all = append(all, func(p string, _ *index.File) bool { return strings.HasPrefix(p, below) })
+			filters = append(filters, func(p string, _ *index.File) bool { return strings.HasPrefix(p, below) })
 		}
 	}
 	if f.p.Has("path-glob") {
@@ -416,61 +420,61 @@ func (f *finding) wanted() (func(string) bool, error) {
 				maxGlob,
 			)
 		}
-		glob := regexp.MustCompile("(?i)^" + inGlob.Replace(regexp.QuoteMeta(pattern)) + "$")
-		all = append(all, func(p string, _ *index.File) bool { return glob.MatchString(p) })
+		glob := regexp.MustCompile("(?i)^" + globWildcards.Replace(regexp.QuoteMeta(pattern)) + "$")
+		filters = append(filters, func(p string, _ *index.File) bool { return glob.MatchString(p) })
 	}
 	if kind := f.p["type"]; kind != "" {
-		all = append(all, func(p string, _ *index.File) bool { return search.KindOf(p) == fileKinds[kind] })
+		filters = append(filters, func(p string, _ *index.File) bool { return search.KindOf(p) == fileKinds[kind] })
 	}
 	if f.p.Has("since") {
 		days, err := call.Days(f.p["since"], f.Today())
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, func(_ string, file *index.File) bool { return !f.changed(file).Before(days.First) })
+		filters = append(filters, func(_ string, file *index.File) bool { return !f.changed(file).Before(days.First) })
 	}
 	if tag := strings.ToLower(strings.TrimPrefix(f.p["tag"], "#")); tag != "" {
-		all = append(all, func(_ string, file *index.File) bool {
+		filters = append(filters, func(_ string, file *index.File) bool {
 			return slices.ContainsFunc(file.Facts().Tags(), func(t string) bool {
 				t = strings.ToLower(strings.TrimPrefix(t, "#"))
 				return t == tag || strings.HasPrefix(t, tag+"/")
 			})
 		})
 	}
-	if name, value, valued := strings.Cut(f.p["property"], "="); name != "" {
-		same := func(v frontmatter.Value) bool {
+	if name, value, hasValue := strings.Cut(f.p["property"], "="); name != "" {
+		hasSameText := func(v frontmatter.Value) bool {
 			return strings.EqualFold(strings.TrimSpace(v.Text()), strings.TrimSpace(value))
 		}
-		all = append(all, func(_ string, file *index.File) bool {
+		filters = append(filters, func(_ string, file *index.File) bool {
 			property, has := file.Facts().Properties().Lookup(strings.TrimSpace(name))
 			if !has {
 				return false
 			}
-			if !valued || same(property.Value) {
+			if !hasValue || hasSameText(property.Value) {
 				return true
 			}
-			return property.Value.Kind() == frontmatter.List && slices.ContainsFunc(property.Value.List(), same)
+			return property.Value.Kind() == frontmatter.List && slices.ContainsFunc(property.Value.List(), hasSameText)
 		})
 	}
 	if f.operators != "" {
-		found, err := searchNotes(f.Vault, call.Values{"query": f.operators}, false)
+		matching, err := searchNotes(f.Vault, call.Values{"query": f.operators}, false)
 		if err != nil {
 			return nil, err
 		}
 		matches := map[string]bool{}
-		for _, h := range found.hits {
+		for _, h := range matching.hits {
 			matches[h.path] = true
 		}
-		all = append(all, func(p string, _ *index.File) bool { return matches[p] })
+		filters = append(filters, func(p string, _ *index.File) bool { return matches[p] })
 	}
-	if len(all) == 0 {
+	if len(filters) == 0 {
 		return nil, nil
 	}
 	return func(p string) bool {
 		place, there := f.x.Place(p)
 		return there &&
 			!slices.ContainsFunc(
-				all,
+				filters,
 				func(wants func(string, *index.File) bool) bool { return !wants(p, f.x.Files[place]) },
 			)
 	}, nil
@@ -483,11 +487,12 @@ var fileKinds = map[string]ranking.Kind{
 	"attachment": ranking.Attachment,
 }
 
-// maxGlob is the length of a pattern of paths in bytes.
+// maxGlob is the maximum length of a glob pattern in bytes.
 const maxGlob = 1 << 10
 
-// inGlob has the expressions for the signs of a pattern of paths: * and ? within a segment, ** across them.
-var inGlob = strings.NewReplacer(`\*\*/`, `(?:.*/)?`, `\*\*`, `.*`, `\*`, `[^/]*`, `\?`, `[^/]`)
+// globWildcards translates the quoted wildcards of a glob to regular expressions: * and ? match within a path segment, ** across
+// segments.
+var globWildcards = strings.NewReplacer(`\*\*/`, `(?:.*/)?`, `\*\*`, `.*`, `\*`, `[^/]*`, `\?`, `[^/]`)
 
 // daily returns the path of the daily note of the day that the question names, "" if it names none.
 func (f *finding) daily() string {
@@ -507,8 +512,8 @@ func (f *finding) daily() string {
 	return ""
 }
 
-// foundRow is a result in JSON.
-type foundRow struct {
+// findRow is a result of find.
+type findRow struct {
 	Path    string   `json:"path"`
 	Heading string   `json:"heading,omitempty"`
 	Line    int      `json:"line,omitempty"`
@@ -518,8 +523,8 @@ type foundRow struct {
 	Text    string   `json:"text,omitempty"`
 }
 
-// String returns a line with the place, and below it the snippet or the text.
-func (r foundRow) String() string {
+// String returns a line with the path and the line number, and below it the snippet or the text.
+func (r findRow) String() string {
 	place := r.Path
 	if r.Line > 0 {
 		place += fmt.Sprintf(":%d", r.Line)
@@ -540,14 +545,15 @@ func (r foundRow) String() string {
 	return place + "\n"
 }
 
-// whole returns the best sections whole, as many as fit into a number of bytes; of the first one at least the beginning.
-func whole(results []ranking.Result, capacity int, asJSON bool) []foundRow {
-	rows := []foundRow{}
+// whole returns rows with the text of whole sections, best first, as many as fit into capacity bytes. The first section
+// is shortened if it does not fit.
+func whole(results []ranking.Result, capacity int, asJSON bool) []findRow {
+	rows := []findRow{}
 	for _, r := range results {
-		row := foundRow{Path: r.Path, Heading: r.Heading, Line: r.Line, Score: r.Score, Text: "…"}
+		row := findRow{Path: r.Path, Heading: r.Heading, Line: r.Line, Score: r.Score, Text: "…"}
 		size := len(row.String())
 		if asJSON {
-			text, _ := excerpt.JSON([]foundRow{row}) // texts and numbers always can be
+			text, _ := excerpt.JSON([]findRow{row}) // cannot fail for strings and numbers
 			size = len(text)
 		}
 		if row.Text = strings.TrimSpace(r.Section); size+len(row.Text) > capacity {
@@ -562,12 +568,12 @@ func whole(results []ranking.Result, capacity int, asJSON bool) []foundRow {
 	return rows
 }
 
-// maxSaid is of how many words a notice tells.
-const maxSaid = 8
+// maxTried is how many words a notice mentions.
+const maxTried = 8
 
-// tried says which words were found in another spelling only, or where there is no result, what was looked for in vain. Words
-// are letters and digits, in lower case.
-func tried(a ranking.Answer) string {
+// triedNotice returns a notice about the words of a query: those that were found only in another spelling, or, if there is no
+// result, those that no file contains. Words are lower-case letters and digits.
+func triedNotice(a ranking.Answer) string {
 	var list, missing []string
 	for _, t := range a.Tried {
 		word := excerpt.Quoted(t.Word)
@@ -588,9 +594,9 @@ func tried(a ranking.Answer) string {
 		}
 	}
 	if len(missing) > 0 {
-		list = append([]string{"no file contains " + strings.Join(missing[:min(len(missing), maxSaid)], " or ")}, list...)
+		list = append([]string{"no file contains " + strings.Join(missing[:min(len(missing), maxTried)], " or ")}, list...)
 	}
-	list = list[:min(len(list), maxSaid)]
+	list = list[:min(len(list), maxTried)]
 	switch {
 	case len(a.Results) > 0 && len(list) > 0:
 		return "found " + strings.Join(list, ", ")

@@ -12,20 +12,21 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/ranking"
 )
 
-// The index of words has notes, canvases and the names of files. A word that is nowhere in it, or that was only taken for a
-// typing error or another word, is looked for in text files, and the answer says of which files the text was not searched.
+// The index of words covers notes, canvases and file names. A word that it does not contain, or that it only matched as
+// a typing error or a related word, is also searched for in text files. The answer names the kinds of files that were
+// not searched.
 
-// textFiles are the extensions of the files that are searched as they are.
+// textFiles are the extensions of the text files that are searched.
 var textFiles = []string{"txt", "text", "csv", "tsv", "log"}
 
 const (
-	maxTextFile  = 1 << 20 // bytes of a text file that is searched; a larger one is not
-	maxTextFiles = 8 << 20 // bytes of all of them in one call
-	maxElsewhere = 5       // files that are named
+	maxTextFile  = 1 << 20 // bytes; larger text files are not searched
+	maxTextFiles = 8 << 20 // total bytes of text files searched in one call
+	maxElsewhere = 5       // files or kinds of files that are named
 )
 
-// elsewhere says in which text files the words are that no note has as they are written, and of which files the text was not searched; "" where
-// each word is in a note, or there are no such files.
+// elsewhere returns a notice that names the text files with words that no note contains as they are written, and counts
+// the files that were not searched. It is "" if every word is in a note, or if there are no such files.
 func (f *finding) elsewhere(found ranking.Answer) (string, error) {
 	var words []string
 	isMissing := false
@@ -38,7 +39,7 @@ func (f *finding) elsewhere(found ranking.Answer) (string, error) {
 	if len(words) == 0 {
 		return "", nil
 	}
-	in := map[string][]string{} // files by the word
+	paths := map[string][]string{} // files by the word
 	unsearched := map[string]int{}
 	left := int64(maxTextFiles)
 	for _, file := range f.x.Files {
@@ -53,27 +54,28 @@ func (f *finding) elsewhere(found ranking.Answer) (string, error) {
 		}
 		for _, word := range words {
 			if strings.Contains(text, word) {
-				in[word] = append(in[word], path.String())
+				paths[word] = append(paths[word], path.String())
 			}
 		}
 		if err := f.budget.Step(1); err != nil {
 			return "", err
 		}
 	}
-	var said []string
+	var notices []string
 	for _, word := range words {
-		if files := in[word]; len(files) > 0 {
+		if files := paths[word]; len(files) > 0 {
 			named := answer.AndMore(answer.List(files, maxElsewhere), len(files)-maxElsewhere)
-			said = append(said, fmt.Sprintf("%s is in %s", excerpt.Quoted(word), named))
+			notices = append(notices, fmt.Sprintf("%s is in %s", excerpt.Quoted(word), named))
 		}
 	}
 	if len(unsearched) > 0 && isMissing {
-		said = append(said, "not searched: the text of "+countedKinds(unsearched)+"; attachment:text reads one")
+		notices = append(notices, "not searched: the text of "+countKinds(unsearched)+"; attachment:text reads one")
 	}
-	return strings.Join(said, "; "), nil
+	return strings.Join(notices, "; "), nil
 }
 
-// textOf returns the text of a file in lower case, as the caller may read it. left is how many bytes may be read yet.
+// textOf returns the text of a text file in lower case, as the caller may read it. It subtracts its size from left, the
+// number of bytes that may still be read.
 func (f *finding) textOf(path disk.Path, left *int64) (text string, searched bool) {
 	if !slices.Contains(textFiles, strings.ToLower(path.Ext())) {
 		return "", false
@@ -87,8 +89,8 @@ func (f *finding) textOf(path disk.Path, left *int64) (text string, searched boo
 	return strings.ToLower(string(read)), err == nil
 }
 
-// countedKinds returns numbers of files by their extensions, the most frequent first.
-func countedKinds(kinds map[string]int) string {
+// countKinds formats numbers of files by extension, the most frequent first, such as "7 files (PDF 4, CSV 3)".
+func countKinds(kinds map[string]int) string {
 	var names []string
 	total := 0
 	for name, count := range kinds {

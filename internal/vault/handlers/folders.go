@@ -24,10 +24,10 @@ func moveFolders(v *call.Vault, p call.Values) (change.Proposal, error) {
 			)
 		}
 	}
-	return relocateFolders(v, p, folderRelocation{list: list, said: "Moved", destination: into(p["to"])})
+	return relocateFolders(v, p, folderRelocation{list: list, verb: "Moved", destination: into(p["to"])})
 }
 
-// into returns where a folder goes with to=.
+// into returns the function from a folder's path to its destination for to=.
 func into(to string) func(from disk.Path) string {
 	return func(from disk.Path) string {
 		if strings.HasSuffix(to, "/") {
@@ -39,13 +39,13 @@ func into(to string) func(from disk.Path) string {
 
 // folderRelocation moves or copies the folders of a list.
 type folderRelocation struct {
-	list        string // a path a line
-	said        string // what the answer begins with
+	list        string // one path per line
+	verb        string // the first word of the message
 	copies      bool
 	destination func(from disk.Path) string
 }
 
-// relocateFolders moves or copies folders with all that is in them, as one change.
+// relocateFolders plans to move or copy folders with their contents, as one change.
 func relocateFolders(v *call.Vault, p call.Values, how folderRelocation) (change.Proposal, error) {
 	folders, err := pathLines(how.list, func(typed string) (disk.Path, error) { return existingFolder(v, typed) })
 	if err != nil {
@@ -60,9 +60,9 @@ func relocateFolders(v *call.Vault, p call.Values, how folderRelocation) (change
 		folders: map[string]string{},
 		taken:   map[string]bool{},
 	}
-	var made, gone []change.Step
-	willBe := map[disk.Path]bool{} // folders that are made
-	var where []string
+	var created, removed []change.Step
+	isCreated := map[disk.Path]bool{} // folders that the change creates
+	var moves []string
 	files := 0
 	for _, t := range folders {
 		from := t.Path
@@ -105,18 +105,18 @@ func relocateFolders(v *call.Vault, p call.Values, how folderRelocation) (change
 					err,
 				)
 			}
-			missing, err := makeFolders(v, at)
+			missing, err := missingFolders(v, at)
 			if err != nil {
 				return change.Proposal{}, err
 			}
 			for _, s := range missing {
-				if !willBe[s.Path] {
-					made = append(made, s)
+				if !isCreated[s.Path] {
+					created = append(created, s)
 				}
-				willBe[s.Path] = true
+				isCreated[s.Path] = true
 			}
 			if !in.Stay[folder] && !how.copies {
-				gone = append(gone, change.Step{Path: folder, Before: change.ExistingFolder})
+				removed = append(removed, change.Step{Path: folder, Before: change.ExistingFolder})
 			}
 		}
 		for _, file := range in.Files {
@@ -126,7 +126,7 @@ func relocateFolders(v *call.Vault, p call.Values, how folderRelocation) (change
 		}
 		files += len(in.Files)
 		r.folders[from.String()] = to.String()
-		if where = append(where, from.String()+" -> "+to.String()); len(in.Stay) > 0 && !how.copies {
+		if moves = append(moves, from.String()+" -> "+to.String()); len(in.Stay) > 0 && !how.copies {
 			r.planned.Notice = fmt.Sprintf(
 				"the folder %q stays, because it contains something that is not a file of the vault",
 				answer.Verbatim(from.String()),
@@ -136,45 +136,45 @@ func relocateFolders(v *call.Vault, p call.Values, how folderRelocation) (change
 			r.planned.Note = to
 		}
 	}
-	r.planned.Message = fmt.Sprintf("%s: %s (%s)", how.said, strings.Join(where, ", "), answer.Count(files, "file"))
+	r.planned.Message = fmt.Sprintf("%s: %s (%s)", how.verb, strings.Join(moves, ", "), answer.Count(files, "file"))
 	if err := r.relink(); err != nil {
 		return change.Proposal{}, err
 	}
-	slices.Reverse(gone)
-	r.planned.Steps = slices.Concat(made, r.planned.Steps, gone)
+	slices.Reverse(removed)
+	r.planned.Steps = slices.Concat(created, r.planned.Steps, removed)
 	return r.planned, nil
 }
 
-// removeFolder moves all files of a folder to the trash, as remove does with one.
+// removeFolder plans to move all files of a folder to the trash, as remove does with one file.
 func removeFolder(v *call.Vault, p call.Values) (change.Proposal, error) {
 	at, err := existingFolder(v, p["path"])
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	in, err := contentsToChange(v, call.Target{Path: at, Typed: p["path"]})
+	contents, err := contentsToChange(v, call.Target{Path: at, Typed: p["path"]})
 	if err != nil {
 		return change.Proposal{}, err
 	}
 	files := answer.Map(
-		in.Files,
+		contents.Files,
 		func(file disk.Path) call.Target { return call.Target{Path: file, Typed: file.String()} },
 	)
-	planned, err := removing(v, files, toTrash)
+	proposal, err := planRemoval(v, files, toTrash)
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	planned.Note = at
-	planned.Outdated = outdatedBySteps(outdatedBelow(at))
-	planned.Message += at.String() + " (" + answer.Count(len(in.Files), "file") + ")"
-	for _, folder := range slices.Backward(in.Folders) {
-		if !in.Stay[folder] {
-			planned.Steps = append(planned.Steps, change.Step{Path: folder, Before: change.ExistingFolder})
+	proposal.Note = at
+	proposal.Outdated = outdatedBySteps(outdatedBelow(at))
+	proposal.Message += at.String() + " (" + answer.Count(len(contents.Files), "file") + ")"
+	for _, folder := range slices.Backward(contents.Folders) {
+		if !contents.Stay[folder] {
+			proposal.Steps = append(proposal.Steps, change.Step{Path: folder, Before: change.ExistingFolder})
 		}
 	}
-	return planned, nil
+	return proposal, nil
 }
 
-// existingFolder returns the path of a folder as it was typed.
+// existingFolder returns the path of a folder from its typed name. The folder must exist, and must not be the whole vault.
 func existingFolder(v *call.Vault, typed string) (disk.Path, error) {
 	at, err := v.FolderThere(typed)
 	if err == nil && at == (disk.Path{}) {
@@ -183,36 +183,35 @@ func existingFolder(v *call.Vault, typed string) (disk.Path, error) {
 	return at, err
 }
 
-// isRestricted reports whether the rules let the caller do less than delete somewhere in a folder.
+// isRestricted reports whether the access rules do not allow the caller to delete everything in a folder.
 func isRestricted(v *call.Vault, folder call.Target) bool {
 	return v.Rules.Restrict() && v.Rules.Lowest(folder.Path.String()) < access.Delete
 }
 
-// contentsOf returns what is in a folder.
+// contentsOf returns the contents of a folder.
 func contentsOf(v *call.Vault, t call.Target) (disk.Contents, error) {
-	in, err := v.Disk.Contents(t.Path)
+	contents, err := v.Disk.Contents(t.Path)
 	if err != nil {
-		return in, answer.FolderReadError(t.Typed, err)
+		return contents, answer.FolderReadError(t.Typed, err)
 	}
-	return in, nil
+	return contents, nil
 }
 
-// contentsToChange returns what is in a folder that is to be changed as a whole. It is refused, in the
-// same words, if the rules let the caller do less than delete somewhere below it, whether or not
-// there is a file, and if a pattern of the ignore file hides something in it. Only the second
-// depends on hidden files.
+// contentsToChange returns the contents of a folder that is changed as a whole. It fails, with the same sentence, if the
+// access rules forbid to delete somewhere below it, whether or not a file is there, or if a pattern of the ignore file
+// hides something in it. Only the second reason depends on hidden files.
 func contentsToChange(v *call.Vault, t call.Target) (disk.Contents, error) {
-	in, err := contentsOf(v, t)
-	if err == nil && (in.Hidden || isRestricted(v, t)) {
+	contents, err := contentsOf(v, t)
+	if err == nil && (contents.Hidden || isRestricted(v, t)) {
 		err = answer.AccessDenied.Failure(
 			"Access denied: the folder %q may not be changed as a whole.",
 			answer.Verbatim(t.Path.String()),
 		)
 	}
-	return in, err
+	return contents, err
 }
 
-// newFolderPath returns the path of a folder that is to be made.
+// newFolderPath returns the path of a folder to be created. Neither a file nor a folder may exist there.
 func newFolderPath(v *call.Vault, typed string) (disk.Path, error) {
 	at, err := v.FolderOf(strings.TrimPrefix(typed, "/"))
 	if err == nil && at == (disk.Path{}) {
@@ -244,8 +243,8 @@ func newFolderPath(v *call.Vault, typed string) (disk.Path, error) {
 	return at, kind.Failure("Destination %q already exists!", answer.Verbatim(at.String()))
 }
 
-// makeFolders returns the steps that make a folder with those above it that are missing.
-func makeFolders(v *call.Vault, at disk.Path) (steps []change.Step, err error) {
+// missingFolders returns the steps that create a folder and its missing parents, parents first.
+func missingFolders(v *call.Vault, at disk.Path) (steps []change.Step, err error) {
 	for at != (disk.Path{}) {
 		_, err := v.Disk.FolderInfo(at)
 		if disk.IsUnread(err) {
@@ -255,7 +254,7 @@ func makeFolders(v *call.Vault, at disk.Path) (steps []change.Step, err error) {
 			break
 		}
 		steps = append(steps, change.Step{Path: at, After: change.ExistingFolder})
-		at, _ = disk.ParseFolder(at.Folder()) // a part of a path is one
+		at, _ = disk.ParseFolder(at.Folder()) // cannot fail for the parent of a valid path
 	}
 	slices.Reverse(steps)
 	return steps, nil

@@ -49,7 +49,7 @@ func init() {
 			if err != nil {
 				return change.Proposal{}, err
 			}
-			steps, err := makeFolders(v, made)
+			steps, err := missingFolders(v, made)
 			if err != nil {
 				return change.Proposal{}, err
 			}
@@ -61,11 +61,11 @@ func init() {
 				return change.Proposal{}, err
 			}
 			beside := func(from disk.Path) string { return path.Join(from.Folder(), p["name"]) }
-			return relocateFolders(v, p, folderRelocation{list: p["path"], said: "Renamed", destination: beside})
+			return relocateFolders(v, p, folderRelocation{list: p["path"], verb: "Renamed", destination: beside})
 		}},
 		Command{Name: "folder:copy", Plan: func(v *call.Vault, p call.Values) (change.Proposal, error) {
 			return relocateFolders(
-				v, p, folderRelocation{list: p["path"], said: "Copied", copies: true, destination: into(p["to"])},
+				v, p, folderRelocation{list: p["path"], verb: "Copied", copies: true, destination: into(p["to"])},
 			)
 		}},
 		Command{Name: "folder:delete", Plan: removeFolder},

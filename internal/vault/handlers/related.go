@@ -77,7 +77,7 @@ func related(v *call.Vault, p call.Values) (answer.Reply, error) {
 		}
 		said = table.Reply(v.Disk, answer.FormatTSV)
 	}
-	return f.learned(limited(said, len(rows), len(s.evidence), "note"), "links, tags and words", without), nil
+	return f.finish(limited(said, len(rows), len(s.evidence), "note"), "links, tags and words", without), nil
 }
 
 // maxNear is how many notes are related by their meaning.
@@ -302,7 +302,7 @@ func (s *scores) words(f *finding) error {
 	err = f.words(func(view *ranking.View) error {
 		uses = map[int][]word{}
 		return view.EachShared(body.String(), file.Path.String(), func(text string, notes []string) error {
-			steps := int64(1 + len(notes)/bytesOfStep)
+			steps := int64(1 + len(notes)/stepBytes)
 			if len(notes) > rare {
 				notes = nil
 			}
