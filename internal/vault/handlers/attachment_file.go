@@ -122,7 +122,7 @@ func writeAttachment(v *call.Vault, p call.Values) (change.Proposal, error) {
 		Raw: true, Replaces: before.Exists, Notice: "![[" + link + "]] in a note shows it",
 		Already: fmt.Sprintf("%q has these bytes already", answer.Verbatim(target.String())),
 	}
-	return holding(v, p, planned)
+	return holdingLinks(v, p, planned)
 }
 
 // attachmentFolder returns the folder for new attachments, "" for the vault's root. If the app keeps attachments

@@ -25,7 +25,7 @@ func init() {
 	register(
 		Command{Name: "bases", Run: func(v *call.Vault, p call.Values) (answer.Reply, error) {
 			found, err := v.PathsBelow("", func(l call.Listed) bool { return l.Path.Ext() == baseExtension })
-			return listing(
+			return listReply(
 				v,
 				p,
 				found,

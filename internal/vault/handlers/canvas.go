@@ -141,9 +141,9 @@ const (
 func (n *node) title() string {
 	if n.titled == "" {
 		n.titled = n.label()
-		around := 0
+		walkLinks := 0
 		for g := n.within; g != nil; g = g.within {
-			if around++; around > maxAround {
+			if walkLinks++; walkLinks > maxAround {
 				n.titled = "… / " + n.titled
 				break
 			}
@@ -308,7 +308,7 @@ func parse(text []byte) (*board, error) {
 		return nil, errors.New("it has too many groups")
 	}
 	for _, n := range nodes {
-		n.within = b.around(n)
+		n.within = b.walkLinks(n)
 	}
 	for i, e := range file.Edges {
 		if e == nil {
@@ -332,8 +332,8 @@ func (n *node) covers(x, y float64) bool {
 	return isInColumn && isInRow
 }
 
-// around returns the smallest group that contains the center of a node, or nil.
-func (b *board) around(n *node) (smallest *node) {
+// walkLinks returns the smallest group that contains the center of a node, or nil.
+func (b *board) walkLinks(n *node) (smallest *node) {
 	x := n.X + n.Width/2
 	y := n.Y + n.Height/2
 	for _, g := range b.groups {

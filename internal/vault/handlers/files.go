@@ -117,7 +117,7 @@ func listFiles(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return answer.Nothing("", "no file with the extension %q in %s (%s; extensions: %s)",
 			answer.Verbatim(extension), place, answer.Count(files, "file"), answer.List(exts, maxExts)), nil
 	}
-	return listing(v, p, paths, answer.Reply{}), err
+	return listReply(v, p, paths, answer.Reply{}), err
 }
 
 func listFolders(v *call.Vault, p call.Values) (answer.Reply, error) {
@@ -132,7 +132,7 @@ func listFolders(v *call.Vault, p call.Values) (answer.Reply, error) {
 		paths, err = v.Host.Knowledge.Folders(v.View())
 	}
 	err = answer.FolderReadError(p["folder"], err)
-	return listing(v, p, paths, answer.Nothing("", "%s has no folders", answer.Place(p["folder"]))), err
+	return listReply(v, p, paths, answer.Nothing("", "%s has no folders", answer.Place(p["folder"]))), err
 }
 
 // maxExts is how many extensions a notice lists.
@@ -554,7 +554,7 @@ func listRecents(v *call.Vault, p call.Values) (answer.Reply, error) {
 			open = append(open, path.String())
 		}
 	}
-	return listing(
+	return listReply(
 		v,
 		p,
 		open,

@@ -1,9 +1,7 @@
-// Package handlers has the commands of the embedded CLI about notes, files, tasks,
-// bases, properties, links and history. Each file is one command or a small family:
-// its rows, which it registers, and its functions.
+// Package handlers implements the commands of the embedded CLI for notes, files, tasks, bases, properties, links and
+// history. Each file contains a command or a small family of commands: the rows that it registers, and their functions.
 //
-// What a command is called, what it can carry and how dangerous it is are declared by
-// the row of the same name in package allowlist.
+// Names, parameters and effects of commands are declared by the rows of the same names in package allowlist.
 package handlers
 
 import (
@@ -24,7 +22,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
 )
 
-// table is filled by the init functions of the files, and only read afterwards.
+// table is filled by the init functions of the files, and read-only afterwards.
 var table = make([]Command, 0, 128)
 
 func register(rows ...Command) { table = append(table, rows...) }
@@ -32,8 +30,9 @@ func register(rows ...Command) { table = append(table, rows...) }
 // All returns the rows of all commands of this package, in no particular order.
 func All() []Command { return slices.Clone(table) }
 
-// listing answers with a list, an item a line, with their number, or with none if there is none.
-func listing(v *call.Vault, p call.Values, list []string, none answer.Reply) answer.Reply {
+// listReply replies with the items of a list, one per line; with their number if total is given; or with none if the list
+// is empty.
+func listReply(v *call.Vault, p call.Values, list []string, none answer.Reply) answer.Reply {
 	switch {
 	case p.Has("total"):
 		return answer.Number(len(list))
@@ -43,31 +42,31 @@ func listing(v *call.Vault, p call.Values, list []string, none answer.Reply) ans
 	return answer.From(v.Disk, strings.Join(list, "\n"))
 }
 
-// tabled is [listing] for a table in a form.
-func tabled(v *call.Vault, p call.Values, t answer.Table, form string, none answer.Reply) answer.Reply {
+// tableReply is [listReply] for a table in one of its formats.
+func tableReply(v *call.Vault, p call.Values, t answer.Table, form string, none answer.Reply) answer.Reply {
 	if p.Has("total") || len(t.Rows) == 0 {
-		return listing(v, p, make([]string, len(t.Rows)), none)
+		return listReply(v, p, make([]string, len(t.Rows)), none)
 	}
 	return t.Reply(v.Disk, form)
 }
 
-// limited returns an answer with some of the things that there are, and says so to the gateway. The
-// app says nothing of what its limit leaves out.
-func limited(said answer.Reply, shown, total int, thing string) answer.Reply {
+// limited adds a notice for the gateway to a reply that lists fewer things than there are. The app does not report what
+// its limit omits.
+func limited(reply answer.Reply, shown, total int, thing string) answer.Reply {
 	if shown >= total {
-		return said
+		return reply
 	}
-	return noted(said, fmt.Sprintf("%d of %s are listed; a higher limit lists more", shown, answer.Count(total, thing)))
+	return noted(reply, fmt.Sprintf("%d of %s are listed; a higher limit lists more", shown, answer.Count(total, thing)))
 }
 
-// noted adds a remark to an answer, unless it is "".
-func noted(said answer.Reply, remark string) answer.Reply {
-	said.Notice = strings.Trim(said.Notice+"; "+remark, "; ")
-	return said
+// noted adds a remark to the notice of a reply, unless it is "".
+func noted(reply answer.Reply, remark string) answer.Reply {
+	reply.Notice = strings.Trim(reply.Notice+"; "+remark, "; ")
+	return reply
 }
 
-// folderOf returns the folder of a request, the vault's own without one. One that
-// cannot be seen is an error: a slip in its name must not mean "no notes".
+// folderOf returns the folder of a request; the default is the vault's root. A folder that is missing or hidden is an
+// error: a typo in its name must not mean "no notes".
 func folderOf(v *call.Vault, p call.Values) (disk.Path, error) {
 	if !p.Has("folder") || p["folder"] == "/" {
 		return disk.Path{}, nil
@@ -75,18 +74,18 @@ func folderOf(v *call.Vault, p call.Values) (disk.Path, error) {
 	return v.FolderThere(p["folder"])
 }
 
-// notesFor returns the notes that a request is about, in the order of listings.
+// notesFor returns the notes that match folder= and query= of a request, in the order of listings.
 func notesFor(v *call.Vault, p call.Values) ([]disk.Path, error) {
 	return wantedNotes(v, p, search.Scope{}, func(*search.Note) bool { return true })
 }
 
-// notesWith returns the notes that a request is about and with a text that wanted takes, in the order of listings.
-// wanted is called from several goroutines.
+// notesWith is [notesFor] for notes whose text wanted accepts. wanted is called from several goroutines.
 func notesWith(v *call.Vault, p call.Values, wanted func(text []byte) bool) ([]disk.Path, error) {
 	return wantedNotes(v, p, search.Scope{Texts: true}, func(n *search.Note) bool { return wanted(n.Text()) })
 }
 
-// wantedNotes returns the notes of a scope that a request is about and that wanted takes.
+// wantedNotes returns the notes of a scope that match folder= and query= of a request and that wanted accepts, in the
+// order of listings. wanted is called from several goroutines.
 func wantedNotes(
 	v *call.Vault, p call.Values, scope search.Scope, wanted func(*search.Note) bool,
 ) ([]disk.Path, error) {
@@ -94,15 +93,15 @@ func wantedNotes(
 	if err != nil {
 		return nil, err
 	}
-	found := func(*search.Note) bool { return true }
-	failed := func() error { return nil }
+	matches := func(*search.Note) bool { return true }
+	queryErr := func() error { return nil }
 	if p.Has("query") {
 		q, err := search.ParseQuery(p["query"], search.QueryOptions{Budget: budget.From(v.Ctx)})
 		if err != nil {
 			return nil, invalidQuery(err)
 		}
-		found = func(n *search.Note) bool { return q.Match(n) }
-		failed = q.Err
+		matches = func(n *search.Note) bool { return q.Match(n) }
+		queryErr = q.Err
 		scope.Texts = scope.Texts || q.NeedsText()
 	}
 	excluded, _, err := v.Excluded()
@@ -117,7 +116,7 @@ func wantedNotes(
 		v.View(),
 		scope,
 		func(n *search.Note) {
-			if v.Ctx.Err() != nil || !found(n) || !wanted(n) {
+			if v.Ctx.Err() != nil || !matches(n) || !wanted(n) {
 				return
 			}
 			mu.Lock()
@@ -130,33 +129,32 @@ func wantedNotes(
 		return nil, err
 	case v.Ctx.Err() != nil:
 		return nil, v.Ctx.Err()
-	case failed() != nil:
-		return nil, invalidQuery(failed())
+	case queryErr() != nil:
+		return nil, invalidQuery(queryErr())
 	}
 	filenames.Sort(names)
-	all := make([]disk.Path, 0, len(names))
+	notes := make([]disk.Path, 0, len(names))
 	for _, name := range names {
 		path, err := v.PathOf(name)
 		if err != nil {
 			return nil, answer.NoSuchFile(name, err)
 		}
-		all = append(all, path)
+		notes = append(notes, path)
 	}
-	return all, nil
+	return notes, nil
 }
 
-// indexedNotes returns the notes that a request is about and of which the index says what
-// wanted asks, in the order of listings.
+// indexedNotes is [notesFor] for notes that wanted accepts by what the index knows of them.
 func indexedNotes(v *call.Vault, p call.Values, wanted func(*index.File) bool) ([]disk.Path, error) {
 	if p.Has("query") {
-		x, err := v.Index()
+		idx, err := v.Index()
 		if err != nil {
 			return nil, err
 		}
 		all, err := notesFor(v, p)
 		return slices.DeleteFunc(all, func(path disk.Path) bool {
-			place, ok := x.Place(path.String())
-			return !ok || !wanted(x.Files[place])
+			place, ok := idx.Place(path.String())
+			return !ok || !wanted(idx.Files[place])
 		}), err
 	}
 	under, err := folderOf(v, p)
@@ -176,81 +174,79 @@ func indexedNotes(v *call.Vault, p call.Values, wanted func(*index.File) bool) (
 	return notes, nil
 }
 
-// invalidQuery says what is wrong with a query, and what would be right.
+// invalidQuery returns the error for an invalid query, with its hint if it has one.
 func invalidQuery(err error) error {
-	var advised interface {
+	var hinted interface {
 		error
 		Hint() string
 	}
-	if errors.As(err, &advised) && advised.Hint() != "" {
-		return answer.Misuse("%v; %s", err, advised.Hint())
+	if errors.As(err, &hinted) && hinted.Hint() != "" {
+		return answer.Misuse("%v; %s", err, hinted.Hint())
 	}
 	return answer.Misuse("%v", err)
 }
 
-// Limits of one change. No one looks through more than that before it is made,
-// and all of it is in memory at once.
+// Limits of one change. Nobody reviews more than that before approving it, and all of it is in memory at once.
 const (
 	maxNotes = 1000
-	maxBytes = 32 << 20 // of the notes as they are and as they become, together
+	maxBytes = 32 << 20 // of all notes before and after the change, together
 )
 
-// editAll returns what edit makes of notes as one change, which is made and undone as a whole. A
-// note that is gone by now is left out. The error of edit is returned as it is; others say that a
-// note cannot be read, or that the change is too large. said is what is printed once it is made,
-// in front of the number of notes.
+// editAll returns one change, made and undone as a whole, that replaces the text of each note with the result of edit.
+// Missing notes are skipped. An error of edit is returned unchanged; other errors report that a note cannot be read, or
+// that the change is too large. said precedes the number of notes in the message.
 func editAll(
 	v *call.Vault,
 	notes []disk.Path,
-	said string,
+	message string,
 	edit func(at disk.Path, text []byte) ([]byte, error),
 ) (change.Proposal, error) {
-	var all change.Proposal
+	var proposal change.Proposal
 	size := 0
 	for _, path := range notes {
 		if err := v.Ctx.Err(); err != nil {
-			return all, err
+			return proposal, err
 		}
 		before, err := v.Disk.Read(path)
 		if disk.IsMissing(err) {
 			continue
 		}
 		if err != nil {
-			return all, answer.ReadError(path.String(), err)
+			return proposal, answer.ReadError(path.String(), err)
 		}
 		after, err := edit(path, before)
 		if err != nil {
-			return all, err
+			return proposal, err
 		}
 		s := change.Step{Path: path, Before: change.Existing(before), After: change.Existing(after)}
 		if s.IsNoop() {
 			continue
 		}
-		all.Steps = append(all.Steps, s)
+		proposal.Steps = append(proposal.Steps, s)
 		size += len(before) + len(after)
 		if err := budget.From(v.Ctx).Hold(int64(len(before) + len(after))); err != nil {
-			return all, err
+			return proposal, err
 		}
 		switch {
-		case len(all.Steps) > maxNotes:
-			return all, answer.TooLong.Failure(
+		case len(proposal.Steps) > maxNotes:
+			return proposal, answer.TooLong.Failure(
 				"More than %d notes would be changed. Nothing was changed. Narrow it with folder=<path>, or a view with where=<expression>.",
 				maxNotes,
 			)
 		case size > maxBytes:
-			return all, answer.TooLong.Failure(
+			return proposal, answer.TooLong.Failure(
 				"More than %d MiB of notes would be changed, with what becomes of them. Nothing was changed. Narrow it with folder=<path>, or a view with where=<expression>.",
 				maxBytes>>20,
 			)
 		}
 	}
-	all.Outdated = outdatedBySteps(outdatedByFiles(v, all.Steps, func(at disk.Path, text []byte) bool {
+	proposal.Outdated = outdatedBySteps(outdatedByFiles(v, proposal.Steps, func(at disk.Path, text []byte) bool {
 		after, err := edit(at, text)
 		return err != nil || !bytes.Equal(after, text)
 	}))
-	all.Message = said + " in " + answer.Count(len(all.Steps), "note")
-	if len(all.Steps) > 0 {
-		all.Note = all.Steps[0].Path
+	proposal.Message = message + " in " + answer.Count(len(proposal.Steps), "note")
+	if len(proposal.Steps) > 0 {
+		proposal.Note = proposal.Steps[0].Path
 	}
-	return all, nil
+	return proposal, nil
 }

@@ -38,11 +38,11 @@ func init() {
 }
 
 const (
-	maxVersions = 1000 // of a note are told apart
+	maxVersions = 1000 // versions of a note that can be addressed
 )
 
-// versions are those of the note that a request means, which need not be there
-// any more.
+// versions returns the note that a request means, which may have been deleted, and its versions in the journal that
+// the caller may see.
 func versions(v *call.Vault, p call.Values) (call.Target, []journal.Version, error) {
 	t, err := v.Target(p)
 	if err != nil {
@@ -52,81 +52,81 @@ func versions(v *call.Vault, p call.Values) (call.Target, []journal.Version, err
 	if err != nil {
 		return t, nil, err
 	}
-	kept, err := j.Versions(v.Ctx, t.Path.String(), maxVersions)
+	list, err := j.Versions(v.Ctx, t.Path.String(), maxVersions)
 	if err != nil {
 		return t, nil, answer.NoJournal.Failure("Cannot use the journal: %v", err)
 	}
-	kept = slices.DeleteFunc(
-		kept,
+	list = slices.DeleteFunc(
+		list,
 		func(was journal.Version) bool { return !v.Sees(t.Path.String()) || !v.Sees(was.Path) },
 	)
-	if len(kept) > 0 && keptBack(v, t.Path, func() (gone bool) { return goneByUs(v, j, t.Path.String()) }) {
-		kept = nil
+	if len(list) > 0 && isWithheld(v, t.Path, func() (gone bool) { return isRemovedByUs(v, j, t.Path.String()) }) {
+		list = nil
 	}
-	if kept, err = ofVisible(v, j, kept); err != nil {
+	if list, err = visibleVersions(v, j, list); err != nil {
 		return t, nil, err
 	}
-	if _, err := v.Disk.Stat(t.Path); err != nil && len(kept) == 0 {
+	if _, err := v.Disk.Stat(t.Path); err != nil && len(list) == 0 {
 		return t, nil, answer.ReadError(t.Typed, err)
 	}
-	return t, kept, nil
+	return t, list, nil
 }
 
-// ofVisible returns the versions of notes that the caller may see by what became of them: a note that has left the path may
+// visibleVersions returns the versions of notes that the caller may still see: a note that was moved away from the path may
 // have become private since.
-func ofVisible(v *call.Vault, j *journal.Journal, kept []journal.Version) ([]journal.Version, error) {
+func visibleVersions(v *call.Vault, j *journal.Journal, versions []journal.Version) ([]journal.Version, error) {
 	if !v.Hides() {
-		return kept, nil
+		return versions, nil
 	}
-	seen := map[journal.Departure]bool{{}: true}
-	for _, was := range kept {
-		if _, known := seen[was.Left]; known {
+	isVisible := map[journal.Departure]bool{{}: true}
+	for _, was := range versions {
+		if _, known := isVisible[was.Left]; known {
 			continue
 		}
-		now := was.Left.Whereabouts
-		if now.Path != "" {
+		whereabouts := was.Left.Whereabouts
+		if whereabouts.Path != "" {
 			var err error
-			if now, err = j.WhereaboutsOf(v.Ctx, now.Path, was.Left.Entry); err != nil {
+			if whereabouts, err = j.WhereaboutsOf(v.Ctx, whereabouts.Path, was.Left.Entry); err != nil {
 				return nil, answer.NoJournal.Failure("Cannot use the journal: %v", err)
 			}
 		}
-		seen[was.Left] = seesNoteOf(v, j, now)
+		isVisible[was.Left] = seesNoteOf(v, j, whereabouts)
 	}
-	return slices.DeleteFunc(kept, func(was journal.Version) bool { return !seen[was.Left] }), nil
+	return slices.DeleteFunc(versions, func(was journal.Version) bool { return !isVisible[was.Left] }), nil
 }
 
-// seesNoteOf reports whether the caller may see what there was of a note, by what became of it.
-func seesNoteOf(v *call.Vault, j *journal.Journal, now journal.Whereabouts) bool {
+// seesNoteOf reports whether the caller may see earlier texts of a note, given its present whereabouts.
+func seesNoteOf(v *call.Vault, j *journal.Journal, whereabouts journal.Whereabouts) bool {
 	switch {
 	case !v.Hides():
 		return true
-	case now.Path != "":
-		at, err := v.PathOf(now.Path)
+	case whereabouts.Path != "":
+		at, err := v.PathOf(whereabouts.Path)
 		return err == nil && v.Sees(at.String()) &&
-			!keptBack(v, at, func() bool { return goneByUs(v, j, at.String()) })
-	case !now.Removed.Exists:
+			!isWithheld(v, at, func() bool { return isRemovedByUs(v, j, at.String()) })
+	case !whereabouts.Removed.Exists:
 		return false // it may be in a hidden folder
 	}
-	text, err := j.Object(v.Ctx, now.Removed.Hash)
+	text, err := j.Object(v.Ctx, whereabouts.Removed.Hash)
 	return err == nil && call.LevelIn(v.Rules.Private(), text.ForProgram()) > access.None
 }
 
-// sightings remembers what [seesNoteOf] has said.
+// sightings caches the results of [seesNoteOf].
 type sightings map[journal.Whereabouts]bool
 
-func (seen sightings) of(v *call.Vault, j *journal.Journal, now journal.Whereabouts) bool {
-	sees, known := seen[now]
-	if !known {
-		sees = seesNoteOf(v, j, now)
-		seen[now] = sees
+func (cache sightings) of(v *call.Vault, j *journal.Journal, whereabouts journal.Whereabouts) bool {
+	sees, ok := cache[whereabouts]
+	if !ok {
+		sees = seesNoteOf(v, j, whereabouts)
+		cache[whereabouts] = sees
 	}
 	return sees
 }
 
-// keptBack reports whether what was known of a path is not told: while something is hidden, a
-// note that has gone without this program may be in a hidden folder. gone reports whether the
-// last change through this program took it away.
-func keptBack(v *call.Vault, at disk.Path, gone func() bool) bool {
+// isWithheld reports whether the history of a path must not be shown: if the caller may not see the whole vault, a note
+// that another program removed from its path may be in a hidden folder. gone reports whether the last change through
+// this program removed it.
+func isWithheld(v *call.Vault, at disk.Path, gone func() bool) bool {
 	if !v.Hides() {
 		return false
 	}
@@ -134,8 +134,8 @@ func keptBack(v *call.Vault, at disk.Path, gone func() bool) bool {
 	return disk.IsMissing(err) && !gone()
 }
 
-// goneByUs reports whether the last change of a path in the journal took the file away.
-func goneByUs(v *call.Vault, j *journal.Journal, path string) bool {
+// isRemovedByUs reports whether the last change of a path in the journal moved or removed the file.
+func isRemovedByUs(v *call.Vault, j *journal.Journal, path string) bool {
 	last, _, err := j.Entries(v.Ctx, journal.Filter{Path: path, Limit: 1})
 	if err != nil || len(last) == 0 || last[0].State != journal.Done {
 		return false
@@ -143,17 +143,17 @@ func goneByUs(v *call.Vault, j *journal.Journal, path string) bool {
 	gone := false
 	for _, s := range last[0].Steps {
 		if s.Path == path || s.From == path {
-			gone = takesAway(s, path)
+			gone = leavesPath(s, path)
 		}
 	}
 	return gone
 }
 
-// takesAway reports whether nothing is at a path after a step that concerns it.
-func takesAway(s journal.Step, path string) bool { return s.Path != path || !s.After.Exists }
+// leavesPath reports whether no file is at a path after a step that affects it.
+func leavesPath(s journal.Step, path string) bool { return s.Path != path || !s.After.Exists }
 
-// listVersions prints for each version its number, its time, how many bytes it
-// has, the command that replaced it, who gave that, and its path if that was another.
+// listVersions prints for each version its number, its time, its size in bytes, the command that replaced it, who ran
+// that command, and its path if it differs.
 func listVersions(v *call.Vault, p call.Values) (answer.Reply, error) {
 	t, kept, err := versions(v, p)
 	if err != nil {
@@ -173,27 +173,27 @@ func listVersions(v *call.Vault, p call.Values) (answer.Reply, error) {
 		}
 		table.Rows = append(table.Rows, cells)
 	}
-	said := table.Reply(v.Disk, answer.FormatTSV)
-	said.Note = t.Path
+	reply := table.Reply(v.Disk, answer.FormatTSV)
+	reply.Note = t.Path
 	if len(kept) == 0 {
-		said.Notice = "no version is kept: no change of this note was made through vaultwicket"
+		reply.Notice = "no version is kept: no change of this note was made through vaultwicket"
 	}
-	return said, nil
+	return reply, nil
 }
 
 func when(v *call.Vault, t time.Time) string {
 	return t.In(v.Clock().Location()).Format(time.DateTime)
 }
 
-// maxListedSteps is how many changes of notes are looked at for a list of those with versions, the latest ones: a
-// fraction of a second, however long the journal is.
+// maxListedSteps is how many of the latest changes of notes history:list examines, so that it takes a fraction of a
+// second, however long the journal is.
 const maxListedSteps = 10_000
 
-// listHistories names the notes of the latest changes by the path that they have now, or had when they
-// were removed.
+// listHistories prints the present path of each note with versions among the latest changes; for a removed note, its
+// last path.
 func listHistories(v *call.Vault, _ call.Values) (answer.Reply, error) {
 	names := map[string]string{}
-	found := map[string]bool{}
+	hasVersions := map[string]bool{}
 	gone := map[string]bool{}
 	looked := 0
 	visible := sightings{}
@@ -205,7 +205,7 @@ func listHistories(v *call.Vault, _ call.Values) (answer.Reply, error) {
 			return nil
 		}
 		now := cmp.Or(names[s.Path], s.Path)
-		// Of a move that failed it is not known where the note was.
+		// After a failed move the note may be at either path.
 		if s.From != "" && (e.State == journal.Done || e.State == journal.Undone) {
 			names[s.From] = now
 		} else {
@@ -215,38 +215,38 @@ func listHistories(v *call.Vault, _ call.Values) (answer.Reply, error) {
 		isSeen := err == nil && v.Sees(now) && v.Sees(s.Source())
 		hasVersion := s.Before.Exists && (s.From == "" || s.Before != s.After)
 		if isSeen && hasVersion {
-			found[at.String()] = true
+			hasVersions[at.String()] = true
 		}
 		return nil
 	})
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	for path := range found {
-		if at, err := v.PathOf(path); err == nil && keptBack(v, at, func() bool { return gone[path] }) {
-			delete(found, path)
+	for path := range hasVersions {
+		if at, err := v.PathOf(path); err == nil && isWithheld(v, at, func() bool { return gone[path] }) {
+			delete(hasVersions, path)
 		}
 	}
-	paths := slices.Collect(maps.Keys(found))
+	paths := slices.Collect(maps.Keys(hasVersions))
 	filenames.Sort(paths)
-	said := answer.From(v.Disk, strings.Join(paths, "\n"))
+	reply := answer.From(v.Disk, strings.Join(paths, "\n"))
 	if looked > maxListedSteps {
-		said.Notice = fmt.Sprintf(
+		reply.Notice = fmt.Sprintf(
 			"the notes of the latest %d changes are listed; history path=NOTE has the versions of any note",
 			maxListedSteps,
 		)
 	}
-	return said, nil
+	return reply, nil
 }
 
-// errEnough ends a listing that has what was asked for.
+// errEnough stops [eachStep] without an error.
 var errEnough = errors.New("enough")
 
-// eachStep visits the steps of the journal, the newest first, and notes in gone of which paths the
-// last change took the file away. An error of visit ends that; [errEnough] is none.
+// eachStep visits the steps of the journal, newest first. It records in gone, by path, whether the last change moved or
+// removed the file. An error of visit ends the iteration and is returned, except [errEnough].
 func eachStep(
 	v *call.Vault,
-	which journal.Filter,
+	filter journal.Filter,
 	gone map[string]bool,
 	visit func(*journal.Journal, journal.Entry, journal.Step, journal.Whereabouts) error,
 ) error {
@@ -254,42 +254,42 @@ func eachStep(
 	if err != nil {
 		return err
 	}
-	var ended error
+	var visitErr error
 	var trails journal.Trails
-	agent := which.Agent
-	which.Agent = "" // what others have done to a note counts
-	_, err = j.Each(v.Ctx, which, func(e journal.Entry) bool {
+	agent := filter.Agent
+	filter.Agent = "" // gone and the trails need the changes of all agents
+	_, err = j.Each(v.Ctx, filter, func(e journal.Entry) bool {
 		passed := trails.Pass(e)
 		for i, s := range slices.Backward(e.Steps) {
 			for _, path := range []string{s.Path, s.Source()} {
 				if _, known := gone[path]; !known {
-					gone[path] = e.State == journal.Done && takesAway(s, path)
+					gone[path] = e.State == journal.Done && leavesPath(s, path)
 				}
 			}
 			if agent != "" && ownerfiles.AgentOf(e.Caller) != agent {
 				continue
 			}
-			if ended = visit(j, e, s, passed[i]); ended != nil {
+			if visitErr = visit(j, e, s, passed[i]); visitErr != nil {
 				return false
 			}
 		}
 		return true
 	})
 	switch {
-	case ended == errEnough:
+	case visitErr == errEnough:
 		return nil
-	case ended != nil:
-		return ended
+	case visitErr != nil:
+		return visitErr
 	case err != nil:
 		return answer.NoJournal.Failure("Cannot use the journal: %v", err)
 	}
 	return nil
 }
 
-// listJournal prints a row for each note that a change concerns and that may be seen, at both of
-// its paths: what is hidden is as if it had not been changed.
+// listJournal prints a row for each changed note, newest first. A note is listed only if the caller may see both of its
+// paths, before and after: hidden notes appear never to have changed.
 func listJournal(v *call.Vault, p call.Values) (answer.Reply, error) {
-	limit, err := p.Number("limit", manyChanges, 1, maxRecent)
+	limit, err := p.Number("limit", defaultChanges, 1, maxRecent)
 	if err != nil {
 		return answer.Reply{}, err
 	}
@@ -301,9 +301,9 @@ func listJournal(v *call.Vault, p call.Values) (answer.Reply, error) {
 		Columns: []string{"time", "path", "by", "command", "lines", "state", "from", "id"},
 		Sparse:  true,
 	}
-	found := 0
+	count := 0
 	gone := map[string]bool{}
-	kept := map[string]bool{}
+	withheld := map[string]bool{}
 	visible := sightings{}
 	err = eachStep(
 		v,
@@ -315,21 +315,21 @@ func listJournal(v *call.Vault, p call.Values) (answer.Reply, error) {
 			if !isSeen || !visible.of(v, j, f) {
 				return nil
 			}
-			if _, known := kept[s.Path]; !known {
-				kept[s.Path] = keptBack(v, at, func() bool { return gone[s.Path] })
+			if _, known := withheld[s.Path]; !known {
+				withheld[s.Path] = isWithheld(v, at, func() bool { return gone[s.Path] })
 			}
-			if kept[s.Path] {
+			if withheld[s.Path] {
 				return nil
 			}
-			if found++; found > limit {
-				return errEnough // how many there are is not counted: there may be months of them
+			if count++; count > limit {
+				return errEnough // the rest is not counted: it may be months of changes
 			}
-			uses := budget.From(v.Ctx)
+			spent := budget.From(v.Ctx)
 			bytes := s.Before.Size + s.After.Size
-			if err := uses.Hold(bytes); err != nil {
+			if err := spent.Hold(bytes); err != nil {
 				return err
 			}
-			defer uses.Release(bytes)
+			defer spent.Release(bytes)
 			before, after, isKept := j.Texts(v.Ctx, s, func(hash string) (guard.Unjudged, bool) {
 				at, err := v.PathOf(s.Path)
 				if err != nil {
@@ -338,7 +338,7 @@ func listJournal(v *call.Vault, p call.Values) (answer.Reply, error) {
 				text, err := v.Disk.Raw().Read(at)
 				return text, err == nil && journal.ImageOf(text.ForProgram()).Hash == hash
 			})
-			lines := "" // where a text is not kept any more
+			lines := "" // unknown if the journal no longer keeps a text
 			if isKept {
 				counts := edit.CountLines(before.ForProgram(), after.ForProgram())
 				lines = fmt.Sprintf("+%d -%d", counts.Added, counts.Removed)
@@ -353,22 +353,22 @@ func listJournal(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	said := table.Reply(v.Disk, cmp.Or(p["format"], answer.FormatTSV))
-	if found == 0 {
-		said.Notice = "no note was changed through vaultwicket since " + days.First.Format(time.DateOnly)
+	reply := table.Reply(v.Disk, cmp.Or(p["format"], answer.FormatTSV))
+	if count == 0 {
+		reply.Notice = "no note was changed through vaultwicket since " + days.First.Format(time.DateOnly)
 	}
-	if found > limit {
+	if count > limit {
 		listed := "the latest change is listed"
 		if limit > 1 {
 			listed = fmt.Sprintf("the latest %d changes are listed", limit)
 		}
-		said = noted(said, listed+"; a higher limit lists more")
+		reply = noted(reply, listed+"; a higher limit lists more")
 	}
-	return said, nil
+	return reply, nil
 }
 
-// manyChanges is how many changed notes are listed without limit=.
-const manyChanges = 100
+// defaultChanges is the default of limit=.
+const defaultChanges = 100
 
 func readVersion(v *call.Vault, p call.Values) (answer.Reply, error) {
 	t, kept, err := versions(v, p)
@@ -412,16 +412,16 @@ func version(v *call.Vault, t call.Target, kept []journal.Version, number string
 	return text, nil
 }
 
-// RestoringFromApp returns the command that writes the text of a version that the app has kept, by the name with which it
-// is asked for. ok is false for a command that restores none.
+// RestoringFromApp returns the row of a command that restores a version from a history of the app. ok is false for any
+// other command name.
 func RestoringFromApp(name string) (row Command, ok bool) {
 	return Command{Name: name, Plan: restoreVersion}, allowlist.RestoresVersion(name)
 }
 
-// restoreVersion writes the text of a version that the app has kept, or else one of the journal. It brings a note back
-// that was removed, too.
+// restoreVersion plans to write the text of a version of the app's histories or of the journal. It also restores a
+// removed note.
 func restoreVersion(v *call.Vault, p call.Values) (change.Proposal, error) {
-	t, text, of, err := restored(v, p)
+	t, text, label, err := requestedVersion(v, p)
 	if err != nil {
 		return change.Proposal{}, err
 	}
@@ -430,20 +430,20 @@ func restoreVersion(v *call.Vault, p call.Values) (change.Proposal, error) {
 		return change.Proposal{}, answer.WriteError(t.Path.String(), err)
 	}
 	if v.Restores != nil && before.Exists && !bytes.HasSuffix(before.Text.ForProgram(), []byte("\n")) {
-		// The app prints a line break at the end of each text. Whether the version has one is not known, so it ends
-		// as the note does.
+		// The app prints a line break after each text. Whether the version itself ends with one is unknown, so it ends
+		// as the present note does.
 		text = bytes.TrimSuffix(text, []byte("\n"))
 	}
 	return change.Proposal{
 		Steps:   []change.Step{{Path: t.Path, Before: before, After: change.Existing(text)}},
-		Message: "Restored: " + t.Path.String() + " from " + of,
-		Note:    t.Path, Replaces: before.Exists, Restores: of,
-		Already: fmt.Sprintf("%q has the text of %s already", answer.Verbatim(t.Path.String()), of),
+		Message: "Restored: " + t.Path.String() + " from " + label,
+		Note:    t.Path, Replaces: before.Exists, Restores: label,
+		Already: fmt.Sprintf("%q has the text of %s already", answer.Verbatim(t.Path.String()), label),
 	}, nil
 }
 
-// restored returns the note of a request that restores a version, its text, and which one it is in words.
-func restored(v *call.Vault, p call.Values) (t call.Target, text []byte, of string, err error) {
+// requestedVersion returns the note of a request that restores a version, the text of the version, and its description.
+func requestedVersion(v *call.Vault, p call.Values) (t call.Target, text []byte, label string, err error) {
 	if kept := v.Restores; kept != nil {
 		if len(kept.Text) == 0 {
 			return t, nil, "", answer.Failure(
@@ -462,7 +462,7 @@ func restored(v *call.Vault, p call.Values) (t call.Target, text []byte, of stri
 	return t, raw.ForProgram(), "version " + p["version"] + " " + ofJournal, err
 }
 
-// ofJournal says which history a number belongs to, where it is that of the journal: the app has others.
+// ofJournal follows the number of a version in messages: the app has other histories.
 const ofJournal = "of the journal of vaultwicket"
 
 func diffVersions(v *call.Vault, p call.Values) (answer.Reply, error) {
@@ -492,13 +492,13 @@ func diffVersions(v *call.Vault, p call.Values) (answer.Reply, error) {
 		lines := change.UnifiedDiff(first, second, v.Judged(from), v.Judged(to))
 		return answer.From(v.Disk, lines).About(t.Path), err
 	}
-	now, err := change.CurrentState(v, t.Path)
+	current, err := change.CurrentState(v, t.Path)
 	if err != nil {
 		return answer.Reply{}, answer.ReadError(t.Typed, err)
 	}
 	second := t.Path.String()
-	if !now.Exists {
+	if !current.Exists {
 		second = "/dev/null"
 	}
-	return answer.From(v.Disk, change.UnifiedDiff(first, second, v.Judged(from), v.Judged(now.Text))).About(t.Path), nil
+	return answer.From(v.Disk, change.UnifiedDiff(first, second, v.Judged(from), v.Judged(current.Text))).About(t.Path), nil
 }

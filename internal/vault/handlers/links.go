@@ -24,29 +24,27 @@ func init() {
 	)
 }
 
-// backlinks counts a link of a note to itself, and links in properties and
-// canvases, like the app.
+// backlinks lists the files that link to a file. Like the app, it includes links of a note to itself, and links in
+// properties and canvases.
 func backlinks(v *call.Vault, p call.Values) (answer.Reply, error) {
-	x, place, err := v.IndexedTarget(p)
+	idx, place, err := v.IndexedTarget(p)
 	if err != nil {
 		return answer.Reply{}, err
 	}
 	table := answer.Table{Columns: []string{"file", "count"}, Pairs: p.Has("counts")}
-	for _, source := range x.Graph().In(place) {
-		table.Add(x.Files[source.Place].Path.String(), strconv.Itoa(int(source.Count)))
+	for _, source := range idx.Graph().In(place) {
+		table.Add(idx.Files[source.Place].Path.String(), strconv.Itoa(int(source.Count)))
 	}
-	none := answer.Nothing("No backlinks found.", "no file links to %s", answer.Place(x.Files[place].Path.String()))
-	return tabled(v, p, table, p["format"], none), nil
+	none := answer.Nothing("No backlinks found.", "no file links to %s", answer.Place(idx.Files[place].Path.String()))
+	return tableReply(v, p, table, p["format"], none), nil
 }
 
-// listLinks has one line for each target, in the order of listings; those that are
-// not there are marked. Only notes have links here: the app says so of canvases
-// too, although their links count elsewhere.
+// listLinks prints one line per target, in the order of listings; missing targets are marked. As in the app, only
+// notes have links here: those of canvases count elsewhere.
 func listLinks(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if p.Has("depth") || p.Has("direction") || p.Has("limit") {
-		// The files that can be reached from a file along its links, the links to it, or both, in up to a
-		// number of steps: the nearest first, in the order of listings, each once. Each row has the steps
-		// and the file before it on the way.
+		// The files that can be reached from a file along links in the given direction, in up to depth steps:
+		// nearest first, then in the order of listings. Each row has the number of steps and the previous file.
 		depth, err := p.Number("depth", 1, 1, maxDepth)
 		if err != nil {
 			return answer.Reply{}, err
@@ -55,63 +53,63 @@ func listLinks(v *call.Vault, p call.Values) (answer.Reply, error) {
 		if err != nil {
 			return answer.Reply{}, err
 		}
-		x, place, err := v.IndexedTarget(p)
+		idx, place, err := v.IndexedTarget(p)
 		if err != nil {
 			return answer.Reply{}, err
 		}
-		found := around(x.Graph(), place, depth, p["direction"])
+		files := walkLinks(idx.Graph(), place, depth, p["direction"])
 		switch {
 		case p.Has("total"):
-			return answer.Number(len(found)), nil
-		case len(found) == 0:
+			return answer.Number(len(files)), nil
+		case len(files) == 0:
 			return answer.Text("No links found."), nil
 		}
 		table := answer.Table{}
-		for _, f := range found[:min(limit, len(found))] {
+		for _, f := range files[:min(limit, len(files))] {
 			table.Rows = append(
 				table.Rows,
-				[]string{x.Files[f.place].Path.String(), strconv.Itoa(f.steps), x.Files[f.via].Path.String()},
+				[]string{idx.Files[f.place].Path.String(), strconv.Itoa(f.steps), idx.Files[f.via].Path.String()},
 			)
 		}
-		said := limited(table.Reply(v.Disk, answer.FormatTSV), len(table.Rows), len(found), "file")
-		said.Truncated = said.Notice != ""
-		return said, nil
+		reply := limited(table.Reply(v.Disk, answer.FormatTSV), len(table.Rows), len(files), "file")
+		reply.Truncated = reply.Notice != ""
+		return reply, nil
 	}
-	x, place, err := v.IndexedFile(p)
+	idx, place, err := v.IndexedFile(p)
 	if err != nil {
 		return answer.Reply{}, err
 	}
 	var targets []string
-	if x.Files[place].IsNote() {
-		for _, target := range x.Graph().Out(place) {
-			targets = append(targets, x.Files[target.Place].Path.String())
+	if idx.Files[place].IsNote() {
+		for _, target := range idx.Graph().Out(place) {
+			targets = append(targets, idx.Files[target.Place].Path.String())
 		}
-		unresolved := x.Graph().Unresolved(place)
+		unresolved := idx.Graph().Unresolved(place)
 		if len(unresolved) > 0 {
-			v.AddUnread(x.UnreadNames()) // they may be there
+			v.AddUnread(idx.UnreadNames()) // one of these may be a missing target
 		}
 		for _, missing := range unresolved {
 			targets = append(targets, missing.Key+" (unresolved)")
 		}
 	}
 	filenames.Sort(targets)
-	return listing(
+	return listReply(
 		v,
 		p,
 		targets,
-		answer.Nothing("No links found.", "%s links to nothing", answer.Place(x.Files[place].Path.String())),
+		answer.Nothing("No links found.", "%s links to nothing", answer.Place(idx.Files[place].Path.String())),
 	), nil
 }
 
 func unresolved(v *call.Vault, p call.Values) (answer.Reply, error) {
-	x, err := v.Index()
+	idx, err := v.Index()
 	if err != nil {
 		return answer.Reply{}, err
 	}
 	counts := map[string]int{}
 	sources := map[string][]string{}
-	graph := x.Graph()
-	for place, source := range x.Files {
+	graph := idx.Graph()
+	for place, source := range idx.Files {
 		for _, missing := range graph.Unresolved(place) {
 			counts[missing.Key] += int(missing.Count)
 			sources[missing.Key] = append(sources[missing.Key], source.Path.String())
@@ -136,43 +134,43 @@ func unresolved(v *call.Vault, p call.Values) (answer.Reply, error) {
 		}
 		table.Rows = append(table.Rows, cells)
 	}
-	return tabled(v, p, table, p["format"], answer.Text("No unresolved links found.")), nil
+	return tableReply(v, p, table, p["format"], answer.Text("No unresolved links found.")), nil
 }
 
-// without lists the files of every kind that have no edge of one direction. It takes the index
-// literally: a link of a note to itself counts, one that leads nowhere does not.
+// without returns the command that lists the files of all kinds without edges in one direction. A link of a note to
+// itself counts, an unresolved link does not.
 func without(
 	none string,
 	edges func(g *index.Graph, place int) []index.Edge,
 ) func(*call.Vault, call.Values) (answer.Reply, error) {
 	return func(v *call.Vault, p call.Values) (answer.Reply, error) {
-		x, err := v.Index()
+		idx, err := v.Index()
 		if err != nil {
 			return answer.Reply{}, err
 		}
-		var alone []string
-		graph := x.Graph()
-		for place, f := range x.Files {
+		var unlinked []string
+		graph := idx.Graph()
+		for place, f := range idx.Files {
 			if len(edges(graph, place)) == 0 {
-				alone = append(alone, f.Path.String())
+				unlinked = append(unlinked, f.Path.String())
 			}
 		}
-		return listing(v, p, alone, answer.From(v.Disk, none)), nil
+		return listReply(v, p, unlinked, answer.From(v.Disk, none)), nil
 	}
 }
 
-// Limits of a walk along links: in a few steps it is at most of a vault.
+// Limits of a walk along links. A few steps reach most of a vault.
 const (
 	maxDepth     = 5
 	defaultLinks = 200
 	maxLinks     = 1000
 )
 
-// reached is a file on a walk along links.
+// reached is a file on a walk along links: its place, the place of the previous file, and the number of steps.
 type reached struct{ place, via, steps int }
 
-// around walks along links from a file, which is not among the files that are found.
-func around(g *index.Graph, from, depth int, direction string) (found []reached) {
+// walkLinks returns the files that can be reached from a file, without the file itself.
+func walkLinks(g *index.Graph, from, depth int, direction string) (files []reached) {
 	seen := map[int]bool{from: true}
 	layer := []int{from}
 	for steps := 1; steps <= depth && len(layer) > 0; steps++ {
@@ -189,13 +187,13 @@ func around(g *index.Graph, from, depth int, direction string) (found []reached)
 				if place := int(e.Place); !seen[place] {
 					seen[place] = true
 					next = append(next, place)
-					found = append(found, reached{place, at, steps})
+					files = append(files, reached{place, at, steps})
 				}
 			}
 		}
 		slices.Sort(next)
 		layer = next
 	}
-	slices.SortStableFunc(found, func(a, b reached) int { return cmp.Or(a.steps-b.steps, a.place-b.place) })
-	return found
+	slices.SortStableFunc(files, func(a, b reached) int { return cmp.Or(a.steps-b.steps, a.place-b.place) })
+	return files
 }

@@ -32,7 +32,7 @@ func init() {
 	register(
 		Command{Name: "move", Plan: move},
 		Command{Name: "rename", Plan: rename},
-		// The links of the copy lead where those of the other file lead.
+		// Links in the copy keep the targets of the original.
 		Command{Name: "copy", Plan: func(v *call.Vault, p call.Values) (change.Proposal, error) {
 			r := &relocation{
 				v:      v,
@@ -45,19 +45,19 @@ func init() {
 			return r.moving(p, "Copied", func(from disk.Path) string { return destinationOf(p["to"], from) })
 		}},
 		Command{Name: "folder:create", Plan: func(v *call.Vault, p call.Values) (change.Proposal, error) {
-			made, err := newFolderPath(v, p["path"])
+			folder, err := newFolderPath(v, p["path"])
 			if err != nil {
 				return change.Proposal{}, err
 			}
-			steps, err := missingFolders(v, made)
+			steps, err := missingFolders(v, folder)
 			if err != nil {
 				return change.Proposal{}, err
 			}
-			return change.Proposal{Steps: steps, Message: "Created: " + made.String(), Note: made}, nil
+			return change.Proposal{Steps: steps, Message: "Created: " + folder.String(), Note: folder}, nil
 		}},
 		Command{Name: "folder:move", Plan: moveFolders},
 		Command{Name: "folder:rename", Plan: func(v *call.Vault, p call.Values) (change.Proposal, error) {
-			if err := oneName(p["name"]); err != nil {
+			if err := checkName(p["name"]); err != nil {
 				return change.Proposal{}, err
 			}
 			beside := func(from disk.Path) string { return path.Join(from.Folder(), p["name"]) }
@@ -86,7 +86,7 @@ func move(v *call.Vault, p call.Values) (change.Proposal, error) {
 			answer.Verbatim(p["to"]),
 		)
 	}
-	r, err := relocating(v, p)
+	r, err := newRelocation(v, p)
 	if err != nil {
 		return change.Proposal{}, err
 	}
@@ -122,7 +122,7 @@ func move(v *call.Vault, p call.Values) (change.Proposal, error) {
 	return r.planned, err
 }
 
-// destinationOf returns the path that a file gets with to=.
+// destinationOf returns the new path of a file for to=.
 func destinationOf(to string, from disk.Path) string {
 	if strings.HasSuffix(to, "/") {
 		return strings.TrimPrefix(to, "/") + path.Base(from.String())
@@ -131,10 +131,10 @@ func destinationOf(to string, from disk.Path) string {
 }
 
 func rename(v *call.Vault, p call.Values) (change.Proposal, error) {
-	if err := oneName(p["name"]); err != nil {
+	if err := checkName(p["name"]); err != nil {
 		return change.Proposal{}, err
 	}
-	r, err := relocating(v, p)
+	r, err := newRelocation(v, p)
 	if err != nil {
 		return change.Proposal{}, err
 	}
@@ -143,7 +143,7 @@ func rename(v *call.Vault, p call.Values) (change.Proposal, error) {
 	})
 }
 
-func oneName(name string) error {
+func checkName(name string) error {
 	if strings.ContainsAny(name, `/\`) {
 		return answer.Misuse(
 			"Invalid value for name: %s. Use move to=<path> for another folder.",
@@ -153,9 +153,8 @@ func oneName(name string) error {
 	return nil
 }
 
-// withExtension adds the extension of a file to its new name, unless the name
-// brings that or one that the app knows: what follows another dot belongs
-// to the name, as in "v1.2 notes".
+// withExtension adds the extension of a file to its new name, unless the name already has that extension or one that
+// the app knows. Anything else after a dot belongs to the name, as in "v1.2 notes".
 func withExtension(name string, file disk.Path) string {
 	ext := strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
 	switch {
@@ -170,11 +169,11 @@ var supported = strings.Fields(
 	"md base canvas avif bmp gif jpeg jpg png svg webp flac m4a mp3 ogg oga opus wav webm 3gp mkv mov mp4 ogv pdf",
 )
 
-// moving returns the proposal to give a file another path, or to copy it there. The file itself
-// comes first: it is the one that the change is about.
+// moving returns the proposal to move or copy the file of a request. Its step comes first: it is the file that the change
+// is about.
 func (r *relocation) moving(
 	p call.Values,
-	said string,
+	verb string,
 	destination func(from disk.Path) string,
 ) (change.Proposal, error) {
 	t, err := r.v.Target(p)
@@ -185,34 +184,35 @@ func (r *relocation) moving(
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	r.planned.Message = said + ": " + t.Path.String() + " -> " + to.String()
+	r.planned.Message = verb + ": " + t.Path.String() + " -> " + to.String()
 	r.planned.Note = to
 	r.planned.Already = fmt.Sprintf("the file is at %q already", answer.Verbatim(to.String()))
 	err = r.relink()
 	return r.planned, err
 }
 
-// pathLines returns the paths of a list, one a line.
-func pathLines(list string, find func(typed string) (disk.Path, error)) (all []call.Target, err error) {
-	there := map[disk.Path]bool{}
+// pathLines parses a list of paths, one per line, without duplicates.
+func pathLines(list string, find func(typed string) (disk.Path, error)) (targets []call.Target, err error) {
+	seen := map[disk.Path]bool{}
 	for typed := range strings.Lines(list) {
 		if typed = strings.TrimSpace(typed); typed == "" {
 			continue
 		}
 		at, err := find(typed)
 		if err != nil {
-			return nil, severalFiles(typed, err, find)
+			return nil, missingFile(typed, err, find)
 		}
-		if !there[at] {
-			all = append(all, call.Target{Path: at, Typed: typed})
+		if !seen[at] {
+			targets = append(targets, call.Target{Path: at, Typed: typed})
 		}
-		there[at] = true
+		seen[at] = true
 	}
-	return all, nil
+	return targets, nil
 }
 
-// severalFiles returns the error about a file that is not there, with how several are written where the text names some.
-func severalFiles(typed string, missing error, find func(typed string) (disk.Path, error)) error {
+// missingFile returns the error for a missing file. If the text looks like a pattern or like several paths in one line,
+// the error has a hint how to write that.
+func missingFile(typed string, missing error, find func(typed string) (disk.Path, error)) error {
 	if strings.ContainsAny(typed, "*?") {
 		return answer.NotFound.Advise("\"query\" takes a search in place of a pattern, such as path:\"Folder\"").
 			Failure("File %q not found.", answer.Verbatim(typed))
@@ -231,24 +231,22 @@ func severalFiles(typed string, missing error, find func(typed string) (disk.Pat
 	return answer.NotFound.Advise("several files are a list: files="+list).Failure("File %q not found.", answer.Verbatim(typed))
 }
 
-// relocation gives files other paths, or copies them, and changes the links that would lead
-// elsewhere then.
+// relocation moves or copies files, and updates the links that would otherwise break.
 type relocation struct {
 	v       *call.Vault
 	planned change.Proposal
-	to      map[string]string // new paths of files, by old ones
-	folders map[string]string // those of folders
+	to      map[string]string // new paths of files, by old paths
+	folders map[string]string // new paths of folders, by old paths
 	taken   map[string]bool   // new paths in the form of [markdown.FoldCase]
-	follow  bool              // links are changed, and not only counted
-	holds   bool              // so are those to files that stay, where a new name would take them over
+	follow  bool              // links are updated, not only counted
+	holds   bool              // links to other files are rewritten if a new name would capture them
 	copies  bool
-	texts   int // bytes of the files that are in memory
+	texts   int // bytes of the file texts in memory
 }
 
-// relocating returns an empty relocation. Links follow through the gateway, unless it is asked
-// otherwise. By itself this program does as the vault is set, which is not to change them by
-// default, in the app too.
-func relocating(v *call.Vault, p call.Values) (*relocation, error) {
+// newRelocation returns an empty relocation. Through the gateway links are updated by default; otherwise the setting of the
+// vault decides, whose default is not to update them, as in the app. The parameter links= overrides both.
+func newRelocation(v *call.Vault, p call.Values) (*relocation, error) {
 	var app struct {
 		Update bool `json:"alwaysUpdateLinks"`
 	}
@@ -266,42 +264,40 @@ func relocating(v *call.Vault, p call.Values) (*relocation, error) {
 	}, err
 }
 
-// isTaken reports whether there is another file at the path to which a file is moved.
+// isTaken reports whether another file exists at the destination of a move.
 func (r *relocation) isTaken(to, from disk.Path) (bool, error) {
-	there, err := r.v.Disk.Stat(to)
+	existing, err := r.v.Disk.Stat(to)
 	if disk.IsUnread(err) {
 		return false, answer.ReadError(to.String(), err)
 	}
 	if refusal, ok := errors.AsType[*disk.Refusal](err); ok {
-		return refusal.Path == path.Base(to.String()), nil // else its folder is none, which is told when it is moved
+		return refusal.Path == path.Base(to.String()), nil // if a parent is not a folder, the move itself reports that
 	}
 	if err != nil {
 		return false, nil
 	}
-	// On some systems the file itself answers to every spelling of its name.
-	old, err := r.v.Disk.Stat(from)
-	isItself := err == nil && strings.EqualFold(to.String(), from.String()) && os.SameFile(there, old)
+	// On a case-insensitive file system the destination may be the file itself.
+	source, err := r.v.Disk.Stat(from)
+	isItself := err == nil && strings.EqualFold(to.String(), from.String()) && os.SameFile(existing, source)
 	return !isItself, nil
 }
 
-// move adds a file to those that move, and returns its new path. One that is there already
-// stays.
+// move adds the step for a file, and returns its new path. A file that is already there gets no step.
 func (r *relocation) move(t call.Target, typed string) (disk.Path, error) {
 	before, err := stateOf(r.v, t)
 	if err != nil {
 		return disk.Path{}, err
 	}
-	asked, err := disk.ParsePath(typed)
+	requested, err := disk.ParsePath(typed)
 	if err != nil {
 		return disk.Path{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(typed), err)
 	}
-	// Where the disk takes spellings for one another, the name of the file is the only one that a
-	// move can respell.
-	to, err := r.v.Disk.Renamed(t.Path, asked)
+	// On a case-insensitive file system a move can change the case of the file's name, but not of its folders.
+	to, err := r.v.Disk.Renamed(t.Path, requested)
 	switch {
 	case err != nil:
 		return disk.Path{}, answer.WriteError(typed, err)
-	case to == t.Path && asked != t.Path:
+	case to == t.Path && requested != t.Path:
 		return disk.Path{}, answer.AlreadyExists.Failure(
 			"File %q already exists. This system takes it for %q, and a move does not rename folders.",
 			answer.Verbatim(typed),
@@ -333,7 +329,7 @@ func (r *relocation) move(t call.Target, typed string) (disk.Path, error) {
 	return to, nil
 }
 
-// stateOf returns the content of a file that is to be moved, copied or removed.
+// stateOf returns the state of a file to be moved, copied or removed. Its text is charged to the budget.
 func stateOf(v *call.Vault, t call.Target) (change.FileState, error) {
 	before, err := change.CurrentState(v, t.Path)
 	switch {
@@ -345,8 +341,8 @@ func stateOf(v *call.Vault, t call.Target) (change.FileState, error) {
 	return before, budget.From(v.Ctx).Hold(int64(before.Text.Len()))
 }
 
-// textOf returns the state of the file at a path with its text, which may not be in memory. A large file that has no links stays
-// without it.
+// textOf returns the state of the file at a path with its text, which it reads again if it is not in memory. A file of a
+// kind that has no links stays without text.
 func textOf(v *call.Vault, state change.FileState, at disk.Path) (change.FileState, error) {
 	if !state.Image.Exists || !change.HasLinks(at) {
 		return state, nil
@@ -358,23 +354,23 @@ func textOf(v *call.Vault, state change.FileState, at disk.Path) (change.FileSta
 	return now, err
 }
 
-// relink adds to the proposal what happens to links.
+// relink adds the changes of links to the proposal.
 func (r *relocation) relink() error {
 	if len(r.to) == 0 && len(r.folders) == 0 {
 		return nil
 	}
-	x, err := r.v.Index()
+	idx, err := r.v.Index()
 	if err != nil {
 		return err
 	}
-	var before, after, made []string
-	for _, f := range x.Files {
+	var before, after, created []string
+	for _, f := range idx.Files {
 		p := f.Path.String()
 		before = append(before, p)
 		switch to, moves := r.to[p]; {
 		case moves && r.copies:
 			after = append(after, p, to)
-			made = append(made, to)
+			created = append(created, to)
 		case moves:
 			after = append(after, to)
 		default:
@@ -406,7 +402,7 @@ func (r *relocation) relink() error {
 			r.planned.Outdated = r.outdated(m)
 			return nil
 		}
-		if m, err = newMove(r.v, nil, nil, made, before, after); err != nil {
+		if m, err = newMove(r.v, nil, nil, created, before, after); err != nil {
 			return err
 		}
 	}
@@ -417,12 +413,12 @@ func (r *relocation) relink() error {
 	if r.follow {
 		links = followLinks
 	}
-	if err := changeLinks(r.v, &r.planned, m, concerned(x, m, r.to), links); err != nil {
+	if err := changeLinks(r.v, &r.planned, m, concerned(idx, m, r.to), links); err != nil {
 		return err
 	}
 	r.planned.Outdated = r.outdated(m)
 	if r.v.ForGateway && !r.copies {
-		if r.planned.Mentions, err = r.left(x); err != nil {
+		if r.planned.Mentions, err = r.left(idx); err != nil {
 			return err
 		}
 	}
@@ -432,23 +428,23 @@ func (r *relocation) relink() error {
 	return nil
 }
 
-// left says what names the moved files and does not follow them, "" for nothing: their names in texts, their paths in
-// properties, and links to headings with a link whose text has changed.
-func (r *relocation) left(x *index.Index) (string, error) {
-	said, err := mentions(r.v, r.to)
+// left describes the references to moved files that are not updated, "" if there are none: their names in texts, their
+// paths in properties, and links to headings whose text changes because a link in it does.
+func (r *relocation) left(idx *index.Index) (string, error) {
+	list, err := mentions(r.v, r.to)
 	if err != nil {
 		return "", err
 	}
-	for _, more := range []string{pathsInProperties(x, r.to), linksToHeadings(x, r.planned.Steps)} {
-		said = strings.TrimPrefix(said+"; "+more, "; ")
-		said = strings.TrimSuffix(said, "; ")
+	for _, more := range []string{pathsInProperties(idx, r.to), linksToHeadings(idx, r.planned.Steps)} {
+		list = strings.TrimPrefix(list+"; "+more, "; ")
+		list = strings.TrimSuffix(list, "; ")
 	}
-	return said, nil
+	return list, nil
 }
 
-// pathsInProperties says in how many notes a property has the path of a file that moves as a text, which is no link.
-func pathsInProperties(x *index.Index, to map[string]string) string {
-	texts := index.Collect(x.Files, func(f index.Facts) (found []string) {
+// pathsInProperties describes the properties that contain the path of a moved file as plain text, not as a link.
+func pathsInProperties(idx *index.Index, to map[string]string) string {
+	texts := index.Collect(idx.Files, func(f index.Facts) (found []string) {
 		for _, property := range f.Properties() {
 			for _, value := range property.Value.Elements() {
 				text := strings.TrimSpace(value.Text())
@@ -461,17 +457,17 @@ func pathsInProperties(x *index.Index, to map[string]string) string {
 	})
 	paths := 0
 	notes := 0
-	named := "" // the first path
-	for _, all := range texts {
-		here := 0
-		for _, text := range all {
+	example := "" // the first path
+	for _, values := range texts {
+		inNote := 0
+		for _, text := range values {
 			if _, moves := to[text]; moves {
-				here++
-				named = cmp.Or(named, text)
+				inNote++
+				example = cmp.Or(example, text)
 			}
 		}
-		paths += here
-		if here > 0 {
+		paths += inNote
+		if inNote > 0 {
 			notes++
 		}
 	}
@@ -479,13 +475,13 @@ func pathsInProperties(x *index.Index, to map[string]string) string {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf("the path %q in a property of 1 note", answer.Verbatim(named))
+		return fmt.Sprintf("the path %q in a property of 1 note", answer.Verbatim(example))
 	}
-	return fmt.Sprintf("%d paths such as %q in properties of %s", paths, answer.Verbatim(named), answer.Count(notes, "note"))
+	return fmt.Sprintf("%d paths such as %q in properties of %s", paths, answer.Verbatim(example), answer.Count(notes, "note"))
 }
 
-// linksToHeadings says how many links lead to no heading any more because the text of theirs changes with a link in it.
-func linksToHeadings(x *index.Index, steps []change.Step) string {
+// linksToHeadings describes the links whose heading changes its text because a link in the heading is updated.
+func linksToHeadings(idx *index.Index, steps []change.Step) string {
 	links := 0
 	notes := map[int32]bool{}
 	for _, s := range steps {
@@ -493,28 +489,28 @@ func linksToHeadings(x *index.Index, steps []change.Step) string {
 		if s.IsMove() {
 			from = s.From
 		}
-		place, isIndexed := x.Place(from.String())
+		place, isIndexed := idx.Place(from.String())
 		isChanged := s.After.Text.ForProgram() != nil && !bytes.Equal(s.Before.Text.ForProgram(), s.After.Text.ForProgram())
 		if !isIndexed || !isChanged || from.Ext() != "md" {
 			continue
 		}
 		before := edit.NewOutline(markdown.Scan(s.Before.Text.ForProgram()))
 		after := edit.NewOutline(markdown.Scan(s.After.Text.ForProgram()))
-		sources := append([]index.Edge{{Place: int32(place)}}, x.Graph().In(place)...)
+		sources := append([]index.Edge{{Place: int32(place)}}, idx.Graph().In(place)...)
 		seen := map[int32]bool{}
 		for _, source := range sources {
 			if seen[source.Place] {
 				continue
 			}
 			seen[source.Place] = true
-			file := x.Files[source.Place]
+			file := idx.Files[source.Place]
 			file.Facts().EachLink(func(l *markdown.Link) {
 				if l.Subpath == "" {
 					return
 				}
 				target := int(source.Place)
 				if l.Path != "" {
-					found, ok := x.ResolveFrom(l.Path, file.Path.String())
+					found, ok := idx.ResolveFrom(l.Path, file.Path.String())
 					if !ok {
 						return
 					}
@@ -533,11 +529,11 @@ func linksToHeadings(x *index.Index, steps []change.Step) string {
 	return fmt.Sprintf("%s in %s to headings whose text changes", answer.Count(links, "link"), answer.Count(len(notes), "note"))
 }
 
-// outdated returns [change.Proposal.Outdated]. The change also depends on what is in the folders.
+// outdated returns the function for [change.Proposal.Outdated]. The change also depends on the contents of the folders.
 func (r *relocation) outdated(m *relink.Move) func(e journal.Entry) bool {
 	var folders []disk.Path
 	for from := range r.folders {
-		folder, _ := disk.ParseFolder(from) // it was one
+		folder, _ := disk.ParseFolder(from) // cannot fail: it is the path of a folder
 		folders = append(folders, folder)
 	}
 	byLinks := outdatedByLinks(r.v, r.planned.Steps, m)
@@ -545,38 +541,38 @@ func (r *relocation) outdated(m *relink.Move) func(e journal.Entry) bool {
 	return outdatedBySteps(func(s journal.Step) bool { return inFolder(s) || byLinks(s) })
 }
 
-// holdLinks is the value of links= with which links that a new name would take over become paths first.
+// holdLinks is the value of links= that rewrites links as paths if a new file name would capture them.
 const holdLinks = "hold"
 
-// holding changes the links of other notes that the files which a proposal makes would take over, if the call asks for
-// that, so that they lead where they led.
-func holding(v *call.Vault, p call.Values, planned change.Proposal) (change.Proposal, error) {
+// holdingLinks adds to a proposal, if the call has links=hold, the changes of links in other notes that the new files would
+// capture, so that these links keep their targets.
+func holdingLinks(v *call.Vault, p call.Values, proposal change.Proposal) (change.Proposal, error) {
 	if p["links"] != holdLinks {
-		return planned, nil
+		return proposal, nil
 	}
-	x, err := v.Index()
+	idx, err := v.Index()
 	if err != nil {
-		return planned, err
+		return proposal, err
 	}
-	var before, made []string
-	for _, f := range x.Files {
+	var before, created []string
+	for _, f := range idx.Files {
 		before = append(before, f.Path.String())
 	}
-	for _, s := range planned.Steps {
+	for _, s := range proposal.Steps {
 		if !s.Before.Exists {
-			made = append(made, s.Path.String())
+			created = append(created, s.Path.String())
 		}
 	}
-	m, err := newMove(v, nil, nil, made, before, slices.Concat(before, made))
+	m, err := newMove(v, nil, nil, created, before, slices.Concat(before, created))
 	if err != nil {
-		return planned, err
+		return proposal, err
 	}
 	m = m.Holding()
-	err = changeLinks(v, &planned, m, concerned(x, m, nil), followLinks)
-	return planned, err
+	err = changeLinks(v, &proposal, m, concerned(idx, m, nil), followLinks)
+	return proposal, err
 }
 
-// newMove returns a move as the vault writes links.
+// newMove returns a move that writes links in the format of the vault's settings.
 func newMove(v *call.Vault, to, folders map[string]string, appears, before, after []string) (*relink.Move, error) {
 	var app struct {
 		Format string `json:"newLinkFormat"`
@@ -585,24 +581,24 @@ func newMove(v *call.Vault, to, folders map[string]string, appears, before, afte
 	return relink.New(to, folders, appears, lookup.New(before), lookup.New(after), relink.Format(app.Format)), err
 }
 
-// readAhead is how many notes are read before their links are changed.
+// readAhead is how many notes are read concurrently before their links are changed.
 const readAhead = 64
 
-// linkRule says what happens to the links that a move breaks.
+// linkRule is what happens to links that a move breaks.
 type linkRule int
 
 const (
-	countLinks  linkRule = iota // they are counted, and stay as they are
-	followLinks                 // they are changed
+	countLinks  linkRule = iota // count them, and leave them unchanged
+	followLinks                 // update them
 )
 
-// changeLinks adds to a proposal the changes of links in the files sources, or their number. What a step of the proposal
-// moves is changed in that step.
+// changeLinks adds to a proposal the changes of links in the files sources, or only counts them. For a file that the
+// proposal moves, the step of the move is changed.
 func changeLinks(
-	v *call.Vault, planned *change.Proposal, m *relink.Move, sources []disk.Path, rule linkRule,
+	v *call.Vault, proposal *change.Proposal, m *relink.Move, sources []disk.Path, rule linkRule,
 ) error {
 	moved := map[disk.Path]int{}
-	for i, s := range planned.Steps {
+	for i, s := range proposal.Steps {
 		if s.IsMove() {
 			moved[s.From] = i
 		}
@@ -613,7 +609,7 @@ func changeLinks(
 		err  error
 	}
 	for n, source := range sources {
-		if n%readAhead == 0 { // the disk is asked for several at once
+		if n%readAhead == 0 { // read the next notes concurrently
 			ahead := sources[n:min(n+readAhead, len(sources))]
 			read = make([]struct {
 				text []byte
@@ -632,7 +628,7 @@ func changeLinks(
 		at, moves := moved[source]
 		s := change.Step{Path: source}
 		if moves {
-			s = planned.Steps[at]
+			s = proposal.Steps[at]
 			before, err := textOf(v, s.Before, source)
 			if err != nil {
 				return err
@@ -653,13 +649,13 @@ func changeLinks(
 		}
 		after, changed, lost := m.Rewrite(s.Before.Text.ForProgram(), source.String())
 		stays := rule == countLinks || changed == 0
-		if stays && moves && planned.Steps[at].Before.Image.Exists {
+		if stays && moves && proposal.Steps[at].Before.Image.Exists {
 			budget.From(v.Ctx).Release(int64(s.Before.Text.Len()))
 		}
 		if rule == countLinks {
-			// The links of other notes are counted when the change is judged, by where they lead then.
+			// Broken links of other notes are counted when the change is judged.
 			if moves || source.Ext() == "base" {
-				planned.Broken.Add(source, changed+len(lost))
+				proposal.Broken.Add(source, changed+len(lost))
 			}
 			continue
 		}
@@ -667,23 +663,22 @@ func changeLinks(
 		if changed == 0 {
 			continue
 		}
-		planned.Followed.Add(s.Path, changed)
+		proposal.Followed.Add(s.Path, changed)
 		if s.After = change.Existing(after); moves {
-			planned.Steps[at] = s
+			proposal.Steps[at] = s
 		} else {
-			planned.Steps = append(planned.Steps, s)
+			proposal.Steps = append(proposal.Steps, s)
 		}
 	}
-	if v.ForGateway && planned.Followed.Count > 0 {
-		planned.Message += "\nLinks: " + planned.Followed.String()
+	if v.ForGateway && proposal.Followed.Count > 0 {
+		proposal.Message += "\nLinks: " + proposal.Followed.String()
 	}
-	planned.Message += left.String()
-	planned.Outdated = outdatedBySteps(outdatedByLinks(v, planned.Steps, m))
+	proposal.Message += left.String()
+	proposal.Outdated = outdatedBySteps(outdatedByLinks(v, proposal.Steps, m))
 	return nil
 }
 
-// mentions says how often the old names of notes are left in the texts of notes, outside of
-// links, "" for never.
+// mentions describes how often the old names of renamed notes appear in the texts of notes outside of links, "" for never.
 func mentions(v *call.Vault, to map[string]string) (string, error) {
 	var names []string
 	for from, to := range to {
@@ -708,19 +703,19 @@ func mentions(v *call.Vault, to map[string]string) (string, error) {
 	if err != nil || count.Load() == 0 {
 		return "", err
 	}
-	of := "the old names"
+	label := "the old names"
 	if len(names) == 1 {
-		of = fmt.Sprintf("%q", answer.Verbatim(names[0]))
+		label = fmt.Sprintf("%q", answer.Verbatim(names[0]))
 	}
 	return fmt.Sprintf(
 		"%s of %s in the text of %s",
 		answer.Count(int(count.Load()), "mention"),
-		of,
+		label,
 		answer.Count(int(notes.Load()), "note"),
 	), v.Ctx.Err()
 }
 
-// mentionsIn counts names in a text that are words of their own, and no parts of links.
+// mentionsIn counts the names in a text that are whole words and not parts of links.
 func mentionsIn(text []byte, names []string) (count int) {
 	var links *linkPlaces
 	for _, name := range names {
@@ -749,33 +744,33 @@ func mentionsIn(text []byte, names []string) (count int) {
 	return count
 }
 
-// linkPlaces answers for one place of a text after the other, from its beginning on, whether a link is there.
-// All places together take one pass over the links and the properties.
+// linkPlaces reports for increasing offsets of a text whether they are in a link. All offsets together need one pass
+// over the links and the properties.
 type linkPlaces struct {
 	text  []byte
-	links []markdown.Span // in the order of their starts
-	body  int             // where the body begins: the links before it are in values of properties
+	links []markdown.Span // sorted by start
+	body  int             // offset of the body; the links before it are in values of properties
 
-	next int // of the links that are not passed yet
-	end  int // of the links that are passed
-	// What of the properties is passed, and the brackets on its last line.
+	next int // index of the first link that starts after the last offset
+	end  int // greatest end of the links before next
+	// The scanned part of the properties, and the brackets on its last line.
 	read         int
-	opens, ends  int  // pairs of brackets
-	bracket      byte // the last one
-	bracketsLong int  // how many of it follow each other
+	opens, ends  int  // pairs of opening and closing brackets
+	bracket      byte // the last character
+	bracketsLong int  // length of the run of that character
 }
 
 func placesOfLinks(text []byte) *linkPlaces {
-	found := markdown.Scan(text)
-	spans := answer.Map(found.Links, func(l markdown.Link) markdown.Span { return l.Span })
+	note := markdown.Scan(text)
+	spans := answer.Map(note.Links, func(l markdown.Link) markdown.Span { return l.Span })
 	slices.SortFunc(spans, func(a, b markdown.Span) int { return a.Start - b.Start })
-	return &linkPlaces{text: text, links: spans, body: found.Body}
+	return &linkPlaces{text: text, links: spans, body: note.Body}
 }
 
-// rewind begins anew at the beginning of the text.
+// rewind starts again at the beginning of the text.
 func (p *linkPlaces) rewind() { *p = linkPlaces{text: p.text, links: p.links, body: p.body} }
 
-// hold reports whether a place is in a link. It is not before that of the call before.
+// hold reports whether an offset is in a link. Offsets must not decrease from call to call.
 func (p *linkPlaces) hold(at int) bool {
 	for ; p.next < len(p.links) && p.links[p.next].Start <= at; p.next++ {
 		p.end = max(p.end, p.links[p.next].End)
@@ -786,7 +781,7 @@ func (p *linkPlaces) hold(at int) bool {
 	return at < p.body && p.isOpen(at)
 }
 
-// isOpen reports whether more links begin than end on a line of the properties before a place.
+// isOpen reports whether more links begin than end between the start of the line in the properties and an offset.
 func (p *linkPlaces) isOpen(at int) bool {
 	for ; p.read < at; p.read++ {
 		c := p.text[p.read]
@@ -816,7 +811,7 @@ func isLetter(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) 
 // stemOf returns the name of a file without its extension.
 func stemOf(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }
 
-// remarks are lines about the links that lead elsewhere from now on, each after a line break.
+// remarks returns a line, after a line break, for each link that could not be updated.
 func remarks(source disk.Path, left []relink.Left) string {
 	var lines strings.Builder
 	for _, l := range left {
@@ -832,38 +827,36 @@ func remarks(source disk.Path, left []relink.Left) string {
 	return lines.String()
 }
 
-// concerned returns the files in which links have to change, in the order of
-// listings. Only a link can be concerned that leads to a file of the old name
-// or the new one, and those of the file itself.
-func concerned(x *index.Index, m *relink.Move, to map[string]string) (sources []disk.Path) {
-	near := map[int]bool{}
-	graph := x.Graph()
-	for place, f := range x.Files {
+// concerned returns the files whose links a move may change, in the order of listings: the moved files, the sources of
+// links to files with an old or a new name, and files with bases.
+func concerned(idx *index.Index, m *relink.Move, to map[string]string) (sources []disk.Path) {
+	isNear := map[int]bool{}
+	graph := idx.Graph()
+	for place, f := range idx.Files {
 		if _, moves := to[f.Path.String()]; moves {
-			near[place] = true
+			isNear[place] = true
 		}
 		if name := lookup.Fold(path.Base(f.Path.String())); m.Means(name) || m.Means(strings.TrimSuffix(name, ".md")) {
 			for _, edge := range graph.In(place) {
-				near[int(edge.Place)] = true
+				isNear[int(edge.Place)] = true
 			}
 		}
 	}
-	for place, f := range x.Files {
-		if f.Path.Ext() == "base" || f.Facts().HasBases() { // the index does not look into them
+	for place, f := range idx.Files {
+		if f.Path.Ext() == "base" || f.Facts().HasBases() { // the index does not contain the links of bases
 			sources = append(sources, f.Path)
 			continue
 		}
-		if !near[place] {
+		if !isNear[place] {
 			continue
 		}
-		// A canvas names files by the exact letters of their paths, which only
-		// Rewrite looks at.
+		// A canvas refers to files by their exact paths, which only Rewrite compares.
 		links := f.Facts().Links()
-		has := f.Path.Ext() == "canvas" && len(links) > 0
-		for i := 0; i < len(links) && !has; i++ {
-			has = m.Concerns(links[i], f.Path.String())
+		isConcerned := f.Path.Ext() == "canvas" && len(links) > 0
+		for i := 0; i < len(links) && !isConcerned; i++ {
+			isConcerned = m.Concerns(links[i], f.Path.String())
 		}
-		if has {
+		if isConcerned {
 			sources = append(sources, f.Path)
 		}
 	}

@@ -344,7 +344,7 @@ func create(v *call.Vault, p call.Values) (change.Proposal, error) {
 		}, Message: said + made.String(), Note: made, Replaces: before.Exists,
 		Already: fmt.Sprintf("%q has this text already", answer.Verbatim(made.String())),
 	}
-	return holding(v, p, planned)
+	return holdingLinks(v, p, planned)
 }
 
 // newPath returns where a new file goes: path= as it is, name= into the folder

@@ -288,7 +288,7 @@ func aliases(v *call.Vault, p call.Values) (answer.Reply, error) {
 		table.Add(use.name, use.file.Path.String())
 	}
 	none := answer.Nothing("No aliases found.", "%s has no aliases", answer.Place(p["file"]+p["path"]))
-	return tabled(v, p, table, answer.FormatTSV, none), nil
+	return tableReply(v, p, table, answer.FormatTSV, none), nil
 }
 
 // setProperty changes the lines of one property. The app writes the whole block

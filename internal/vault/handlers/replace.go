@@ -270,9 +270,9 @@ func newPattern(b *budget.Budget, source, put string, flags formula.RegexFlags) 
 	return &pattern{b, source, compiled, template}, nil
 }
 
-// holding runs a match in a text, which the engine takes apart into characters, with the
+// holdingLinks runs a match in a text, which the engine takes apart into characters, with the
 // budget of the call.
-func (p *pattern) holding(text int, match func(re *formula.Regexp, left time.Duration) error) error {
+func (p *pattern) holdingLinks(text int, match func(re *formula.Regexp, left time.Duration) error) error {
 	size := 5 * int64(text)
 	if err := p.budget.Hold(size); err != nil {
 		return err
@@ -286,7 +286,7 @@ func (p *pattern) holding(text int, match func(re *formula.Regexp, left time.Dur
 
 // mayBeIn is false where the budget has run out, which is told at the end of the search.
 func (p *pattern) mayBeIn(note []byte) (found bool) {
-	_ = p.holding(len(note), func(re *formula.Regexp, _ time.Duration) (err error) {
+	_ = p.holdingLinks(len(note), func(re *formula.Regexp, _ time.Duration) (err error) {
 		found, err = re.MatchString(flatten(note).text)
 		return err
 	})
@@ -295,7 +295,7 @@ func (p *pattern) mayBeIn(note []byte) (found bool) {
 
 func (p *pattern) each(text string, visit func(start, end int, put string) error) error {
 	var failed error
-	err := p.holding(len(text), func(re *formula.Regexp, left time.Duration) error {
+	err := p.holdingLinks(len(text), func(re *formula.Regexp, left time.Duration) error {
 		n := 0
 		return formula.EachMatch(re, text, 0, left, func(m *formula.Match) bool {
 			if n++; n > maxMatches {

@@ -185,13 +185,13 @@ func printedTasks(v *call.Vault, items []*taskItem, p call.Values) answer.Reply 
 			shown = columns[:plainColumns]
 		}
 		// In JSON, what a detailed task does not have is left out.
-		listing := answer.Listing{Sparse: detailed, Rows: len(items), Cell: func(b []byte, row, column int) []byte {
+		listReply := answer.Listing{Sparse: detailed, Rows: len(items), Cell: func(b []byte, row, column int) []byte {
 			return shown[column].append(b, items[row])
 		}}
 		for _, c := range shown {
-			listing.Columns = append(listing.Columns, c.name)
+			listReply.Columns = append(listReply.Columns, c.name)
 		}
-		return listing.Reply(v.Disk, p["format"])
+		return listReply.Reply(v.Disk, p["format"])
 	}
 	// A task a line, and the groups as headings: the line alone, under the name of its file with its
 	// number, or with the place by which it can be named again. The app's own layout of the second form

@@ -59,7 +59,7 @@ func listTemplates(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return answer.Reply{}, err
 	}
 	names, err := templateNames(v, folder)
-	return listing(
+	return listReply(
 		v,
 		p,
 		names,

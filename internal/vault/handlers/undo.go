@@ -510,7 +510,7 @@ func conflict(
 		now, err := j.WhereaboutsOf(v.Ctx, kept.Path, id)
 		isElsewhere = err != nil || now.Path != kept.Path && !seesNoteOf(v, j, now)
 	}
-	if isElsewhere || keptBack(v, at, func() bool { return goneByUs(v, j, at.String()) }) {
+	if isElsewhere || isWithheld(v, at, func() bool { return isRemovedByUs(v, j, at.String()) }) {
 		return answer.UndoConflict.Failure(refused, answer.Verbatim(at.String()), "It is not where it was.")
 	}
 	var left guard.Unjudged
