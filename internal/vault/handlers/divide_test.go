@@ -127,7 +127,7 @@ func TestDividedNotesKeepTheirLinesAndLinks(t *testing.T) {
 	done := map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		start := map[string]string{}
-		var signatures []string // each line under a heading has a mark of its own
+		var marks []string // each line under a heading has a mark of its own
 		targets := []string{"[[A]]", "[[B]]", "[[B#^b1]]", "[[A#^a1]]"}
 		for _, note := range []string{"A", "B"} {
 			text := note + " begins\n"
@@ -137,7 +137,7 @@ func TestDividedNotesKeepTheirLinesAndLinks(t *testing.T) {
 				name := rapid.SampledFrom([]string{"One", "Two", "Three", "Four (4)", note + " own"}).Draw(rt, "name")
 				mark := fmt.Sprintf("%s%d", strings.ToLower(note), i)
 				text += strings.Repeat("#", level) + " " + name + "\n\nline " + mark + " ^" + mark + "\n"
-				signatures = append(signatures, mark)
+				marks = append(marks, mark)
 				above[level] = name
 				targets = append(targets, "[["+note+"#"+name+"]]", "![["+note+"#^"+mark+"|x]]",
 					"[t]("+note+".md#"+strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29").Replace(name)+")")
@@ -171,7 +171,7 @@ func TestDividedNotesKeepTheirLinesAndLinks(t *testing.T) {
 			return
 		}
 		done[call[0]]++
-		for _, mark := range signatures {
+		for _, mark := range marks {
 			n := strings.Count(strings.Join(slices.Collect(maps.Values(after)), "\n"), "line "+mark+" ^")
 			require.That(rt, n == 1, "%q: the line %s is there %d times: %q, was %q", call, mark, n, after, before)
 		}
