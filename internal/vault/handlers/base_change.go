@@ -260,7 +260,7 @@ func setInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 		}
 		notes = append(notes, path)
 	}
-	return settingAll(v, p, notes, value)
+	return setInAll(v, p, notes, value)
 }
 
 // restructuring returns the command that applies restructure to a base. Comments and unrelated keys keep their bytes.

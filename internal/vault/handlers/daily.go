@@ -177,7 +177,7 @@ func notesOf(
 		}
 		notes = append(notes, note.Path)
 	}
-	return answer.From(v.Disk, several(v, slices.Compact(notes), p["heading"])), nil
+	return answer.From(v.Disk, joinNotes(v, slices.Compact(notes), p["heading"])), nil
 }
 
 // daysOfRange returns a time on the first and one on the last day of a range. A week or a month extends from its first

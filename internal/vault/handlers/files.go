@@ -310,7 +310,7 @@ func randomRead(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return nothingPicked(v, p, err)
 	}
 	if p.Has("count") {
-		return answer.From(v.Disk, several(v, notes, "")), nil
+		return answer.From(v.Disk, joinNotes(v, notes, "")), nil
 	}
 	reply, err := v.Show(call.Target{Path: notes[0], Typed: notes[0].String()})
 	return reply.Saying(v.Disk, notes[0].String()), err

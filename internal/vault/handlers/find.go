@@ -64,7 +64,7 @@ func (f *finding) meaning() *ranking.Embeddings {
 // ranking (by) did not use meaning (without), and how the user can allow sections of notes to be sent to another machine.
 // In a worker it also starts to embed changed notes in the background.
 func (f *finding) finish(reply answer.Reply, by string, noMeaning error) answer.Reply {
-	if files := len(f.x.Files) + f.x.Missing; f.missing > 0 {
+	if files := len(f.idx.Files) + f.idx.Missing; f.missing > 0 {
 		reply = noted(reply, fmt.Sprintf(
 			"the words of %d of %s are known so far, the latest first, and the answer is of these alone; ask again in a moment",
 			files-f.missing,
@@ -83,11 +83,11 @@ func (f *finding) finish(reply answer.Reply, by string, noMeaning error) answer.
 	}
 	notes := func() []*index.File { // those that this caller may see and the user does not exclude
 		return slices.DeleteFunc(
-			slices.Clone(f.x.Files),
+			slices.Clone(f.idx.Files),
 			func(file *index.File) bool { return !file.IsNote() || f.excluded(file.Path.String()) },
 		)
 	}
-	m.Learn(f.x, func() []ranking.EmbeddedNote {
+	m.Learn(f.idx, func() []ranking.EmbeddedNote {
 		return answer.Map(notes(), func(file *index.File) ranking.EmbeddedNote {
 			return ranking.EmbeddedNote{Path: file.Path.String(), Stamp: search.StampOf(file)}
 		})
@@ -133,7 +133,7 @@ const (
 type finding struct {
 	*call.Vault
 	p         call.Values
-	x         *index.Index
+	idx       *index.Index
 	excluded  func(string) bool
 	filters   string // the user's settings behind excluded, which identify it in caches
 	operators string // the operators of the query, in the query language of search
@@ -169,10 +169,10 @@ func findNotes(v *call.Vault, p call.Values) (answer.Reply, error) {
 		opened.Go(func() { v.Host.Knowledge.OpenWords(v.View()) })
 		defer opened.Wait()
 	}
-	if f.x, err = v.IndexInTime(v.Until(sharesForFiles)); err != nil {
+	if f.idx, err = v.IndexInTime(v.Until(sharesForFiles)); err != nil {
 		return answer.Reply{}, err
 	}
-	go f.x.Place("") // build the table of file names while the words are read
+	go f.idx.Place("") // build the table of file names while the words are read
 	if f.excluded, f.filters, err = v.Excluded(); err != nil {
 		return answer.Reply{}, err
 	}
@@ -180,7 +180,7 @@ func findNotes(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	files := int64(len(f.x.Files))
+	files := int64(len(f.idx.Files))
 	if err := f.budget.Hold(fileMemory * files); err != nil {
 		return answer.Reply{}, err
 	}
@@ -248,12 +248,12 @@ func findNotes(v *call.Vault, p call.Values) (answer.Reply, error) {
 
 // words calls ask with the index of the words that this caller may see.
 func (f *finding) words(ask func(*ranking.View) error) error {
-	return f.Host.Knowledge.Words(f.View(), f.x, search.Question{
+	return f.Host.Knowledge.Words(f.View(), f.idx, search.Question{
 		Filters:  f.filters,
 		Excluded: f.excluded,
 		Until:    f.Until(sharesForWords),
 		Use: func(words *ranking.View, missing int) error {
-			f.missing = missing + f.x.Missing
+			f.missing = missing + f.idx.Missing
 			return ask(words)
 		},
 	})
@@ -309,8 +309,8 @@ func (f *finding) readRequest() (err error) {
 }
 
 func (f *finding) modified(p string) time.Time {
-	if place, ok := f.x.Place(p); ok {
-		return f.changed(f.x.Files[place])
+	if place, ok := f.idx.Place(p); ok {
+		return f.changed(f.idx.Files[place])
 	}
 	return time.Time{}
 }
@@ -328,11 +328,11 @@ func (f *finding) changed(file *index.File) time.Time {
 
 // read calls use with the content of a note or a canvas, and charges the budget of the call. A missing file is skipped.
 func (f *finding) read(p string, use func(ranking.Content)) error {
-	place, ok := f.x.Place(p)
+	place, ok := f.idx.Place(p)
 	if !ok {
 		return nil
 	}
-	file := f.x.Files[place]
+	file := f.idx.Files[place]
 	size := min(max(0, file.Stamp.Size), disk.MaxNote)
 	if err := f.budget.Step(1 + size/stepBytes); err != nil {
 		return err
@@ -471,11 +471,11 @@ func (f *finding) wanted() (func(string) bool, error) {
 		return nil, nil
 	}
 	return func(p string) bool {
-		place, there := f.x.Place(p)
+		place, there := f.idx.Place(p)
 		return there &&
 			!slices.ContainsFunc(
 				filters,
-				func(wants func(string, *index.File) bool) bool { return !wants(p, f.x.Files[place]) },
+				func(wants func(string, *index.File) bool) bool { return !wants(p, f.idx.Files[place]) },
 			)
 	}, nil
 }

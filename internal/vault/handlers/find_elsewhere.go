@@ -42,7 +42,7 @@ func (f *finding) elsewhere(found ranking.Answer) (string, error) {
 	paths := map[string][]string{} // files by the word
 	unsearched := map[string]int{}
 	left := int64(maxTextFiles)
-	for _, file := range f.x.Files {
+	for _, file := range f.idx.Files {
 		path := file.Path
 		if kind := allowlist.FileKind(path.Ext()); kind != "pdf" && kind != other || f.excluded(path.String()) {
 			continue

@@ -20,11 +20,11 @@ import (
 
 func init() {
 	register(
-		// These work on no note that is not named: the focused note is the user's choice
+		// These require that the note is named: the focused note is the user's choice,
 		// not the caller's.
 		Command{Name: "note:replace", Plan: replaceOnce},
 		Command{Name: "note:insert", Plan: insertText},
-		// Content of nothing but a line break empties a section: an empty value is more often a slip.
+		// To empty a section, content must be a line break: an empty value is usually a mistake.
 		Command{Name: "note:set-section", Plan: func(v *call.Vault, p call.Values) (change.Proposal, error) {
 			part, err := partOf(p)
 			if err != nil {
@@ -39,7 +39,7 @@ func init() {
 			proposal.Already = "the part has this text already"
 			return proposal, err
 		}},
-		// What a template gives is for the app to say: it may hold the time, or code of a plugin.
+		// Any text that the app made from a template is accepted: it may contain the time or the output of a plugin.
 		Command{
 			Name: "create",
 			Plan: create,
@@ -47,7 +47,7 @@ func init() {
 				if p.Has("template") {
 					return change.Verdict{Done: !c.Now.Equal(c.Before), Style: templateStyle}, nil
 				}
-				return madeWith(c, p["content"]), nil
+				return judgeCreated(c, p["content"]), nil
 			},
 		},
 		Command{Name: "append", Plan: addTo("Appended to: ", edit.Append), Verify: verifyAdded(appended)},
@@ -58,8 +58,8 @@ func init() {
 	)
 }
 
-// insertText puts content on lines of its own. After a heading means after its
-// whole section; append heading= puts text right below the heading's own.
+// insertText inserts content on lines of its own. After a heading means after its whole section; append heading= inserts
+// at the end of the heading's own text, before its subsections.
 func insertText(v *call.Vault, p call.Values) (change.Proposal, error) {
 	part, err := partOf(p)
 	if err != nil {
@@ -77,9 +77,9 @@ func insertText(v *call.Vault, p call.Values) (change.Proposal, error) {
 	)
 }
 
-// partOf reads which part of a note a request means.
+// partOf returns the part of a note that a request means.
 func partOf(p call.Values) (edit.Target, error) {
-	if err := onePart(p); err != nil {
+	if err := checkPart(p); err != nil {
 		return edit.Target{}, err
 	}
 	switch {
@@ -92,32 +92,32 @@ func partOf(p call.Values) (edit.Target, error) {
 	return edit.Lines(first, last), err
 }
 
-// editNamed returns the proposal to change the note that a request names.
+// editNamed proposes to change the note that a request names, or today's daily note.
 func editNamed(
 	v *call.Vault,
 	p call.Values,
-	said string,
+	message string,
 	edit func(text []byte) ([]byte, error),
 ) (change.Proposal, error) {
 	edit = explained(edit)
-	named := p.Has("file") || p.Has("path")
+	isNamed := p.Has("file") || p.Has("path")
 	switch {
-	case p.Has("daily") && named:
+	case p.Has("daily") && isNamed:
 		return change.Proposal{}, answer.Misuse("Use file=<name>, path=<path> or daily, not several.")
 	case p.Has("daily"):
 		today, err := todaysNote(v)
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		return dailyNote(v, today, said+today.Path.String(), edit)
-	case !named:
+		return dailyNote(v, today, message+today.Path.String(), edit)
+	case !isNamed:
 		return change.Proposal{}, answer.Misuse("Missing required parameter: path=<path>, file=<name> or daily")
 	}
-	return change.ProposeEdit(v, p, said, edit)
+	return change.ProposeEdit(v, p, message, edit)
 }
 
-// explained returns an edit whose error names the places in the text that may have been meant: a
-// caller that edits a note by a name has an old or an inexact picture of it.
+// explained wraps an edit so that its errors list what may have been meant: a caller whose heading or block is not found
+// has an outdated or inexact view of the note.
 func explained(edit func(text []byte) ([]byte, error)) func(text []byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) {
 		edited, err := edit(text)
@@ -128,9 +128,9 @@ func explained(edit func(text []byte) ([]byte, error)) func(text []byte) ([]byte
 	}
 }
 
-// explainEditError explains why a part of a note was not found or not changed, with the names in
-// the note that may have been meant and what it has instead.
-func explainEditError(found markdown.Note, err error) error {
+// explainEditError returns the error for a part of a note that was not found or cannot be changed, with similar names
+// and a list of what the note contains.
+func explainEditError(note markdown.Note, err error) error {
 	var missing *edit.NotFound
 	var several *edit.Ambiguous
 	var refusal *edit.Refusal
@@ -138,7 +138,7 @@ func explainEditError(found markdown.Note, err error) error {
 	case errors.As(err, &missing):
 		kind := answer.NotFound
 		instead := ""
-		var near []string
+		var similar []string
 		switch missing.What {
 		case "line":
 			kind = answer.NotFoundLine
@@ -150,8 +150,8 @@ func explainEditError(found markdown.Note, err error) error {
 		case "block":
 			kind = answer.NotFoundNearest
 			instead = " The note has no blocks with an id."
-			ids := answer.Map(found.Blocks, func(b markdown.Block) string { return b.ID })
-			near = lookup.NearestNames(strings.TrimPrefix(missing.Wanted, "^"), ids)
+			ids := answer.Map(note.Blocks, func(b markdown.Block) string { return b.ID })
+			similar = lookup.NearestNames(strings.TrimPrefix(missing.Wanted, "^"), ids)
 			if len(ids) > 0 {
 				instead = " The note has " + answer.AndMore(
 					answer.List(ids, maxListedHeadings),
@@ -161,11 +161,11 @@ func explainEditError(found markdown.Note, err error) error {
 		case "heading":
 			kind = answer.NotFoundHeading
 			instead = " The note has no headings."
-			names := answer.Map(found.Headings, func(h markdown.Heading) string { return h.Text })
-			near = lookup.NearestNames(missing.Wanted[strings.LastIndexByte(missing.Wanted, '#')+1:], names)
+			names := answer.Map(note.Headings, func(h markdown.Heading) string { return h.Text })
+			similar = lookup.NearestNames(missing.Wanted[strings.LastIndexByte(missing.Wanted, '#')+1:], names)
 			if len(names) > 0 {
 				listed := answer.Map(
-					found.Headings[:min(len(names), maxListedHeadings)],
+					note.Headings[:min(len(names), maxListedHeadings)],
 					func(h markdown.Heading) string {
 						return fmt.Sprintf("%q (line %d)", answer.Verbatim(beginning(h.Text)), h.Line)
 					},
@@ -177,9 +177,9 @@ func explainEditError(found markdown.Note, err error) error {
 			}
 		}
 		return kind.DidYouMean(
-			near,
+			similar,
 			"%s %q not found.%s",
-			capital(missing.What),
+			capitalize(missing.What),
 			answer.Verbatim(beginning(missing.Wanted)),
 			instead,
 		)
@@ -189,7 +189,7 @@ func explainEditError(found markdown.Note, err error) error {
 	case errors.As(err, &several):
 		return answer.Ambiguous.Failure(
 			"%s %q is ambiguous: %s.",
-			capital(several.What),
+			capitalize(several.What),
 			answer.Verbatim(several.Wanted),
 			edit.OnLines(several.Lines, several.Count),
 		)
@@ -203,15 +203,13 @@ func explainEditError(found markdown.Note, err error) error {
 	return err
 }
 
-// maxListedHeadings bounds how many headings an error lists; the command outline lists
-// all.
+// maxListedHeadings is how many headings or blocks an error lists; the command outline lists all headings.
 const maxListedHeadings = 30
 
-// maxExcerpt is how much of a text is quoted in a sentence about it.
+// maxExcerpt is how many bytes of a text an error quotes.
 const maxExcerpt = 60
 
-// beginning returns the beginning of a text, of its first line with something on
-// it.
+// beginning returns the first non-empty line of a text, or its beginning, with "…" if something follows.
 func beginning(text string) string {
 	line, rest, _ := strings.Cut(strings.TrimLeft(text, "\r\n"), "\n")
 	line = strings.TrimSuffix(line, "\r")
@@ -226,24 +224,24 @@ func beginning(text string) string {
 	return line
 }
 
-func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
+func capitalize(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
-// kept are the extensions that a name for a new file may bring. To every other
-// name the one of notes is added, also after a dot: "v1.2 notes".
-var kept = []string{".md", ".canvas", ".base"}
+// keptExtensions are the extensions that a name for a new file may have. Any other name gets .md, even if it contains a
+// dot, as in "v1.2 notes".
+var keptExtensions = []string{".md", ".canvas", ".base"}
 
-// addTo returns the command that adds text to a note in one way.
-func addTo(said string, add adding) func(*call.Vault, call.Values) (change.Proposal, error) {
+// addTo returns the command that adds text to a note with add.
+func addTo(message string, add adding) func(*call.Vault, call.Values) (change.Proposal, error) {
 	return func(v *call.Vault, p call.Values) (change.Proposal, error) {
-		return change.ProposeEdit(v, p, said, add.of(p))
+		return change.ProposeEdit(v, p, message, add.of(p))
 	}
 }
 
 // adding is a way to add text to a note.
 type adding func(text []byte, content string, joint edit.Joint) []byte
 
-// of returns the edit that adds what a request gives: below a heading, if it
-// names one. There inline means nothing, because lines of their own are added.
+// of returns the edit that adds the content of a request, below a heading if it names one. There inline is an error,
+// because text below a heading gets its own lines.
 func (add adding) of(p call.Values) func(text []byte) ([]byte, error) {
 	return explained(func(text []byte) ([]byte, error) {
 		switch {
@@ -260,17 +258,17 @@ func (add adding) of(p call.Values) func(text []byte) ([]byte, error) {
 	})
 }
 
-// templateStyle is what is said of a note that the app filled from a template.
+// templateStyle is the remark about a note that the app filled from a template.
 const templateStyle = "the text is what the app made of the template"
 
-// madeWith judges a note that was made, or replaced, with a text.
-func madeWith(c change.AppChange, text string) change.Verdict {
+// judgeCreated judges a note that the app created with a text, or replaced by it.
+func judgeCreated(c change.AppChange, text string) change.Verdict {
 	if verdict := change.IsComposedOf(c.Now.Text.ForProgram(), edit.OwnLine, []byte(text)); verdict.Done ||
 		!change.AddsOnce(c.Now.Text.ForProgram(), nil, text) {
 		return verdict
 	}
 	if c.Before.Exists && change.Beyond(c.Before.Text.ForProgram(), c.Now.Text.ForProgram(), text, "").Done {
-		return change.Verdict{} // what was to be replaced is still there
+		return change.Verdict{} // the text to be replaced is still there
 	}
 	return change.Beyond(nil, c.Now.Text.ForProgram(), text, "")
 }
@@ -296,7 +294,7 @@ func prepended(before, now []byte, p call.Values) change.Verdict {
 	return change.AddedAt(before, now, p["content"], change.AtStart, jointOf(p))
 }
 
-// jointOf returns how a call adds its text to a note.
+// jointOf returns how the text of a request is joined to that of a note.
 func jointOf(p call.Values) edit.Joint {
 	if p.Has("inline") {
 		return edit.Inline
@@ -304,51 +302,50 @@ func jointOf(p call.Values) edit.Joint {
 	return edit.OwnLine
 }
 
-// maxSeveral bounds the text of an answer with several notes: what is more
-// fits no reader, and each note can be read by itself.
+// maxSeveral limits the text of an answer with several notes, in bytes. Longer answers are of no use to a reader, and
+// each note can be read individually.
 const maxSeveral = 4 << 20
 
-// create refuses a taken path, where the app makes a numbered copy: a caller that
-// named a path means that note. Text that is given follows that of a template.
+// create plans a new note. If the path is in use it fails, unlike the app, which appends a number: a caller that named a
+// path means that note. The given content follows that of the template.
 func create(v *call.Vault, p call.Values) (change.Proposal, error) {
-	made, err := newPath(v, p)
+	target, err := newPath(v, p)
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	before, err := change.ShownState(v, made)
+	before, err := change.ShownState(v, target)
 	if err != nil {
-		return change.Proposal{}, answer.WriteError(made.String(), err)
+		return change.Proposal{}, answer.WriteError(target.String(), err)
 	}
 	if before.Exists && !p.Has("overwrite") {
 		return change.Proposal{}, answer.AlreadyExists.Failure(
 			"File %q already exists.",
-			answer.Verbatim(made.String()),
+			answer.Verbatim(target.String()),
 		)
 	}
 	text := []byte(p["content"])
 	if p.Has("template") {
-		if text, err = fromTemplate(v, p["template"], made.Stem()); err != nil {
+		if text, err = fromTemplate(v, p["template"], target.Stem()); err != nil {
 			return change.Proposal{}, err
 		}
 		if p.Has("content") {
 			text = edit.Append(text, p["content"], edit.OwnLine)
 		}
 	}
-	said := "Created: "
+	verb := "Created: "
 	if before.Exists {
-		said = "Overwrote: "
+		verb = "Overwrote: "
 	}
-	planned := change.Proposal{
+	proposal := change.Proposal{
 		Steps: []change.Step{
-			{Path: made, Before: before, After: change.Existing(text)},
-		}, Message: said + made.String(), Note: made, Replaces: before.Exists,
-		Already: fmt.Sprintf("%q has this text already", answer.Verbatim(made.String())),
+			{Path: target, Before: before, After: change.Existing(text)},
+		}, Message: verb + target.String(), Note: target, Replaces: before.Exists,
+		Already: fmt.Sprintf("%q has this text already", answer.Verbatim(target.String())),
 	}
-	return holdingLinks(v, p, planned)
+	return holdingLinks(v, p, proposal)
 }
 
-// newPath returns where a new file goes: path= as it is, name= into the folder
-// for new notes.
+// newPath returns the path of a new file: that of path=, or name= in the folder for new notes.
 func newPath(v *call.Vault, p call.Values) (disk.Path, error) {
 	text := p["path"]
 	typed := p["path"]
@@ -366,25 +363,25 @@ func newPath(v *call.Vault, p call.Values) (disk.Path, error) {
 		return disk.Path{}, answer.Misuse("Missing required parameter: path=<path> or name=<name>")
 	}
 	switch kind := allowlist.FileKind(strings.TrimPrefix(path.Ext(text), ".")); kind {
-	case "image", "audio", "video", "pdf": // the name means a file, and not a note such as "v1.2 notes"
+	case "image", "audio", "video", "pdf": // the name of an attachment, not of a note such as "v1.2 notes"
 		return disk.Path{}, answer.BadValue.Advise(allowlist.ServesKind(kind)).
 			Failure("File %q is not a note: no text is written into it.", answer.Verbatim(typed))
 	}
-	if !slices.Contains(kept, path.Ext(text)) {
-		if at, err := v.PathOf(text); err == nil && slices.Contains(kept, path.Ext(at.String())) {
-			return at, nil // a note that is there, with its extension in another case
+	if !slices.Contains(keptExtensions, path.Ext(text)) {
+		if at, err := v.PathOf(text); err == nil && slices.Contains(keptExtensions, path.Ext(at.String())) {
+			return at, nil // an existing note whose extension is written in another case
 		}
 		text += ".md"
 	}
-	made, err := v.PathOf(text)
+	target, err := v.PathOf(text)
 	if err != nil {
 		return disk.Path{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(typed), err)
 	}
-	return made, nil
+	return target, nil
 }
 
-// newFolder returns the folder for new notes, "" for that of the vault. The one
-// of the focused note, which can be set too, takes a note that is focused.
+// newFolder returns the folder for new notes, "" for the vault's root. If the user chose the folder of the focused note
+// and no note is focused, it is the root too.
 func newFolder(v *call.Vault) (string, error) {
 	var app struct {
 		Location string `json:"newFileLocation"`

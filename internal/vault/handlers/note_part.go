@@ -15,8 +15,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// onePart refuses a request that names no part of a note, or several.
-func onePart(p call.Values) error {
+// checkPart rejects a request that names no part of a note, or several.
+func checkPart(p call.Values) error {
 	switch len(p.Given("heading", "block", "lines")) {
 	case 0:
 		return answer.Misuse("Missing required parameter: heading=<text>, block=<id> or lines=<n-m>")
@@ -26,33 +26,33 @@ func onePart(p call.Values) error {
 	return answer.Misuse("Use heading=<text>, block=<id> or lines=<n-m>, not several.")
 }
 
-// readSection prints the bytes of one part of a note as they are. Its facts are
-// those of the whole note, so that a change of the part can be tied to them.
+// readSection prints the bytes of one part of a note. The reply has the facts of the whole note, so that a later change
+// of the part can require them.
 func readSection(v *call.Vault, p call.Values) (answer.Reply, error) {
 	t, text, err := v.MarkdownNote(p)
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	if err := onePart(p); err != nil {
+	if err := checkPart(p); err != nil {
 		return answer.Reply{}, err
 	}
-	found := markdown.Scan(text)
+	note := markdown.Scan(text)
 	var part markdown.Span
 	switch {
 	case p.Has("heading"):
-		var i int // several of one name are told apart by those above them, or by their lines
-		if i, err = edit.FindHeading(found, p["heading"]); err == nil {
-			part = found.Section(i)
+		var i int // FindHeading also accepts the headings above, or a line, to distinguish equal headings
+		if i, err = edit.FindHeading(note, p["heading"]); err == nil {
+			part = note.Section(i)
 		}
 	case p.Has("block"):
-		block, ok := found.Block(strings.TrimPrefix(p["block"], "^"))
+		block, ok := note.Block(strings.TrimPrefix(p["block"], "^"))
 		if part = block.Span; !ok {
 			err = &edit.NotFound{What: "block", Wanted: p["block"]}
 		}
 	default:
 		first, last, malformed := parseLines(p["lines"])
 		start, ok := lineStart(text, 0, first-1)
-		end, _ := lineStart(text, start, last-first+1) // the last line may be after the end of the note
+		end, _ := lineStart(text, start, last-first+1) // last may be beyond the end of the note
 		part = markdown.Span{Start: start, End: end}
 		if err = malformed; err == nil && !ok {
 			err = answer.NotFoundLine.Failure(
@@ -63,16 +63,17 @@ func readSection(v *call.Vault, p call.Values) (answer.Reply, error) {
 		}
 	}
 	if err != nil {
-		return answer.Reply{}, explainEditError(found, err)
+		return answer.Reply{}, explainEditError(note, err)
 	}
-	read := text[part.Start:part.End]
-	if p.Has("lines") && edit.NumberOfLines(read) > 1 {
-		return answer.FromNote(v.Disk, t.Path, text, string(read)), nil // a change is tied to a section, a block or one line
+	section := text[part.Start:part.End]
+	if p.Has("lines") && edit.NumberOfLines(section) > 1 {
+		// Only a section, a block or a single line can be required by a later change.
+		return answer.FromNote(v.Disk, t.Path, text, string(section)), nil
 	}
-	return answer.FromPart(v.Disk, t.Path, text, read), nil
+	return answer.FromPart(v.Disk, t.Path, text, section), nil
 }
 
-// parseRange reads numbers that are given as "12" or "12-20", counted from 1.
+// parseRange parses a number or a range such as "12" or "12-20", counted from 1.
 func parseRange(text string) (first, last int, ok bool) {
 	from, to, several := strings.Cut(text, "-")
 	if !several {
@@ -97,8 +98,8 @@ func parseLines(wanted string) (first, last int, err error) {
 	return first, last, nil
 }
 
-// lineStart returns where the line begins that is n lines after the one at
-// from; the end of the text if there is none.
+// lineStart returns the offset of the line that is n lines after the line at offset from; the end of the text, and
+// false, if there is none.
 func lineStart(text []byte, from, n int) (at int, ok bool) {
 	for ; n > 0; n-- {
 		newline := bytes.IndexByte(text[from:], '\n')
@@ -110,11 +111,10 @@ func lineStart(text []byte, from, n int) (at int, ok bool) {
 	return from, from < len(text)
 }
 
-// several prints notes one after the other, each under a heading with its
-// path. One that is not there, cannot be read, or would make the answer too
-// long keeps its heading, which says so. Of each note only the section of a heading is
-// printed, if one is given.
-func several(v *call.Vault, notes []disk.Path, section string) string {
+// joinNotes returns the texts of notes, each below a heading with its path. If section is not "", only the section with
+// this heading is included. For a note that is missing, cannot be read, or would make the answer longer than maxSeveral,
+// the heading has a remark instead.
+func joinNotes(v *call.Vault, notes []disk.Path, section string) string {
 	var out strings.Builder
 	for _, note := range notes {
 		var text []byte
@@ -135,17 +135,17 @@ func several(v *call.Vault, notes []disk.Path, section string) string {
 		case err != nil:
 			remark = " (cannot be read)"
 		case section != "":
-			found := markdown.Scan(text)
-			i, err := edit.FindHeading(found, section)
+			scanned := markdown.Scan(text)
+			i, err := edit.FindHeading(scanned, section)
 			if err != nil {
 				remark = " (has no such heading)"
-				if many, ok := errors.AsType[*edit.Ambiguous](err); ok {
-					remark = fmt.Sprintf(" (has %d headings of that name)", many.Count)
+				if ambiguous, ok := errors.AsType[*edit.Ambiguous](err); ok {
+					remark = fmt.Sprintf(" (has %d headings of that name)", ambiguous.Count)
 				}
 				break
 			}
-			at := found.Section(i)
-			text = text[at.Start:at.End]
+			span := scanned.Section(i)
+			text = text[span.Start:span.End]
 		}
 		if remark != "" {
 			text = nil
@@ -158,14 +158,14 @@ func several(v *call.Vault, notes []disk.Path, section string) string {
 	return out.String()
 }
 
-// outline has the same sentence for nothing in every form, the total too.
+// outline prints the headings of a note. If there are none, the sentence is the same in every format, and for total.
 func outline(v *call.Vault, p call.Values) (answer.Reply, error) {
 	t, text, err := v.MarkdownNote(p)
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	found := markdown.Scan(text)
-	headings := found.Headings
+	note := markdown.Scan(text)
+	headings := note.Headings
 	var out strings.Builder
 	switch {
 	case len(headings) == 0:
@@ -177,30 +177,30 @@ func outline(v *call.Vault, p call.Values) (answer.Reply, error) {
 			Level   int    `json:"level"`
 			Heading string `json:"heading"`
 			Line    int    `json:"line"`
-			Hash    string `json:"hash"` // of the section, for a change of it
+			Hash    string `json:"hash"` // digest of the section, which a change of it can require
 		}
 		var rows []row
 		for i, h := range headings {
-			part := found.Section(i)
+			part := note.Section(i)
 			rows = append(rows, row{h.Level, h.Text, h.Line, answer.Digest(text[part.Start:part.End])})
 		}
-		out.WriteString(indented(rows))
+		out.WriteString(indentedJSON(rows))
 	case p["format"] == "md":
 		for _, h := range headings {
 			out.WriteString(strings.Repeat("#", h.Level) + " " + h.Text + "\n")
 		}
 	default:
-		out.WriteString(tree(headings))
+		out.WriteString(headingTree(headings))
 	}
 	return answer.FromNote(v.Disk, t.Path, text, out.String()), nil
 }
 
-// tree draws headings as the branches of a tree. A heading is below the last one before it with a
-// lower level; levels that are left out take no room.
-func tree(headings []markdown.Heading) string {
+// headingTree draws headings as a tree. The parent of a heading is the last heading before it with a lower level; skipped levels
+// are not indented.
+func headingTree(headings []markdown.Heading) string {
 	const root = -1
 	parents := make([]int, len(headings))
-	last := map[int]int{} // the last branch below each
+	last := map[int]int{} // the last child of each heading
 	for i, h := range headings {
 		above := i - 1
 		for above != root && headings[above].Level >= h.Level {
@@ -210,7 +210,7 @@ func tree(headings []markdown.Heading) string {
 		last[above] = i
 	}
 	var out strings.Builder
-	below := map[int]string{} // what is in front of the branches below each
+	below := map[int]string{} // the prefix of the children of each heading
 	for i, h := range headings {
 		branch := "├── "
 		trunk := "│   "

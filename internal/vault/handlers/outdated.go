@@ -13,16 +13,17 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/relink"
 )
 
-// A change of many notes is worked out while others write. It is worked out anew only for a change of theirs that makes
-// it another one: else who writes often would keep it from ever being made.
+// Other programs and agents write while a change of many notes is planned. The change is planned again only if their
+// change affects it. Otherwise frequent writers could prevent it from ever being made.
 
-// outdatedBySteps returns [change.Proposal.Outdated] that asks about each step of a change of others.
+// outdatedBySteps returns a function for [change.Proposal.Outdated]: a proposal is outdated by a journal entry if
+// isOutdated is true for one of its steps.
 func outdatedBySteps(isOutdated func(s journal.Step) bool) func(e journal.Entry) bool {
 	return func(e journal.Entry) bool { return slices.ContainsFunc(e.Steps, isOutdated) }
 }
 
-// outdatedByFiles is true of a step that concerns one of the files of a proposal, or leaves a note, a canvas or a base of which
-// concerns is true.
+// outdatedByFiles returns a function that is true for a step that changes one of the files of a proposal, or after which
+// concerns is true for a note, a canvas or a base.
 func outdatedByFiles(
 	v *call.Vault,
 	steps []change.Step,
@@ -50,25 +51,25 @@ func outdatedByFiles(
 	}
 }
 
-// outdatedByLinks is true of a step that concerns one of the files of a proposal, gives or takes a name by which links may mean
-// one of them, or leaves a file with a link that has to change.
+// outdatedByLinks returns a function that is true for a step that changes one of the files of a proposal, adds or removes
+// a file name to which links may refer instead, or leaves a file with a link that the move must update.
 func outdatedByLinks(v *call.Vault, steps []change.Step, m *relink.Move) func(s journal.Step) bool {
-	ofFiles := outdatedByFiles(v, steps, func(path disk.Path, text []byte) bool {
+	byFiles := outdatedByFiles(v, steps, func(path disk.Path, text []byte) bool {
 		_, changed, left := m.Rewrite(text, path.String())
 		return changed+len(left) > 0
 	})
-	means := func(file string) bool {
+	isName := func(file string) bool {
 		name := lookup.Fold(path.Base(file))
 		return m.Means(name) || m.Means(strings.TrimSuffix(name, ".md"))
 	}
 	return func(s journal.Step) bool {
 		changesNames := s.From != "" || s.Before.Exists != s.After.Exists
-		isMeant := means(s.Path) || means(s.Source())
-		return changesNames && isMeant || ofFiles(s)
+		isMeant := isName(s.Path) || isName(s.Source())
+		return changesNames && isMeant || byFiles(s)
 	}
 }
 
-// outdatedBelow is true of a step that concerns something in one of some folders.
+// outdatedBelow returns a function that is true for a step that changes something in one of the folders.
 func outdatedBelow(folders ...disk.Path) func(s journal.Step) bool {
 	return func(s journal.Step) bool {
 		return slices.ContainsFunc(folders, func(folder disk.Path) bool {
@@ -78,15 +79,15 @@ func outdatedBelow(folders ...disk.Path) func(s journal.Step) bool {
 	}
 }
 
-// outdatedWhere returns [change.Proposal.Outdated] of a change of notes that are meant by a folder or a query, for what it does
-// to a note: nil for a query, of which any note may become a result.
-func outdatedWhere(p call.Values, planned change.Proposal) func(e journal.Entry) bool {
-	if p.Has("query") || planned.Outdated == nil {
+// outdatedWhere narrows planned.Outdated to steps in the folder of a request. It returns nil for a query, because any
+// note may become a result of it.
+func outdatedWhere(p call.Values, proposal change.Proposal) func(e journal.Entry) bool {
+	if p.Has("query") || proposal.Outdated == nil {
 		return nil
 	}
 	inFolder := func(e journal.Entry) bool { return true }
 	if folder, err := disk.ParseFolder(p["folder"]); p.Has("folder") && err == nil && folder != (disk.Path{}) {
 		inFolder = outdatedBySteps(outdatedBelow(folder))
 	}
-	return func(e journal.Entry) bool { return inFolder(e) && planned.Outdated(e) }
+	return func(e journal.Entry) bool { return inFolder(e) && proposal.Outdated(e) }
 }

@@ -1,11 +1,11 @@
 package handlers
 
-// [readPDF] returns the text of PDF files, page by page. It knows no layout: pieces of text come in the order of the
-// file, on a new line where the file moves to one.
+// [readPDF] returns the text of PDF files, page by page. It ignores the layout: pieces of text are in the order of the
+// file, with a line break where the file moves to another line.
 //
-// A library reads the files. It panics on many that are damaged, and can take any time and memory for one that was
-// made for that. Here every read of the file charges the budget of the call, and a panic is an error; what allocates
-// at once is the concern of the caller, see system.LimitMemory.
+// The library that parses the files panics on many damaged ones, and can need unlimited time and memory for a malicious
+// one. Here every read of the file charges the budget of the call, and a panic becomes an error. Single large
+// allocations are limited by the caller, see system.LimitMemory.
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/guard"
 )
 
-// malformedPDF says why a file, or a page of it, has no text that can be read.
+// malformedPDF is the reason why the text of a file, or of a page, cannot be read.
 type malformedPDF struct{ Reason string }
 
 func (m *malformedPDF) Error() string { return m.Reason }
@@ -34,18 +34,18 @@ type pdfPage struct {
 	Err    error
 }
 
-// readPDF returns the pages of a PDF from first to last, and how many pages it has. The file is
-// changed in memory. The error is a [*malformedPDF], or that of the budget.
-func readPDF(file []byte, first, last int, uses *budget.Budget) (pages []pdfPage, total int, err error) {
-	defer func() { err = explainPDF(recover(), err, uses) }()
-	// Readers of PDF ignore what follows its end, and version 2.0 is read like 1.7.
+// readPDF returns the pages of a PDF from first to last, and the number of all pages. It modifies the bytes of file. The
+// error is a [*malformedPDF], or that of the budget.
+func readPDF(file []byte, first, last int, spent *budget.Budget) (pages []pdfPage, total int, err error) {
+	defer func() { err = explainPDF(recover(), err, spent) }()
+	// Like other PDF readers, ignore bytes after the end marker, and read version 2.0 as 1.7.
 	if end := bytes.LastIndex(file, []byte("%%EOF")); end >= 0 {
 		file = append(file[:end:end], "%%EOF"...)
 	}
 	if bytes.HasPrefix(file, []byte("%PDF-")) && len(file) > len(header) {
 		copy(file, header)
 	}
-	r, err := pdf.NewReader(charged{file, uses}, int64(len(file)))
+	r, err := pdf.NewReader(charged{file, spent}, int64(len(file)))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -54,28 +54,28 @@ func readPDF(file []byte, first, last int, uses *budget.Budget) (pages []pdfPage
 		if total++; total < first || total > last {
 			return nil
 		}
-		text, err := textOfPage(p, fonts, uses)
+		text, err := textOfPage(p, fonts, spent)
 		var malformed *malformedPDF
 		if err != nil && !errors.As(err, &malformed) {
 			return err
 		}
 		pages = append(pages, pdfPage{total, guard.NewUnjudged([]byte(text)), err})
-		return uses.Put(int64(len(text)))
+		return spent.Put(int64(len(text)))
 	})
 	return pages, total, err
 }
 
 const header = "%PDF-1.7\n"
 
-// explainPDF returns the error of a read that ended with a panic, with an error, or well.
-func explainPDF(panicked any, err error, uses *budget.Budget) error {
-	if over := uses.Err(); over != nil {
+// explainPDF returns the error of a read that ended with a panic, with an error, or without one.
+func explainPDF(panicked any, err error, spent *budget.Budget) error {
+	if over := spent.Err(); over != nil {
 		return over
 	}
 	var malformed *malformedPDF
 	switch {
 	case panicked != nil:
-		if _, ours := panicked.(runtime.Error); ours { // of the library: a length or an index that the file has
+		if _, isRuntime := panicked.(runtime.Error); isRuntime { // the library used an invalid length or index of the file
 			return &malformedPDF{"a number in it is wrong"}
 		}
 		return &malformedPDF{reason(fmt.Sprint(panicked))}
@@ -85,36 +85,35 @@ func explainPDF(panicked any, err error, uses *budget.Budget) error {
 	return err
 }
 
-// reason is what the library says, without what it repeats of the file.
+// reason returns an error text of the library without its prefixes and without text of the file.
 func reason(text string) string {
-	const most = 80
+	const maxLength = 80
 	if i := strings.IndexAny(text, "\"'`(<["); i > 0 {
 		text = text[:i]
 	}
 	text = strings.TrimPrefix(strings.TrimPrefix(text, "malformed PDF: "), "malformed PDF file: ")
-	return strings.ToValidUTF8(strings.TrimRight(text[:min(len(text), most)], " :"), "")
+	return strings.ToValidUTF8(strings.TrimRight(text[:min(len(text), maxLength)], " :"), "")
 }
 
-// charged reads a file and charges for each read, so that a loop in the file ends.
+// charged reads a file and charges the budget for each read, so that a cycle in the file ends.
 type charged struct {
 	file []byte
 	uses *budget.Budget
 }
 
-// ReadAt charges a step for every eight bytes: of compressed data they are a thousand times as
-// many.
-func (c charged) ReadAt(into []byte, at int64) (int, error) {
-	if err := c.uses.Step(64 + int64(len(into))/8); err != nil {
+// ReadAt charges a step for every eight bytes, because compressed data can expand a thousandfold.
+func (c charged) ReadAt(buf []byte, at int64) (int, error) {
+	if err := c.uses.Step(64 + int64(len(buf))/8); err != nil {
 		return 0, err
 	}
 	if err := c.uses.Err(); err != nil {
 		return 0, err
 	}
-	return bytes.NewReader(c.file).ReadAt(into, at)
+	return bytes.NewReader(c.file).ReadAt(buf, at)
 }
 
-// decoded charges for what a stream, or a list of streams, is when it is decoded: a thousand times
-// what it is in the file, at worst.
+// decoded charges the budget for the decoded size of a stream, or of a list of streams: in the worst case a thousand
+// times its size in the file.
 type decoded struct{ uses *budget.Budget }
 
 // Write charges a step for two bytes.
@@ -127,16 +126,16 @@ func (d decoded) charge(stream pdf.Value) {
 		d.charge(stream.Index(i))
 	}
 	if stream.Kind() == pdf.Stream {
-		_, _ = io.Copy(d, stream.Reader()) // what cannot be decoded is an error later
+		_, _ = io.Copy(d, stream.Reader()) // a decoding error is reported when the page is interpreted
 	}
 	if err := d.uses.Err(); err != nil {
 		panic(err)
 	}
 }
 
-const maxPDFDepth = 64 // of the tree of pages
+const maxPDFDepth = 64 // of the page tree
 
-// eachPage visits the pages below a node of the tree. Nobody has to believe its counts.
+// eachPage visits the pages below a node of the page tree. It ignores the page counts in the tree.
 func eachPage(node pdf.Value, depth int, visit func(pdf.Page) error) error {
 	if depth > maxPDFDepth {
 		return &malformedPDF{"the tree of pages is too deep"}
@@ -157,20 +156,20 @@ func eachPage(node pdf.Value, depth int, visit func(pdf.Page) error) error {
 	return nil
 }
 
-// textOfPage returns the text of a page. Fonts are kept for the pages to come, by what they are.
-func textOfPage(p pdf.Page, fonts map[string]*pdf.Font, uses *budget.Budget) (text string, err error) {
-	defer func() { err = explainPDF(recover(), err, uses) }()
+// textOfPage returns the text of a page. It caches fonts for the following pages.
+func textOfPage(p pdf.Page, fonts map[string]*pdf.Font, spent *budget.Budget) (text string, err error) {
+	defer func() { err = explainPDF(recover(), err, spent) }()
 	contents := p.V.Key("Contents")
 	if contents.Kind() == pdf.Null {
 		return "", nil
 	}
-	decoded{uses}.charge(contents)
-	// A font names its objects by numbers, which are those of the whole file.
-	known := p.Resources().Key("Font")
+	decoded{spent}.charge(contents)
+	// The text of a font object identifies it in the whole file, because it refers to other objects by number.
+	pageFonts := p.Resources().Key("Font")
 	var out strings.Builder
 	var font *pdf.Font
 	var lineY float64
-	begin := func(mark byte) { // a line or a word, where there is text before it
+	startNew := func(mark byte) { // starts a line or a word, if there is text before it
 		before := out.String()
 		isNew := before == "" || strings.HasSuffix(before, "\n")
 		isAfterBlank := mark == ' ' && strings.HasSuffix(before, " ")
@@ -183,13 +182,13 @@ func textOfPage(p pdf.Page, fonts map[string]*pdf.Font, uses *budget.Budget) (te
 		if font != nil {
 			raw = font.Encoder().Decode(raw)
 		}
-		if err := errors.Join(uses.Step(int64(len(raw))), uses.Hold(int64(len(raw)))); err != nil {
+		if err := errors.Join(spent.Step(int64(len(raw))), spent.Hold(int64(len(raw)))); err != nil {
 			panic(err)
 		}
 		out.WriteString(strings.ToValidUTF8(raw, string(utf8.RuneError)))
 	}
 	pdf.Interpret(contents, func(stack *pdf.Stack, operator string) {
-		if err := uses.Step(1); err != nil {
+		if err := spent.Step(1); err != nil {
 			panic(err)
 		}
 		args := make([]pdf.Value, stack.Len())
@@ -207,30 +206,30 @@ func textOfPage(p pdf.Page, fonts map[string]*pdf.Font, uses *budget.Budget) (te
 		}
 		switch operator {
 		case "BT", "T*":
-			begin('\n')
-		case "Td", "TD": // to another line, or further on this one
+			startNew('\n')
+		case "Td", "TD": // move to another line, or within this line
 			if number(1) != 0 {
-				begin('\n')
+				startNew('\n')
 			} else {
-				begin(' ')
+				startNew(' ')
 			}
 		case "Tm":
 			if y := number(5); y != lineY {
 				lineY = y
-				begin('\n')
+				startNew('\n')
 			} else {
-				begin(' ')
+				startNew(' ')
 			}
 		case "Tf":
-			value := known.Key(args[0].Name())
+			value := pageFonts.Key(args[0].Name())
 			id := value.String()
 			if font = fonts[id]; font == nil {
-				decoded{uses}.charge(value.Key("ToUnicode"))
+				decoded{spent}.charge(value.Key("ToUnicode"))
 				font = &pdf.Font{V: value}
 				fonts[id] = font
 			}
 		case "'", `"`:
-			begin('\n')
+			startNew('\n')
 			show(args[len(args)-1])
 		case "Tj":
 			show(args[len(args)-1])
@@ -240,7 +239,7 @@ func textOfPage(p pdf.Page, fonts map[string]*pdf.Font, uses *budget.Budget) (te
 				if item := list.Index(i); item.Kind() == pdf.String {
 					show(item)
 				} else if item.Float64() < -wordGap {
-					begin(' ')
+					startNew(' ')
 				}
 			}
 		}
@@ -248,6 +247,6 @@ func textOfPage(p pdf.Page, fonts map[string]*pdf.Font, uses *budget.Budget) (te
 	return strings.TrimSpace(out.String()), nil
 }
 
-// wordGap is the distance between two pieces of a line, in thousandths of the size of the font,
-// from which on there is a blank between them. A blank of a font has 250 or more.
+// wordGap is the minimum distance between two pieces of a line that counts as a space, in thousandths of the font size.
+// The space of a font is 250 or wider.
 const wordGap = 180

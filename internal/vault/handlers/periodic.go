@@ -16,7 +16,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 )
 
-// periodicNote finds out which note a request is about.
+// periodicNote returns the periodic note that a request means.
 func periodicNote(v *call.Vault, p call.Values) (datedNote, error) {
 	at := v.Today()
 	if p.Has("date") {
@@ -34,7 +34,7 @@ func periodicNote(v *call.Vault, p call.Values) (datedNote, error) {
 	return which.noteAt(v, chosen, at)
 }
 
-// periodicRead prints one note, or with from= the notes of all periods until to=.
+// periodicRead prints one note, or, with from=, the notes of all periods until to=.
 func periodicRead(v *call.Vault, p call.Values) (answer.Reply, error) {
 	switch {
 	case p.Has("from") && p.Has("date"):
@@ -46,19 +46,19 @@ func periodicRead(v *call.Vault, p call.Values) (answer.Reply, error) {
 		if err != nil {
 			return answer.Reply{}, err
 		}
-		which := periodOf(p["period"])
-		chosen, err := which.settings(v)
+		kind := periodOf(p["period"])
+		chosen, err := kind.settings(v)
 		if err != nil {
 			return answer.Reply{}, err
 		}
 		return notesOf(
 			v,
 			p,
-			which.begin(first, chosen.Format),
+			kind.begin(first, chosen.Format),
 			last,
-			which,
+			kind,
 			"notes",
-			func(begin time.Time) (datedNote, error) { return which.noteAt(v, chosen, begin) },
+			func(begin time.Time) (datedNote, error) { return kind.noteAt(v, chosen, begin) },
 		)
 	}
 	note, err := periodicNote(v, p)
@@ -76,17 +76,17 @@ func periodicRead(v *call.Vault, p call.Values) (answer.Reply, error) {
 	return v.Show(call.Target{Path: note.Path, Typed: note.Path.String()})
 }
 
-// noPeriodicNote has another hint than a file that the caller has named.
+// noPeriodicNote is NotFound with a hint for periodic notes.
 var noPeriodicNote = answer.NotFound.Advise(
 	"periodic:append makes it, where changes are allowed; from= prints the notes of several periods",
 )
 
-// period is what one periodic note is about.
+// period is a kind of period that has notes.
 type period struct {
 	name   string
-	plural string // in the settings of the first versions of the plugin
-	format string // without settings
-	months int    // its length; 0 for days
+	plural string // its key in the settings of early versions of the plugin
+	format string // the default format of note names
+	months int    // its length, together with days
 	days   int
 }
 
@@ -108,15 +108,15 @@ const (
 	calendarConfig = "plugins/calendar/data.json"
 )
 
-// noteSettings is what the user chose for the notes of one period. Each may be empty.
+// noteSettings are the user's settings for the notes of one period. Each may be empty.
 type noteSettings struct {
 	dailySettings
 	Enabled      bool   `json:"enabled"`
-	TemplatePath string `json:"templatePath"` // Template, in later versions of the plugin
+	TemplatePath string `json:"templatePath"` // replaces Template in later versions of the plugin
 }
 
-// settings returns what the user chose for the notes of a period: in the Periodic Notes plugin
-// if it is enabled there, for days in the app otherwise, and for weeks in the Calendar plugin.
+// settings returns the user's settings for the notes of a period: those of the Periodic Notes plugin if the period is
+// enabled there; otherwise those of the app for days, and of the Calendar plugin for weeks.
 func (p period) settings(v *call.Vault) (chosen noteSettings, err error) {
 	var file map[string]json.RawMessage
 	if err := v.ReadConfig(periodicConfig, &file); err != nil {
@@ -163,12 +163,11 @@ func (p period) settings(v *call.Vault) (chosen noteSettings, err error) {
 	return chosen, err
 }
 
-// literals match what a format takes as it is.
+// literals matches the quoted literal text of a format, such as [W].
 var literals = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[^\]]*\]?`) })
 
-// begin returns the first day of the period of a moment, at its time of day. A week begins on
-// Monday where its notes are named by the number or the year of ISO weeks, and on Sunday
-// otherwise, as in the app in English.
+// begin returns the first day of the period that contains at, with the time of day of at. A week begins on Monday if the
+// format uses the number or the year of ISO weeks, otherwise on Sunday, as in the English app.
 func (p period) begin(at time.Time, format string) time.Time {
 	switch {
 	case p.name == "week" && strings.ContainsAny(literals().ReplaceAllString(format, ""), "WGE"):
@@ -182,7 +181,7 @@ func (p period) begin(at time.Time, format string) time.Time {
 	return at
 }
 
-// noteAt finds out which note belongs to the period of a moment.
+// noteAt returns the note for the period that contains at.
 func (p period) noteAt(v *call.Vault, chosen noteSettings, at time.Time) (datedNote, error) {
 	begin := p.begin(at, chosen.Format)
 	date := date.Format(begin, chosen.Format)
@@ -197,7 +196,7 @@ func (p period) noteAt(v *call.Vault, chosen noteSettings, at time.Time) (datedN
 	return datedNote{Path: path, template: chosen.Template, date: date, now: begin, period: p.name}, nil
 }
 
-// distances are the units of a distance in a placeholder, by their letter.
+// distances are the units of an offset in a placeholder, by letter.
 var distances = map[byte]struct {
 	months, days int
 	clock        time.Duration
@@ -207,8 +206,8 @@ var distances = map[byte]struct {
 	'h': {clock: time.Hour}, 'm': {clock: time.Minute},
 }
 
-// dayOf returns the moment that a variable of the Periodic Notes plugin names: a weekday of a
-// week, the day before and after a day, and "date" with a distance, such as date+2d.
+// dayOf returns the time that a variable of the Periodic Notes plugin means: a weekday in a weekly note, yesterday and
+// tomorrow in a daily note, and date or time with an offset, such as date+2d.
 func (b blanks) dayOf(name string) (at time.Time, ok bool) {
 	lower := strings.ToLower(name)
 	switch {

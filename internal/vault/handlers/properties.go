@@ -29,7 +29,7 @@ func init() {
 		Command{Name: "properties", OfIndex: true, Run: properties},
 		Command{Name: "property:read", Run: readProperty},
 		Command{Name: "aliases", OfIndex: true, Run: aliases},
-		Command{Name: "property:set", Plan: setProperty, Verify: meansSet},
+		Command{Name: "property:set", Plan: setProperty, Verify: verifySet},
 		Command{Name: "property:add", Plan: changeList(addsItems)},
 		Command{Name: "property:remove-item", Plan: changeList(removesItems)},
 		Command{
@@ -43,8 +43,8 @@ func init() {
 				if verdict := change.Properties(wanted, c.Now.Text.ForProgram()); verdict.Done {
 					return verdict, nil
 				}
-				left, err := change.PropertiesIn(c.Now.Text.ForProgram())
-				if _, isLeft := left.Lookup(p["name"]); err != nil || isLeft {
+				remaining, err := change.PropertiesIn(c.Now.Text.ForProgram())
+				if _, isLeft := remaining.Lookup(p["name"]); err != nil || isLeft {
 					return change.Verdict{}, nil
 				}
 				return change.Beyond(c.Before.Text.ForProgram(), c.Now.Text.ForProgram(), "", p["name"]), nil
@@ -57,33 +57,33 @@ const noFrontmatter = "No frontmatter found."
 
 func properties(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if call.NamesOneFile(p) {
-		// A block that is not YAML is none.
-		found, err := propertiesOfNote(v, p)
+		// A block that is not valid YAML counts as no properties.
+		noteProperties, err := propertiesOfNote(v, p)
 		if err != nil {
 			return answer.Reply{}, err
 		}
 		if p.Has("name") {
 			count := "0"
-			if _, ok := found.Lookup(p["name"]); ok {
+			if _, ok := noteProperties.Lookup(p["name"]); ok {
 				count = "1"
 			}
 			return answer.From(v.Disk, count), nil
 		}
 		switch {
-		case p.Has("total") && len(found) > 0:
-			return answer.Number(len(found)), nil
-		case len(found) == 0:
+		case p.Has("total") && len(noteProperties) > 0:
+			return answer.Number(len(noteProperties)), nil
+		case len(noteProperties) == 0:
 			return answer.Text(noFrontmatter), nil
 		case p["format"] == answer.FormatJSON:
-			return answer.From(v.Disk, found.JSON()), nil
+			return answer.From(v.Disk, noteProperties.JSON()), nil
 		case p["format"] == answer.FormatTSV:
 			table := answer.Table{}
-			for _, property := range found {
+			for _, property := range noteProperties {
 				table.Rows = append(table.Rows, []string{property.Key, property.Value.String()})
 			}
 			return table.Reply(v.Disk, answer.FormatTSV), nil
 		}
-		return answer.From(v.Disk, found.YAML()), nil
+		return answer.From(v.Disk, noteProperties.YAML()), nil
 	}
 	files, err := v.ScopedFiles(p)
 	if err != nil {
@@ -93,7 +93,7 @@ func properties(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	uses := typed(allProperties.Of(&v.Host.Memo, files), types)
+	uses := withTypes(allProperties.Of(&v.Host.Memo, files), types)
 	switch {
 	case p.Has("name"):
 		count := 0
@@ -108,7 +108,7 @@ func properties(v *call.Vault, p call.Values) (answer.Reply, error) {
 	}
 	switch p["format"] {
 	case answer.FormatJSON:
-		return answer.From(v.Disk, indented(uses)), nil
+		return answer.From(v.Disk, indentedJSON(uses)), nil
 	case answer.FormatTSV:
 		table := answer.Table{}
 		for _, use := range uses {
@@ -127,19 +127,19 @@ func properties(v *call.Vault, p call.Values) (answer.Reply, error) {
 	return answer.From(v.Disk, out.String()), nil
 }
 
-// propertyUse is one property of the vault. Names that differ in case alone
-// are one; the first casing that is met represents all.
+// propertyUse is a property of the vault. Names that differ only in case are the same property; the first spelling found
+// is the one that is printed.
 type propertyUse struct {
 	Name  string `json:"name"`
 	Type  string `json:"type"`
 	Count int    `json:"count"` // a number, unlike in other commands
 }
 
-// ownTypes are the types that the app gives the properties that it reads itself, whatever a note
-// has there. It lists them even where nothing uses them.
+// ownTypes are the types of the properties that the app itself uses, whatever values notes have. The app lists them even
+// if no note has them.
 var ownTypes = map[string]string{"aliases": "aliases", "cssclasses": "multitext", "tags": "tags"}
 
-// allProperties counts the properties of files, in the order in which they are met.
+// allProperties counts the properties of files, in the order of their first use.
 var allProperties = search.Derived[[]propertyUse]{Name: "properties", Compute: func(files []*index.File) []propertyUse {
 	places := map[string]int{}
 	var all []propertyUse
@@ -167,36 +167,36 @@ func propertyNames(v *call.Vault) ([]string, error) {
 	return answer.Map(allProperties.Of(&v.Host.Memo, files), func(use propertyUse) string { return use.Name }), nil
 }
 
-// typed returns a copy of uses in the order of listings, with the types that the
-// user set, and with what is always listed.
-func typed(uses []propertyUse, types map[string]string) []*propertyUse {
-	all := answer.Map(uses, func(use propertyUse) *propertyUse { return &use })
+// withTypes returns a copy of uses in the order of listings, with the types that the user assigned, and with the properties
+// that are always listed.
+func withTypes(uses []propertyUse, types map[string]string) []*propertyUse {
+	typed := answer.Map(uses, func(use propertyUse) *propertyUse { return &use })
 	for name := range ownTypes {
-		if !slices.ContainsFunc(all, func(u *propertyUse) bool { return strings.EqualFold(u.Name, name) }) {
-			all = append(all, &propertyUse{Name: name})
+		if !slices.ContainsFunc(typed, func(u *propertyUse) bool { return strings.EqualFold(u.Name, name) }) {
+			typed = append(typed, &propertyUse{Name: name})
 		}
 	}
-	for _, use := range all {
+	for _, use := range typed {
 		name := strings.ToLower(use.Name)
 		use.Type = cmp.Or(types[name], ownTypes[name], use.Type)
 	}
-	slices.SortFunc(all, func(a, b *propertyUse) int { return filenames.Compare(a.Name, b.Name) })
-	return all
+	slices.SortFunc(typed, func(a, b *propertyUse) int { return filenames.Compare(a.Name, b.Name) })
+	return typed
 }
 
-// indented is JSON in the layout of the app, with < > & as they are.
-func indented(value any) string {
+// indentedJSON returns a value as JSON in the app's layout, without escapes for < > &.
+func indentedJSON(value any) string {
 	var out strings.Builder
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	if err := encoder.Encode(value); err != nil {
-		return "[]" // everything printed here encodes
+		return "[]" // does not happen: all values printed here can be encoded
 	}
 	return out.String()
 }
 
-// propertyTypes returns the types that the user set, by lower-case name.
+// propertyTypes returns the types that the user assigned to properties, by lower-case name.
 func propertyTypes(v *call.Vault) (map[string]string, error) {
 	var file struct {
 		Types map[string]string `json:"types"`
@@ -211,35 +211,34 @@ func propertyTypes(v *call.Vault) (map[string]string, error) {
 	return types, nil
 }
 
-// propertiesOfNote reads those of the note that a request means.
+// propertiesOfNote returns the properties of the note that a request means. Invalid YAML gives none.
 func propertiesOfNote(v *call.Vault, p call.Values) (frontmatter.Properties, error) {
 	_, text, err := v.MarkdownNote(p)
 	if err != nil {
 		return nil, err
 	}
-	read, err := change.PropertiesIn(text)
+	properties, err := change.PropertiesIn(text)
 	if err != nil {
-		return nil, nil // for the app a block it cannot read is no block
+		return nil, nil // the app also treats a block that it cannot parse as missing
 	}
-	return read, nil
+	return properties, nil
 }
 
-// readProperty prints a value: a list one item a line. The sentence for a
-// property that is not there was never recorded. The error names the properties that
-// the note has instead.
+// readProperty prints the value of a property, a list with one item per line. What the app prints for a missing property
+// is not known; here the error names the properties of the note.
 func readProperty(v *call.Vault, p call.Values) (answer.Reply, error) {
-	found, err := propertiesOfNote(v, p)
+	properties, err := propertiesOfNote(v, p)
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	property, ok := found.Lookup(p["name"])
+	property, ok := properties.Lookup(p["name"])
 	wanted := answer.Verbatim(p["name"])
 	switch {
-	case !ok && len(found) == 0:
+	case !ok && len(properties) == 0:
 		return answer.Reply{}, answer.NotFoundNearest.Advise("property:set sets one").
 			Failure("Property %q not found. The note has no properties.", wanted)
 	case !ok:
-		names := answer.Map(found, func(property frontmatter.Property) string { return property.Key })
+		names := answer.Map(properties, func(property frontmatter.Property) string { return property.Key })
 		return answer.Reply{}, answer.NotFoundNearest.DidYouMean(
 			lookup.NearestNames(p["name"], names),
 			"Property %q not found. The note has %s.",
@@ -254,10 +253,10 @@ func readProperty(v *call.Vault, p call.Values) (answer.Reply, error) {
 	return answer.From(v.Disk, text), nil
 }
 
-// maxListedNames bounds how many properties an error lists.
+// maxListedNames is how many properties an error lists.
 const maxListedNames = 20
 
-// aliasUse is another name of a note.
+// aliasUse is an alias of a note.
 type aliasUse struct {
 	name string
 	file *index.File
@@ -291,8 +290,8 @@ func aliases(v *call.Vault, p call.Values) (answer.Reply, error) {
 	return tableReply(v, p, table, answer.FormatTSV, none), nil
 }
 
-// setProperty changes the lines of one property. The app writes the whole block
-// anew, which loses comments and every other form.
+// setProperty plans to set a property. It changes only the lines of that property, while the app rewrites the whole
+// block and loses comments and formatting.
 func setProperty(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if p.Has("folder") || p.Has("query") {
 		notes, err := severalNotes(v, p)
@@ -303,7 +302,7 @@ func setProperty(v *call.Vault, p call.Values) (change.Proposal, error) {
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		return settingAll(v, p, notes, value)
+		return setInAll(v, p, notes, value)
 	}
 	t, text, err := v.MarkdownNote(p)
 	if err != nil {
@@ -313,7 +312,7 @@ func setProperty(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	becomes, err := value.in(t.Path, text)
+	inNote, err := value.in(t.Path, text)
 	if err != nil {
 		return change.Proposal{}, err
 	}
@@ -325,7 +324,7 @@ func setProperty(v *call.Vault, p call.Values) (change.Proposal, error) {
 		answer.Verbatim(t.Path.String()),
 	)
 	value.tell(&proposal)
-	if shaped, _ := frontmatter.ParseValue(p["value"], ""); !p.Has("type") && !shaped.Equal(becomes) &&
+	if inferred, _ := frontmatter.ParseValue(p["value"], ""); !p.Has("type") && !inferred.Equal(inNote) &&
 		frontmatter.Get(text, p["name"]).Kind() != frontmatter.Null {
 		proposal.AppDoesLess = answer.AppDoesLess.Failure(
 			"The app would change the type of the property %q. With type= it does not.",
@@ -335,8 +334,8 @@ func setProperty(v *call.Vault, p call.Values) (change.Proposal, error) {
 	return proposal, err
 }
 
-// removeProperty says the same of a property that is not there: like the app, and
-// because a note without it is what was asked for.
+// removeProperty plans to remove a property. It succeeds with the same message if the property is missing, like the
+// app: the result is what was requested.
 func removeProperty(v *call.Vault, p call.Values) (change.Proposal, error) {
 	t, text, err := v.MarkdownNote(p)
 	if err != nil {
@@ -355,72 +354,72 @@ func removeProperty(v *call.Vault, p call.Values) (change.Proposal, error) {
 	return proposal, nil
 }
 
-// settingAll is the change of a property in several notes.
-func settingAll(v *call.Vault, p call.Values, notes []disk.Path, value propertyValue) (change.Proposal, error) {
-	all, err := editAll(v, notes, "Set "+p["name"]+": "+p["value"], value.Set)
-	all.Outdated = outdatedWhere(p, all)
-	all.Already = noneMeant
+// setInAll proposes to set a property in several notes.
+func setInAll(v *call.Vault, p call.Values, notes []disk.Path, value propertyValue) (change.Proposal, error) {
+	proposal, err := editAll(v, notes, "Set "+p["name"]+": "+p["value"], value.Set)
+	proposal.Outdated = outdatedWhere(p, proposal)
+	proposal.Already = noneMeant
 	if len(notes) > 0 {
-		all.Already = fmt.Sprintf(
+		proposal.Already = fmt.Sprintf(
 			"the property %q has this value already in all notes that are meant (%d)",
 			answer.Verbatim(p["name"]),
 			len(notes),
 		)
 	}
-	value.tell(&all)
-	return all, err
+	value.tell(&proposal)
+	return proposal, err
 }
 
-// maxLosing is how many notes are named that lose items of a list.
+// maxLosing is how many of the notes that lose items of a list are named.
 const maxLosing = 5
 
-// tell adds to a proposal which items of lists the value replaces, and which type a new property gets.
-func (x propertyValue) tell(planned *change.Proposal) {
+// tell adds to the messages of a proposal which list items the value replaces, and the type of a new property.
+func (pv propertyValue) tell(proposal *change.Proposal) {
 	kind := ""
-	var losing []string // notes
-	items := 0          // that they lose
-	for _, s := range planned.Steps {
-		old := frontmatter.Get(s.Before.Text.ForProgram(), x.name)
-		now := frontmatter.Get(s.After.Text.ForProgram(), x.name)
-		if old.Kind() == frontmatter.Null && !x.given && kind == "" {
-			kind = x.typeOf(now)
+	var losing []string // paths of notes that lose items
+	items := 0          // number of items that they lose
+	for _, s := range proposal.Steps {
+		before := frontmatter.Get(s.Before.Text.ForProgram(), pv.name)
+		after := frontmatter.Get(s.After.Text.ForProgram(), pv.name)
+		if before.Kind() == frontmatter.Null && !pv.given && kind == "" {
+			kind = pv.typeOf(after)
 		}
-		left := textsOf(now.Elements())
+		remaining := textsOf(after.Elements())
 		lost := slices.DeleteFunc(
-			slices.Clone(old.List()),
-			func(item frontmatter.Value) bool { return left[itemText(item)] },
+			slices.Clone(before.List()),
+			func(item frontmatter.Value) bool { return remaining[itemText(item)] },
 		)
-		if len(old.List()) < 2 || len(lost) == 0 {
+		if len(before.List()) < 2 || len(lost) == 0 {
 			continue
 		}
-		if len(planned.Steps) == 1 {
-			planned.Message += "\nBefore: " + joinedItems(old.List()) + "\nAfter: " + joinedItems(now.Elements())
+		if len(proposal.Steps) == 1 {
+			proposal.Message += "\nBefore: " + joinedItems(before.List()) + "\nAfter: " + joinedItems(after.Elements())
 		}
-		if len(now.Elements()) < len(old.List()) {
+		if len(after.Elements()) < len(before.List()) {
 			losing = append(losing, s.Path.String())
 			items += len(lost)
 		}
 	}
 	if len(losing) > 0 {
-		of := answer.List(losing, maxLosing)
+		notes := answer.List(losing, maxLosing)
 		if len(losing) > 1 {
-			of = answer.Count(len(losing), "note") + ": " + answer.AndMore(of, len(losing)-maxLosing)
+			notes = answer.Count(len(losing), "note") + ": " + answer.AndMore(notes, len(losing)-maxLosing)
 		}
-		planned.Loss = fmt.Sprintf("removes %s from the property %q of %s", answer.Count(items, "item"), answer.Verbatim(x.name), of)
+		proposal.Loss = fmt.Sprintf("removes %s from the property %q of %s", answer.Count(items, "item"), answer.Verbatim(pv.name), notes)
 	}
-	if len(planned.Steps) > 1 && planned.Loss != "" {
-		planned.Message += "\nThe change " + planned.Loss
+	if len(proposal.Steps) > 1 && proposal.Loss != "" {
+		proposal.Message += "\nThe change " + proposal.Loss
 	}
 	if kind != "" {
-		planned.Message += "\nType: " + kind
+		proposal.Message += "\nType: " + kind
 	}
 }
 
-// typeOf returns the word for the type that a new property gets.
-func (x propertyValue) typeOf(value frontmatter.Value) string {
+// typeOf returns the name of the type that a new property gets.
+func (pv propertyValue) typeOf(value frontmatter.Value) string {
 	kind := value.Type()
-	if x.assigned {
-		kind = x.as
+	if pv.assigned {
+		kind = pv.as
 	}
 	if kind == frontmatter.TypeMultitext || value.Kind() == frontmatter.List {
 		return "list"
@@ -428,26 +427,25 @@ func (x propertyValue) typeOf(value frontmatter.Value) string {
 	return string(kind)
 }
 
-// joinedItems returns the texts of items on one line.
+// joinedItems returns the texts of items in one line.
 func joinedItems(items []frontmatter.Value) string {
 	return strings.Join(answer.Map(items, itemText), ", ")
 }
 
-// noneMeant is why nothing changes where several notes could be meant and none is.
+// noneMeant is the reason why nothing changes if a folder or a query matches no note.
 const noneMeant = "there is no note that is meant"
 
-// propertyValue is what a request sets a property to.
+// propertyValue is the value that a request sets a property to.
 type propertyValue struct {
 	name, typed     string
-	given, assigned bool // the type, by the request or in the vault
+	given, assigned bool // the type comes from the request, or is assigned in the vault
 	as              frontmatter.Type
 	value           frontmatter.Value
 }
 
-// newValue reads the value of a request. Its type is the one that is given, else that of a list in
-// the note, else the one that the user assigned to the name in this vault, else that of the value
-// in the note, else that of the shape of the value. A value that does not fit the type is refused.
-// The app goes by the shape alone, with which a number replaces a text.
+// newValue parses the value of a request. Its type is, in this order: that of type=; list, if the note has a list; the
+// type that the user assigned to the name in this vault; the type of the value in the note; the type that the text looks
+// like. A value that does not fit the type is rejected. The app only uses the last rule, so a number can replace a text.
 func newValue(v *call.Vault, p call.Values) (propertyValue, error) {
 	as := frontmatter.Type(p["type"])
 	assigned := false
@@ -470,7 +468,7 @@ func newValue(v *call.Vault, p call.Values) (propertyValue, error) {
 	}
 	hint := ""
 	if as == frontmatter.TypeDate {
-		// A word for a day is no value of a date: no one has seen the date that it would become.
+		// A word for a day is not accepted as a date: nobody would have seen the date that it becomes. The hint names it.
 		if days, err := call.DaysAhead(p["value"], v.Today()); err == nil && days.First == days.Last {
 			hint = fmt.Sprintf(
 				"%q is value=%s",
@@ -491,47 +489,46 @@ func newValue(v *call.Vault, p call.Values) (propertyValue, error) {
 	return propertyValue{}, answer.MisuseWithHint(hint, "%v", err)
 }
 
-// in returns the value for the note at a path.
-func (x propertyValue) in(at disk.Path, text []byte) (frontmatter.Value, error) {
-	old := frontmatter.Get(text, x.name)
-	as := old.Type()
+// in returns the value in the type that the note at a path requires.
+func (pv propertyValue) in(at disk.Path, text []byte) (frontmatter.Value, error) {
+	old := frontmatter.Get(text, pv.name)
+	kindOfOld := old.Type()
 	switch kind := old.Kind(); {
-	case x.given, kind == frontmatter.Null, kind != frontmatter.List && x.assigned:
-		return x.value, nil
+	case pv.given, kind == frontmatter.Null, kind != frontmatter.List && pv.assigned:
+		return pv.value, nil
 	case kind == frontmatter.Map:
-		return x.value, answer.Misuse(
+		return pv.value, answer.Misuse(
 			"The property %q of %q has properties of its own; type= replaces them.",
-			answer.Verbatim(x.name),
+			answer.Verbatim(pv.name),
 			answer.Verbatim(at.String()),
 		)
 	case kind == frontmatter.List:
-		as = frontmatter.TypeMultitext
+		kindOfOld = frontmatter.TypeMultitext
 	}
-	value, err := frontmatter.ParseValue(x.typed, as)
+	value, err := frontmatter.ParseValue(pv.typed, kindOfOld)
 	if err != nil {
 		err = answer.Misuse(
 			"%v. The property %q of %q is of the type %s; type= sets it to another.",
 			err,
-			answer.Verbatim(x.name),
+			answer.Verbatim(pv.name),
 			answer.Verbatim(at.String()),
-			as,
+			kindOfOld,
 		)
 	}
 	return value, err
 }
 
 // Set returns the text of the note at a path with the property set.
-func (x propertyValue) Set(at disk.Path, text []byte) ([]byte, error) {
-	value, err := x.in(at, text)
+func (pv propertyValue) Set(at disk.Path, text []byte) ([]byte, error) {
+	value, err := pv.in(at, text)
 	if err != nil {
 		return nil, err
 	}
-	edited, err := frontmatter.Set(text, x.name, value)
+	edited, err := frontmatter.Set(text, pv.name, value)
 	return edited, propertyError(at, text, err)
 }
 
-// assignedType returns the type that a name has in a vault. The three that the
-// app has for itself are lists everywhere.
+// assignedType returns the type that the user assigned to a property name. The properties of ownTypes are always lists.
 func assignedType(types map[string]string, name string) (as frontmatter.Type, ok bool) {
 	name = strings.ToLower(name)
 	switch set := types[name]; set {
@@ -546,8 +543,8 @@ func assignedType(types map[string]string, name string) (as frontmatter.Type, ok
 	return "", false
 }
 
-// propertyError explains why the properties of a note cannot be changed, with the line
-// of the note: those of the errors are counted from the start of the block. It is nil for no error.
+// propertyError returns the error for properties that cannot be changed, nil for nil. It converts line numbers of the
+// block to line numbers of the note.
 func propertyError(at disk.Path, text []byte, err error) error {
 	if err == nil {
 		return nil
@@ -576,23 +573,22 @@ func propertyError(at disk.Path, text []byte, err error) error {
 	)
 }
 
-// meansSet judges a property that was set. Without type= the app goes by what the
-// value looks like, where this program goes by the type that the vault gives the
-// name.
-func meansSet(v *call.Vault, p call.Values, c change.AppChange) (change.Verdict, error) {
-	asked, err := newValue(v, p)
+// verifySet judges a property that the app set. Without type= the app chooses the type by what the value looks like,
+// while this program uses the type that the vault assigns to the name.
+func verifySet(v *call.Vault, p call.Values, c change.AppChange) (change.Verdict, error) {
+	requested, err := newValue(v, p)
 	if err != nil {
 		return change.Verdict{}, err
 	}
-	value, err := asked.in(disk.Path{}, c.Before.Text.ForProgram())
+	value, err := requested.in(disk.Path{}, c.Before.Text.ForProgram())
 	if err != nil {
 		return change.Verdict{}, err
 	}
-	// The app may have made of the request what its shape says where no type was named, a list with its
-	// blanks, or null of an empty value.
+	// The app may also have chosen the type that the value looks like, kept the spaces around list items, or stored
+	// null for an empty value.
 	candidates := []frontmatter.Value{value}
-	if shaped, err := frontmatter.ParseValue(p["value"], ""); err == nil && !p.Has("type") {
-		candidates = append(candidates, shaped)
+	if inferred, err := frontmatter.ParseValue(p["value"], ""); err == nil && !p.Has("type") {
+		candidates = append(candidates, inferred)
 	}
 	if value.Kind() == frontmatter.List {
 		if elements, err := json.Marshal(strings.Split(p["value"], ",")); err == nil {
@@ -616,23 +612,23 @@ func meansSet(v *call.Vault, p call.Values, c change.AppChange) (change.Verdict,
 			return verdict, nil
 		}
 	}
-	left, err := change.PropertiesIn(c.Now.Text.ForProgram())
+	properties, err := change.PropertiesIn(c.Now.Text.ForProgram())
 	if err != nil {
 		return change.Verdict{}, nil
 	}
-	set, ok := left.Lookup(p["name"])
+	set, ok := properties.Lookup(p["name"])
 	if !ok || !slices.ContainsFunc(candidates, set.Value.Equal) {
 		return change.Verdict{}, nil
 	}
 	return change.Beyond(c.Before.Text.ForProgram(), c.Now.Text.ForProgram(), "", p["name"]), nil
 }
 
-// listChange is what is done to the items of a list property.
+// listChange is a change of the items of a list property.
 type listChange struct {
-	said  string // what the answer begins with
+	said  string // the beginning of the message
 	items func(items, asked []frontmatter.Value) []frontmatter.Value
-	// already is said of a note in which nothing changes, with the name of the property and its path; alreadyAll of
-	// several, with the name and their number.
+	// already is the format of the message if a note does not change, with the name of the property and the path;
+	// alreadyAll is for several notes, with the name and their number.
 	already, alreadyAll string
 }
 
@@ -652,12 +648,12 @@ var removesItems = listChange{
 	alreadyAll: "the property %q has no such item in any note that is meant (%d)",
 }
 
-// changeList returns the command that changes the items of a list property, of one note or of several. A list is made
-// if it is missing, and stays without any item. What is not a list is refused, unless the vault has the name as that of a list:
-// then it is one of a single item.
-func changeList(how listChange) func(*call.Vault, call.Values) (change.Proposal, error) {
+// changeList returns the command that changes the items of a list property in one note or in several. A missing list is
+// created, and an empty list is kept. A value that is not a list is rejected, unless the vault assigns a list type to the
+// name: then the value counts as a list of one item.
+func changeList(op listChange) func(*call.Vault, call.Values) (change.Proposal, error) {
 	return func(v *call.Vault, p call.Values) (change.Proposal, error) {
-		asked, err := frontmatter.ParseValue(p["value"], frontmatter.TypeMultitext)
+		requested, err := frontmatter.ParseValue(p["value"], frontmatter.TypeMultitext)
 		if err != nil {
 			return change.Proposal{}, err
 		}
@@ -667,11 +663,11 @@ func changeList(how listChange) func(*call.Vault, call.Values) (change.Proposal,
 		}
 		as, _ := assignedType(types, p["name"])
 		edit := func(at disk.Path, text []byte) ([]byte, error) {
-			all, err := change.PropertiesIn(text)
+			noteProperties, err := change.PropertiesIn(text)
 			if err != nil {
 				return nil, propertyError(at, text, err)
 			}
-			old, _ := all.Lookup(p["name"])
+			old, _ := noteProperties.Lookup(p["name"])
 			items := slices.Clone(old.Value.List())
 			switch kind := old.Value.Kind(); {
 			case kind == frontmatter.List || kind == frontmatter.Null:
@@ -685,11 +681,11 @@ func changeList(how listChange) func(*call.Vault, call.Values) (change.Proposal,
 					answer.Verbatim(at.String()),
 				)
 			}
-			now := how.items(items, asked.List())
-			if len(now) == len(items) {
+			changed := op.items(items, requested.List())
+			if len(changed) == len(items) {
 				return text, nil
 			}
-			edited, err := frontmatter.Set(text, p["name"], frontmatter.ListOf(now))
+			edited, err := frontmatter.Set(text, p["name"], frontmatter.ListOf(changed))
 			return edited, propertyError(at, text, err)
 		}
 		if !p.Has("folder") && !p.Has("query") {
@@ -702,52 +698,52 @@ func changeList(how listChange) func(*call.Vault, call.Values) (change.Proposal,
 				t.Path,
 				text,
 				edited,
-				how.said+p["name"]+": "+itemsChanged(text, edited, p, asked.List()),
+				op.said+p["name"]+": "+itemsChanged(text, edited, p, requested.List()),
 			)
 			name := answer.Verbatim(p["name"])
 			note := answer.Verbatim(t.Path.String())
-			proposal.Already = fmt.Sprintf(how.already, name, note)
+			proposal.Already = fmt.Sprintf(op.already, name, note)
 			return proposal, err
 		}
 		notes, err := severalNotes(v, p)
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		all, err := editAll(v, notes, how.said+p["name"]+": "+p["value"], edit)
-		all.Outdated = outdatedWhere(p, all)
-		all.Already = noneMeant
+		noteProperties, err := editAll(v, notes, op.said+p["name"]+": "+p["value"], edit)
+		noteProperties.Outdated = outdatedWhere(p, noteProperties)
+		noteProperties.Already = noneMeant
 		if len(notes) > 0 {
-			all.Already = fmt.Sprintf(how.alreadyAll, answer.Verbatim(p["name"]), len(notes))
+			noteProperties.Already = fmt.Sprintf(op.alreadyAll, answer.Verbatim(p["name"]), len(notes))
 		}
-		return all, err
+		return noteProperties, err
 	}
 }
 
-// itemsChanged returns which of the items that were asked for were added to the list of a note or removed from it, and
-// which were not.
-func itemsChanged(before, after []byte, p call.Values, asked []frontmatter.Value) string {
+// itemsChanged describes which of the requested items were added to the list of a note, or removed from it, and which
+// were not.
+func itemsChanged(before, after []byte, p call.Values, requested []frontmatter.Value) string {
 	list := frontmatter.Get(before, p["name"]).Elements()
 	old := textsOf(list)
 	added := len(frontmatter.Get(after, p["name"]).Elements()) > len(list)
-	var changed, kept []string
-	for _, item := range asked {
+	var changed, unchanged []string
+	for _, item := range requested {
 		text := item.Text()
-		if wasThere := old[text]; wasThere == added {
-			kept = append(kept, text)
+		if wasPresent := old[text]; wasPresent == added {
+			unchanged = append(unchanged, text)
 		} else {
 			changed = append(changed, text)
 		}
 	}
 	switch {
-	case len(kept) == 0 || len(changed) == 0:
+	case len(unchanged) == 0 || len(changed) == 0:
 		return p["value"]
 	case added:
-		return strings.Join(changed, ", ") + "\nIn the list already: " + strings.Join(kept, ", ")
+		return strings.Join(changed, ", ") + "\nIn the list already: " + strings.Join(unchanged, ", ")
 	}
-	return strings.Join(changed, ", ") + "\nNot in the list: " + strings.Join(kept, ", ")
+	return strings.Join(changed, ", ") + "\nNot in the list: " + strings.Join(unchanged, ", ")
 }
 
-// likeItems returns items in the type that all items of a list have, where they fit it.
+// likeItems converts items to the common type of all items of a list, if there is one and the item fits it.
 func likeItems(list, items []frontmatter.Value) []frontmatter.Value {
 	kind := frontmatter.Null
 	for _, element := range list {
@@ -760,39 +756,39 @@ func likeItems(list, items []frontmatter.Value) []frontmatter.Value {
 		}
 	}
 	return answer.Map(items, func(item frontmatter.Value) frontmatter.Value {
-		if shaped, err := frontmatter.ParseValue(item.Text(), ""); err == nil && shaped.Kind() == kind {
-			return shaped
+		if inferred, err := frontmatter.ParseValue(item.Text(), ""); err == nil && inferred.Kind() == kind {
+			return inferred
 		}
 		return item
 	})
 }
 
-// withItems returns a list with those of some items at its end whose texts it does not have.
+// withItems appends the items to a list whose texts it does not contain yet.
 func withItems(list, items []frontmatter.Value) []frontmatter.Value {
-	all := slices.Clone(list)
-	there := textsOf(list)
+	extended := slices.Clone(list)
+	present := textsOf(list)
 	for _, item := range items {
-		if !there[itemText(item)] {
-			all = append(all, item)
+		if !present[itemText(item)] {
+			extended = append(extended, item)
 		}
-		there[itemText(item)] = true
+		present[itemText(item)] = true
 	}
-	return all
+	return extended
 }
 
-// withoutItems returns a list without those of its elements that have the text of an item.
+// withoutItems returns a list without the elements that have the text of one of the items.
 func withoutItems(list, items []frontmatter.Value) []frontmatter.Value {
-	gone := textsOf(items)
+	removed := textsOf(items)
 	return slices.DeleteFunc(
 		slices.Clone(list),
-		func(element frontmatter.Value) bool { return gone[itemText(element)] || gone[element.String()] },
+		func(element frontmatter.Value) bool { return removed[itemText(element)] || removed[element.String()] },
 	)
 }
 
-// itemText returns an item as it is written, without its quotes.
+// itemText returns the text of an item as written, without quotes.
 func itemText(item frontmatter.Value) string { return cmp.Or(item.Text(), item.String()) }
 
-// textsOf returns the texts of items, of numbers both as they are written and as they are printed.
+// textsOf returns the set of texts of items; for numbers both as they are written and as they are printed.
 func textsOf(list []frontmatter.Value) map[string]bool {
 	texts := make(map[string]bool, len(list))
 	for _, element := range list {
@@ -802,7 +798,7 @@ func textsOf(list []frontmatter.Value) map[string]bool {
 	return texts
 }
 
-// severalNotes are those of a folder or a search.
+// severalNotes returns the notes of a folder or a query.
 func severalNotes(v *call.Vault, p call.Values) ([]disk.Path, error) {
 	if call.NamesOneFile(p) {
 		return nil, answer.Misuse(

@@ -21,7 +21,7 @@ const (
 	maxRelatedRows = 100
 )
 
-// row is one related note.
+// row is a related note.
 type row struct {
 	Path    string   `json:"path"`
 	Score   float64  `json:"score"`
@@ -33,7 +33,7 @@ func related(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	x, place, err := v.IndexedTarget(p)
+	idx, place, err := v.IndexedTarget(p)
 	if err != nil {
 		return answer.Reply{}, err
 	}
@@ -41,64 +41,64 @@ func related(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	s := &scores{x: x, from: place, isNote: make([]bool, len(x.Files)), evidence: map[int]*evidence{}}
-	for i, f := range x.Files {
+	s := &scores{idx: idx, from: place, isNote: make([]bool, len(idx.Files)), evidence: map[int]*evidence{}}
+	for i, f := range idx.Files {
 		s.isNote[i] = i != place && f.IsNote() && !excluded(f.Path.String())
 		if s.isNote[i] {
 			s.notes++
 		}
 	}
-	f := &finding{Vault: v, x: x, excluded: excluded, filters: filters, budget: budget.From(v.Ctx)}
+	f := &finding{Vault: v, idx: idx, excluded: excluded, filters: filters, budget: budget.From(v.Ctx)}
 	s.links()
 	s.tags()
 	if err := s.words(f); err != nil {
 		return answer.Reply{}, err
 	}
 	var near []ranking.NearNote
-	var without error
+	var noMeaning error
 	if m := f.meaning(); m != nil {
-		near, without = m.Like(x.Files[place].Path.String(), func(path string) bool {
-			at, known := x.Place(path)
-			return known && s.isNote[at]
+		near, noMeaning = m.Like(idx.Files[place].Path.String(), func(path string) bool {
+			at, ok := idx.Place(path)
+			return ok && s.isNote[at]
 		}, maxNear)
 	}
 	rows := s.best(limit, near)
-	said := answer.Text("No related notes found.")
+	reply := answer.Text("No related notes found.")
 	if p["format"] == answer.FormatJSON {
 		text, err := json.Marshal(rows)
 		if err != nil {
 			return answer.Reply{}, err
 		}
-		said = answer.From(v.Disk, string(text))
+		reply = answer.From(v.Disk, string(text))
 	} else if len(rows) > 0 {
 		table := answer.Table{}
 		for _, r := range rows {
 			table.Rows = append(table.Rows, []string{r.Path, strings.Join(r.Reasons, "; ")})
 		}
-		said = table.Reply(v.Disk, answer.FormatTSV)
+		reply = table.Reply(v.Disk, answer.FormatTSV)
 	}
-	return f.finish(limited(said, len(rows), len(s.evidence), "note"), "links, tags and words", without), nil
+	return f.finish(limited(reply, len(rows), len(s.evidence), "note"), "links, tags and words", noMeaning), nil
 }
 
-// maxNear is how many notes are related by their meaning.
+// maxNear is how many notes of similar meaning are considered.
 const maxNear = 24
 
-// scores are what speaks for each file of an index, by its place.
+// scores collects the evidence for each file of an index, by its place.
 type scores struct {
-	x        *index.Index
-	from     int
-	notes    int // that can be related
+	idx      *index.Index
+	from     int // place of the note whose related notes are wanted
+	notes    int // number of notes that can be related
 	isNote   []bool
 	evidence map[int]*evidence
 }
 
-// evidence is what speaks for one note. Names are collected in the order of listings.
+// evidence is why a note is related. Names are collected in the order of listings.
 type evidence struct {
 	score               float64
 	linksTo, linkedFrom bool
-	targets, sources    []int // to which both link, and which link to both
+	targets, sources    []int // places of files to which both link, and of files that link to both
 	tags, words         []string
-	near                bool // in meaning
+	near                bool // similar meaning
 }
 
 // of returns the evidence for a file, nil if it cannot be related.
@@ -114,21 +114,20 @@ func (s *scores) of(place int) *evidence {
 	return e
 }
 
-// What the kinds of evidence weigh. A link was made by a person who saw a relation; one
-// that many notes share says little.
+// Weights of the kinds of evidence. A link weighs most: a person who saw a relation made it.
 const (
 	linkWeight = 2.0
 	tagWeight  = 0.5
 	wordWeight = 0.6
 )
 
-// share is the weight of something that several notes have in common.
+// share returns the weight of something that several notes have in common: the more notes, the lower.
 func share(common int) float64 { return 1 / math.Log2(2+float64(common)) }
 
-// links looks at the links of the note, the links to it, what else links to the same
-// notes, and what else is linked from where it is.
+// links adds the evidence of links from the note and to it, of notes that link to the same files, and of notes that are
+// linked from the same files.
 func (s *scores) links() {
-	g := s.x.Graph()
+	g := s.idx.Graph()
 	for _, out := range g.Out(s.from) {
 		if e := s.of(int(out.Place)); e != nil {
 			e.linkedFrom = true
@@ -145,10 +144,11 @@ func (s *scores) links() {
 	}
 }
 
-// maxCommon is how many notes may share a link for it to be a reason: an index page, or a
-// note that everything links to, relates nothing.
+// maxCommon is how many notes may share a link before it is ignored: an index page, or a note that everything links to,
+// does not relate notes.
 const maxCommon = 500
 
+// shared adds the evidence that others share links with the file at place with.
 func (s *scores) shared(with int, others []index.Edge, list func(*evidence) *[]int) {
 	if len(others) > maxCommon {
 		return
@@ -161,14 +161,14 @@ func (s *scores) shared(with int, others []index.Edge, list func(*evidence) *[]i
 	}
 }
 
-// tags looks at the notes with the same tags.
+// tags adds the evidence of common tags.
 func (s *scores) tags() {
-	own := tagSet(s.x.Files[s.from])
+	own := tagSet(s.idx.Files[s.from])
 	if len(own) == 0 {
 		return
 	}
 	with := map[string][]int{}
-	for i, f := range s.x.Files {
+	for i, f := range s.idx.Files {
 		if !s.isNote[i] {
 			continue
 		}
@@ -178,7 +178,7 @@ func (s *scores) tags() {
 			}
 		}
 	}
-	for _, tag := range slices.Sorted(maps.Keys(with)) { // in one order, for sums of fractions depend on it
+	for _, tag := range slices.Sorted(maps.Keys(with)) { // sorted, because floating-point sums depend on the order
 		places := with[tag]
 		weight := tagWeight * math.Log2(1+float64(s.notes)/float64(len(places)))
 		for _, place := range places {
@@ -189,7 +189,7 @@ func (s *scores) tags() {
 	}
 }
 
-// tagSet are the tags of a file in lower case.
+// tagSet returns the tags of a file in lower case.
 func tagSet(f *index.File) map[string]bool {
 	set := map[string]bool{}
 	for _, tag := range f.Facts().Tags() {
@@ -198,8 +198,8 @@ func tagSet(f *index.File) map[string]bool {
 	return set
 }
 
-// best returns the rows with the highest scores; of equal ones those first that are
-// first in listings. Scores are shares of the best place where notes are near in meaning, best first.
+// best returns the rows with the highest scores, best first, and equal ones in the order of listings. If there are notes
+// of similar meaning, the scores are credits for the ranks in both lists.
 func (s *scores) best(limit int, near []ranking.NearNote) []row {
 	sort := func() []int {
 		return slices.SortedFunc(maps.Keys(s.evidence), func(a, b int) int {
@@ -215,7 +215,7 @@ func (s *scores) best(limit int, near []ranking.NearNote) []row {
 			s.evidence[place].score = ranking.CreditOfRank(i)
 		}
 		for i, n := range near {
-			place, _ := s.x.Place(n.Path)
+			place, _ := s.idx.Place(n.Path)
 			e := s.of(place)
 			e.near = true
 			e.score += ranking.CreditOfRank(i)
@@ -232,7 +232,7 @@ func (s *scores) best(limit int, near []ranking.NearNote) []row {
 		}{
 			{e.linksTo, "links here"}, {e.linkedFrom, "linked from here"},
 			{len(e.targets) > 0, "both link to " + s.names(e.targets)}, {len(e.sources) > 0, "both linked in " + s.names(e.sources)},
-			{len(e.tags) > 0, "tags " + listed(e.tags)}, {len(e.words) > 0, "words " + listed(e.words)},
+			{len(e.tags) > 0, "tags " + listNames(e.tags)}, {len(e.words) > 0, "words " + listNames(e.words)},
 			{e.near, "similar meaning"},
 		} {
 			if r.holds {
@@ -241,7 +241,7 @@ func (s *scores) best(limit int, near []ranking.NearNote) []row {
 		}
 		rows = append(
 			rows,
-			row{Path: s.x.Files[place].Path.String(), Score: math.Round(e.score*100) / 100, Reasons: reasons},
+			row{Path: s.idx.Files[place].Path.String(), Score: math.Round(e.score*100) / 100, Reasons: reasons},
 		)
 	}
 	return rows
@@ -250,40 +250,40 @@ func (s *scores) best(limit int, near []ranking.NearNote) []row {
 // maxNames is how many names a reason lists.
 const maxNames = 4
 
-// names are the names of files without their folders and the extension of notes.
+// names returns the names of files without folders and without the extension of notes.
 func (s *scores) names(places []int) string {
 	slices.Sort(places)
 	var names []string
 	for _, place := range places {
-		path := s.x.Files[place].Path
+		path := s.idx.Files[place].Path
 		name := path.Stem()
 		if path.Ext() != "md" {
 			name += "." + path.Ext()
 		}
 		names = append(names, name)
 	}
-	return listed(names)
+	return listNames(names)
 }
 
-func listed(names []string) string {
+func listNames(names []string) string {
 	return answer.AndMore(strings.Join(names[:min(len(names), maxNames)], ", "), len(names)-maxNames)
 }
 
 // Limits of the words that are compared.
 const (
-	maxShared = 12   // words that count for one note, the rarest
-	rareShare = 0.02 // of all notes: what more of them contain says nothing
-	leastRare = 5    // notes, in a small vault
+	maxShared = 12   // common words that count for a note, the rarest first
+	rareShare = 0.02 // maximum share of notes that contain a rare word
+	leastRare = 5    // words in up to this many notes are rare, even in a small vault
 )
 
-// words looks for the words of the note that few notes contain, and for the notes with the same.
+// words adds the evidence of common rare words.
 func (s *scores) words(f *finding) error {
-	file := s.x.Files[s.from]
+	file := s.idx.Files[s.from]
 	text, _, err := f.Disk.ReadHere(file.Path)
 	if err != nil || !file.IsNote() {
-		return nil // it has no words to compare
+		return nil // no words to compare
 	}
-	scan := markdown.Scan(text) // properties and links count by themselves
+	scan := markdown.Scan(text) // exclude properties and links, which count separately
 	var body strings.Builder
 	at := scan.Body
 	for _, link := range scan.Links {
@@ -307,7 +307,7 @@ func (s *scores) words(f *finding) error {
 				notes = nil
 			}
 			for _, path := range notes {
-				if place, known := s.x.Place(path); known {
+				if place, known := s.idx.Place(path); known {
 					uses[place] = append(uses[place], word{text, len(notes)})
 				}
 			}

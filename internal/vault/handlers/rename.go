@@ -29,9 +29,8 @@ func init() {
 	)
 }
 
-// renameHeading changes the text of a heading, and the links of all notes and canvases
-// that lead to it. It changes nothing if one of them cannot be changed. The new text must be
-// that of no other heading, for links could not tell them apart.
+// renameHeading plans to change the text of a heading and all links to it in notes and canvases. Nothing is changed if one
+// link cannot be. No other heading may have the new text, because links could not distinguish them.
 func renameHeading(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if !p.Has("file") && !p.Has("path") {
 		return change.Proposal{}, answer.Misuse("Missing required parameter: path=<path> or file=<name>")
@@ -40,13 +39,13 @@ func renameHeading(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	found := markdown.Scan(text)
-	outline := edit.NewOutline(found)
+	note := markdown.Scan(text)
+	outline := edit.NewOutline(note)
 	place, err := outline.Find(p["heading"])
 	if err != nil {
-		return change.Proposal{}, explainEditError(found, err)
+		return change.Proposal{}, explainEditError(note, err)
 	}
-	for i, other := range found.Headings {
+	for i, other := range note.Headings {
 		if i != place && edit.SameHeading(other.Text, p["to"]) {
 			return change.Proposal{}, answer.AlreadyExists.Failure(
 				"The note has a heading %q already (line %d).",
@@ -58,18 +57,18 @@ func renameHeading(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if _, err := edit.RenameHeading(text, place, p["to"]); err != nil {
 		return change.Proposal{}, badHeading(p["to"], err)
 	}
-	x, err := v.Index()
+	idx, err := v.Index()
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	at, ok := x.Place(t.Path.String())
+	target, ok := idx.Place(t.Path.String())
 	if !ok {
 		return change.Proposal{}, answer.FileNotFound(t.Typed)
 	}
-	paths := answer.Map(x.Files, func(f *index.File) string { return f.Path.String() })
+	paths := answer.Map(idx.Files, func(f *index.File) string { return f.Path.String() })
 	sources := []disk.Path{t.Path}
-	for _, source := range x.Graph().In(at) {
-		if path := x.Files[source.Place].Path; path != t.Path {
+	for _, source := range idx.Graph().In(target) {
+		if path := idx.Files[source.Place].Path; path != t.Path {
 			sources = append(sources, path)
 		}
 	}
@@ -83,7 +82,7 @@ func renameHeading(v *call.Vault, p call.Values) (change.Proposal, error) {
 	}, p["to"])
 	to := strings.TrimSpace(p["to"])
 	places := 0
-	all, err := editAll(v, sources, "", func(source disk.Path, text []byte) ([]byte, error) {
+	proposal, err := editAll(v, sources, "", func(source disk.Path, text []byte) ([]byte, error) {
 		edited, changed, left := links.Rewrite(text, source.String())
 		if len(left) > 0 {
 			return nil, answer.Failure(
@@ -101,18 +100,18 @@ func renameHeading(v *call.Vault, p call.Values) (change.Proposal, error) {
 		edited, err := edit.RenameHeading(edited, place, to)
 		return edited, badHeading(to, err)
 	})
-	all.Message = fmt.Sprintf(
+	proposal.Message = fmt.Sprintf(
 		"Renamed heading to %q: %s updated, %s changed",
 		answer.Verbatim(to),
 		answer.Count(places, "link"),
-		answer.Count(len(all.Steps), "note"),
+		answer.Count(len(proposal.Steps), "note"),
 	)
-	all.Note = t.Path
-	all.Already = fmt.Sprintf("the heading is called so already in %q", answer.Verbatim(t.Path.String()))
-	return all, err
+	proposal.Note = t.Path
+	proposal.Already = fmt.Sprintf("the heading is called so already in %q", answer.Verbatim(t.Path.String()))
+	return proposal, err
 }
 
-// badHeading explains why a text cannot be that of a heading.
+// badHeading replaces the refusal of a heading text by the error for the parameter to.
 func badHeading(to string, err error) error {
 	if _, ok := errors.AsType[*edit.Refusal](err); ok {
 		return answer.BadValue.Failure(
@@ -123,9 +122,8 @@ func badHeading(to string, err error) error {
 	return err
 }
 
-// renameProperty changes the name of a property and leaves its values as they are
-// written. A note that has the new name, too, is a reason to change nothing: one of
-// the two values would be lost.
+// renameProperty plans to change the name of a property, and leaves its values as they are written. If a note already
+// has the new name too, nothing is changed: one of the two values would be lost.
 func renameProperty(v *call.Vault, p call.Values) (change.Proposal, error) {
 	name := p["name"]
 	to := strings.TrimSpace(p["to"])
@@ -147,7 +145,7 @@ func renameProperty(v *call.Vault, p call.Values) (change.Proposal, error) {
 			answer.Verbatim(name),
 		)
 	}
-	all, err := editAll(
+	proposal, err := editAll(
 		v,
 		notes,
 		"Renamed property "+name+" to "+to,
@@ -159,23 +157,22 @@ func renameProperty(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	// The type that the user gave stays with the old name: the app keeps it in a settings file, which
-	// is the user's.
+	// The type that the user assigned stays with the old name: it is in a settings file of the app, which only the user
+	// changes.
 	types, err := propertyTypes(v)
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	all.Already = fmt.Sprintf("the property is called %q already", answer.Verbatim(to))
-	kind, given := types[strings.ToLower(name)]
-	if _, already := types[strings.ToLower(to)]; given && !already {
-		all.Message += "\nThe type " + kind + " of " + name + " is not carried over: the user can set it for " + to + " in the app."
+	proposal.Already = fmt.Sprintf("the property is called %q already", answer.Verbatim(to))
+	kind, hasType := types[strings.ToLower(name)]
+	if _, already := types[strings.ToLower(to)]; hasType && !already {
+		proposal.Message += "\nThe type " + kind + " of " + name + " is not carried over: the user can set it for " + to + " in the app."
 	}
-	return all, nil
+	return proposal, nil
 }
 
-// renameTag changes a tag in texts and properties, in whatever case it is written,
-// and the tags below it. What only looks like a tag, in code or in a link, stays. Like the app
-// it takes tags that differ in case for one.
+// renameTag plans to rename a tag and the tags below it, in texts and properties. Like the app it ignores case. Text in
+// code or in a link that only looks like a tag is unchanged.
 func renameTag(v *call.Vault, p call.Values) (change.Proposal, error) {
 	names := map[string]string{} // without "#"
 	for _, param := range []string{"name", "to"} {
@@ -191,7 +188,7 @@ func renameTag(v *call.Vault, p call.Values) (change.Proposal, error) {
 	}
 	from := names["name"]
 	to := names["to"]
-	renamed := func(name string) string { // "" for another tag
+	newName := func(name string) string { // "" for another tag
 		size := len(from)
 		switch {
 		case strings.EqualFold(name, from):
@@ -202,17 +199,17 @@ func renameTag(v *call.Vault, p call.Values) (change.Proposal, error) {
 		return ""
 	}
 	notes, err := indexedNotes(v, p, func(f *index.File) bool {
-		return slices.ContainsFunc(f.Facts().Tags(), func(tag string) bool { return renamed(tag[1:]) != "" })
+		return slices.ContainsFunc(f.Facts().Tags(), func(tag string) bool { return newName(tag[1:]) != "" })
 	})
 	if err != nil {
 		return change.Proposal{}, err
 	}
 	if len(notes) == 0 {
-		all, err := scopedTags(v, call.Values{})
+		proposal, err := scopedTags(v, call.Values{})
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		known := answer.Map(all.uses, func(use tagUse) string { return use.name })
+		known := answer.Map(proposal.uses, func(use tagUse) string { return use.name })
 		return change.Proposal{}, answer.NotFoundTag.DidYouMean(
 			lookup.NearestNames(from, known),
 			"Tag %q not found.",
@@ -220,16 +217,16 @@ func renameTag(v *call.Vault, p call.Values) (change.Proposal, error) {
 		)
 	}
 	places := 0
-	all, err := editAll(v, notes, "", func(path disk.Path, text []byte) ([]byte, error) {
-		edited, inProperties, err := frontmatter.RewriteTags(text, renamed)
+	proposal, err := editAll(v, notes, "", func(path disk.Path, text []byte) ([]byte, error) {
+		edited, inProperties, err := frontmatter.RewriteTags(text, newName)
 		if err != nil {
 			return nil, propertyError(path, text, err)
 		}
-		found := markdown.Scan(edited)
+		before := markdown.Scan(edited)
 		var out []byte
 		at := 0
-		for _, tag := range found.Tags {
-			to := renamed(tag.Text[1:])
+		for _, tag := range before.Tags {
+			to := newName(tag.Text[1:])
 			if to == "" || to == tag.Text[1:] {
 				continue
 			}
@@ -239,12 +236,12 @@ func renameTag(v *call.Vault, p call.Values) (change.Proposal, error) {
 		}
 		out = append(out, edited[at:]...)
 		places += inProperties
-		// The text has the renamed tags in the place of the old ones, and as many links and headings.
-		now := markdown.Scan(out)
-		same := slices.EqualFunc(found.Tags, now.Tags, func(a, b markdown.Tag) bool {
-			return b.Text[1:] == a.Text[1:] || b.Text[1:] == renamed(a.Text[1:])
+		// Check that only the tags changed: the text must have the renamed tags and as many links and headings as before.
+		after := markdown.Scan(out)
+		isSame := slices.EqualFunc(before.Tags, after.Tags, func(a, b markdown.Tag) bool {
+			return b.Text[1:] == a.Text[1:] || b.Text[1:] == newName(a.Text[1:])
 		})
-		if !same || len(found.Links) != len(now.Links) || len(found.Headings) != len(now.Headings) {
+		if !isSame || len(before.Links) != len(after.Links) || len(before.Headings) != len(after.Headings) {
 			return nil, answer.Failure(
 				"%q cannot be changed: with the new tag other parts of the note would be read differently.",
 				answer.Verbatim(path.String()),
@@ -252,7 +249,7 @@ func renameTag(v *call.Vault, p call.Values) (change.Proposal, error) {
 		}
 		return out, nil
 	})
-	all.Message = "Renamed tag #" + from + " to #" + to + ": " + answer.Count(places, "place") + all.Message
-	all.Already = fmt.Sprintf("the tag is called %q already", answer.Verbatim("#"+to))
-	return all, err
+	proposal.Message = "Renamed tag #" + from + " to #" + to + ": " + answer.Count(places, "place") + proposal.Message
+	proposal.Already = fmt.Sprintf("the tag is called %q already", answer.Verbatim("#"+to))
+	return proposal, err
 }
