@@ -141,9 +141,9 @@ const (
 func (n *node) title() string {
 	if n.titled == "" {
 		n.titled = n.label()
-		walkLinks := 0
+		levels := 0
 		for g := n.within; g != nil; g = g.within {
-			if walkLinks++; walkLinks > maxAround {
+			if levels++; levels > maxAround {
 				n.titled = "… / " + n.titled
 				break
 			}
@@ -308,7 +308,7 @@ func parse(text []byte) (*board, error) {
 		return nil, errors.New("it has too many groups")
 	}
 	for _, n := range nodes {
-		n.within = b.walkLinks(n)
+		n.within = b.enclosingGroup(n)
 	}
 	for i, e := range file.Edges {
 		if e == nil {
@@ -332,8 +332,8 @@ func (n *node) covers(x, y float64) bool {
 	return isInColumn && isInRow
 }
 
-// walkLinks returns the smallest group that contains the center of a node, or nil.
-func (b *board) walkLinks(n *node) (smallest *node) {
+// enclosingGroup returns the smallest group that contains the center of a node, or nil.
+func (b *board) enclosingGroup(n *node) (smallest *node) {
 	x := n.X + n.Width/2
 	y := n.Y + n.Height/2
 	for _, g := range b.groups {

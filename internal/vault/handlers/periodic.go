@@ -27,11 +27,11 @@ func periodicNote(v *call.Vault, p call.Values) (datedNote, error) {
 		at = call.OnDay(at, days.First)
 	}
 	which := periodOf(p["period"])
-	chosen, err := which.settings(v)
+	settings, err := which.settings(v)
 	if err != nil {
 		return datedNote{}, err
 	}
-	return which.noteAt(v, chosen, at)
+	return which.noteAt(v, settings, at)
 }
 
 // periodicRead prints one note, or, with from=, the notes of all periods until to=.
@@ -47,18 +47,18 @@ func periodicRead(v *call.Vault, p call.Values) (answer.Reply, error) {
 			return answer.Reply{}, err
 		}
 		kind := periodOf(p["period"])
-		chosen, err := kind.settings(v)
+		settings, err := kind.settings(v)
 		if err != nil {
 			return answer.Reply{}, err
 		}
 		return notesOf(
 			v,
 			p,
-			kind.begin(first, chosen.Format),
+			kind.begin(first, settings.Format),
 			last,
 			kind,
 			"notes",
-			func(begin time.Time) (datedNote, error) { return kind.noteAt(v, chosen, begin) },
+			func(begin time.Time) (datedNote, error) { return kind.noteAt(v, settings, begin) },
 		)
 	}
 	note, err := periodicNote(v, p)

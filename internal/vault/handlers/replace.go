@@ -21,9 +21,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// replaceInVault replaces a text wherever it is in the notes of a folder or a query: in
-// texts, properties and code alike. A note whose properties could not be read any more
-// is a reason to change nothing.
+// replaceInVault plans to replace a text everywhere in the notes of a folder or a query: in texts, properties and code
+// alike. If the properties of a note would become invalid, nothing is changed.
 func replaceInVault(v *call.Vault, p call.Values) (change.Proposal, error) {
 	switch {
 	case p.Has("new") == p.Has("remove"):
@@ -31,41 +30,41 @@ func replaceInVault(v *call.Vault, p call.Values) (change.Proposal, error) {
 	case !utf8.ValidString(p["old"]) || !utf8.ValidString(p["new"]):
 		return change.Proposal{}, answer.Misuse("old and new must be valid UTF-8.")
 	}
-	old := flatten([]byte(p["old"])).text
-	put := strings.ReplaceAll(p["new"], "\r\n", "\n")
-	uses := budget.From(v.Ctx)
-	var find finder = exactly{old, put}
+	search := flatten([]byte(p["old"])).text
+	replacement := strings.ReplaceAll(p["new"], "\r\n", "\n")
+	spent := budget.From(v.Ctx)
+	var find finder = literal{search, replacement}
 	var err error
 	switch {
 	case p.Has("regex"):
-		find, err = newPattern(uses, old, put, formula.RegexFlags{IgnoreCase: p.Has("ignore-case")})
+		find, err = newPattern(spent, search, replacement, formula.RegexFlags{IgnoreCase: p.Has("ignore-case")})
 	case p.Has("ignore-case"):
-		literal := strings.ReplaceAll(put, "$", "$$")
-		find, err = newPattern(uses, regexp.QuoteMeta(old), literal, formula.RegexFlags{IgnoreCase: true})
+		literal := strings.ReplaceAll(replacement, "$", "$$")
+		find, err = newPattern(spent, regexp.QuoteMeta(search), literal, formula.RegexFlags{IgnoreCase: true})
 	}
 	if err != nil {
 		return change.Proposal{}, err
 	}
 	notes, err := notesWith(v, p, find.mayBeIn)
 	if err == nil {
-		err = uses.Err()
+		err = spent.Err()
 	}
 	if err != nil {
 		return change.Proposal{}, err
 	}
 	places := 0
-	all, err := editAll(v, notes, "", func(path disk.Path, text []byte) ([]byte, error) {
+	proposal, err := editAll(v, notes, "", func(path disk.Path, text []byte) ([]byte, error) {
 		edited, n, err := replaceIn(text, marksOf(v, text), find)
 		places += n
 		if err != nil {
 			return nil, err
 		}
-		// A block of properties that could be read must not become text, or one that cannot.
-		old := markdown.Scan(text)
+		// A valid block of properties must not become plain text or invalid.
+		search := markdown.Scan(text)
 		now := markdown.Scan(edited)
-		_, wasWrong := frontmatter.Parse(text[old.Frontmatter.Start:old.Frontmatter.End])
+		_, wasWrong := frontmatter.Parse(text[search.Frontmatter.Start:search.Frontmatter.End])
 		if _, wrong := frontmatter.Parse(edited[now.Frontmatter.Start:now.Frontmatter.End]); wasWrong == nil &&
-			old.Body > 0 &&
+			search.Body > 0 &&
 			(wrong != nil || now.Body == 0) {
 			return nil, answer.Failure(
 				"The properties of %q could not be read with the new text. Nothing was changed. Narrow it with folder=<path> or query=<text>.",
@@ -74,34 +73,33 @@ func replaceInVault(v *call.Vault, p call.Values) (change.Proposal, error) {
 		}
 		return edited, nil
 	})
-	all.Message = "Replaced " + answer.Count(places, "place") + all.Message
-	all.Already = "no note that is meant has the text"
+	proposal.Message = "Replaced " + answer.Count(places, "place") + proposal.Message
+	proposal.Already = "no note that is meant has the text"
 	if places > 0 {
-		all.Already = "the new text is the old one"
+		proposal.Already = "the new text is the old one"
 	}
-	return all, err
+	return proposal, err
 }
 
-// replaceIn returns a note with all matches replaced, and how many those are. A match
-// is looked for in the text with LF in place of CRLF and without a byte order mark; what is
-// put in gets the line ends of the place. All other bytes stay. A match that begins or ends within
-// one of the marks, which have the places of secrets, is none.
-func replaceIn(text []byte, signatures [][]int, find finder) (edited []byte, places int, err error) {
+// replaceIn returns a note with all matches replaced, and the number of matches. The search sees the text with LF in
+// place of CRLF and without a byte order mark; the inserted text gets the line ends of the note. All other bytes are
+// kept. A match that begins or ends within a mark, which stands for a secret, is skipped.
+func replaceIn(text []byte, marks [][]int, find finder) (edited []byte, places int, err error) {
 	flat := flatten(text)
-	end := "\n" // that of most lines
+	lineEnd := "\n" // the line end of most lines
 	if 2*len(flat.gone) > flat.ends {
-		end = "\r\n"
+		lineEnd = "\r\n"
 	}
 	var out []byte
 	at := 0
 	err = find.each(flat.text, func(from, to int, put string) error {
-		if end != "\n" {
-			put = strings.ReplaceAll(put, "\n", end)
+		if lineEnd != "\n" {
+			put = strings.ReplaceAll(put, "\n", lineEnd)
 		}
 		start := flat.offset(from)
 		stop := flat.offset(to)
-		for ; len(signatures) > 0 && signatures[0][0] < stop; signatures = signatures[1:] {
-			if guard.Divides(signatures[0], start, stop) {
+		for ; len(marks) > 0 && marks[0][0] < stop; marks = marks[1:] {
+			if guard.Divides(marks[0], start, stop) {
 				return nil
 			}
 		}
@@ -122,7 +120,7 @@ func replaceIn(text []byte, signatures [][]int, find finder) (edited []byte, pla
 	return append(out, text[at:]...), places, nil
 }
 
-// marksOf returns the start and the end of each mark in a text that has the places of secrets.
+// marksOf returns the start and the end of each mark that stands for a secret in a text.
 func marksOf(v *call.Vault, text []byte) [][]int {
 	if !v.Disk.IsRedacted() {
 		return nil
@@ -130,18 +128,18 @@ func marksOf(v *call.Vault, text []byte) [][]int {
 	return guard.Marks(text)
 }
 
-// replaceOnce replaces a text that occurs once in a note, or in the section of a heading, and is no part of the mark of a
-// secret.
+// replaceOnce plans to replace a text that occurs once in a note, or in the section of a heading. The text must not cut
+// the mark of a secret.
 func replaceOnce(v *call.Vault, p call.Values) (change.Proposal, error) {
 	proposal, err := editNamed(v, p, "Replaced in: ", func(text []byte) ([]byte, error) {
 		within := markdown.Span{End: len(text)}
 		if p.Has("heading") {
-			found := markdown.Scan(text)
-			i, err := edit.FindHeading(found, p["heading"])
+			note := markdown.Scan(text)
+			i, err := edit.FindHeading(note, p["heading"])
 			if err != nil {
 				return nil, err
 			}
-			within = found.Section(i)
+			within = note.Section(i)
 		}
 		edited, err := edit.ReplaceWithin(text, within, p["old"], p["new"])
 		start := within.Start + bytes.Index(text[within.Start:within.End], []byte(p["old"]))
@@ -158,7 +156,7 @@ func replaceOnce(v *call.Vault, p call.Values) (change.Proposal, error) {
 	return proposal, err
 }
 
-// maxNoteSize bounds what becomes of a note.
+// maxNoteSize is the maximum size of a note after a replacement, in bytes.
 const maxNoteSize = 32 << 20
 
 var errNoteTooLong = answer.TooLong.Failure(
@@ -166,13 +164,12 @@ var errNoteTooLong = answer.TooLong.Failure(
 	maxNoteSize>>20,
 )
 
-// flat is the text of a note with LF for each line end, and where its bytes are in the
-// note.
+// flat is the text of a note with LF line ends and without byte order mark, and the positions of the removed bytes.
 type flat struct {
 	text string
-	bom  int
-	gone []int // for each CR that is left out, where the LF after it is in text
-	ends int   // how many line ends there are
+	bom  int   // bytes of the byte order mark
+	gone []int // for each removed CR, the offset in text of the LF after it
+	ends int   // number of line ends
 }
 
 const byteOrderMark = "\ufeff"
@@ -195,40 +192,39 @@ func flatten(text []byte) flat {
 	return f
 }
 
-// offset returns where in the note a place of the text is: in front of the CR if a
-// line end follows.
+// offset converts an offset of the text to one of the note; before a line end it is that of the CR.
 func (f flat) offset(at int) int {
 	before, _ := slices.BinarySearch(f.gone, at)
 	return f.bom + at + before
 }
 
-// Limits of a search, besides those of the budget of the call.
+// Limits of a search, in addition to the budget of the call.
 const (
 	maxSource  = 4 << 10 // bytes of an expression, as in a query
-	maxMatches = 100_000 // in one note
+	maxMatches = 100_000 // per note
 )
 
-// finder finds the matches of a text whose line ends are LF.
+// finder finds matches in a text with LF line ends.
 type finder interface {
-	// mayBeIn reports whether a note can have a match: quickly, and true in doubt. It
-	// is used by several goroutines.
+	// mayBeIn quickly reports whether a note can have a match; in doubt it returns true. It is safe for
+	// concurrent use.
 	mayBeIn(note []byte) bool
-	// each visits the matches, in their order, with what is put in the place of each.
+	// each visits the matches in order, with the replacement of each.
 	each(text string, visit func(start, end int, put string) error) error
 }
 
-// exactly finds a text as it is.
-type exactly struct{ old, put string }
+// literal finds a literal text.
+type literal struct{ old, put string }
 
-func (e exactly) mayBeIn(note []byte) bool {
+func (e literal) mayBeIn(note []byte) bool {
 	if strings.Contains(e.old, "\n") {
-		line, _, _ := strings.Cut(e.old, "\n") // the rest may follow after CRLF
+		line, _, _ := strings.Cut(e.old, "\n") // in the note the line may end with CRLF
 		return bytes.Contains(note, []byte(line))
 	}
 	return bytes.Contains(note, []byte(e.old))
 }
 
-func (e exactly) each(text string, visit func(start, end int, put string) error) error {
+func (e literal) each(text string, visit func(start, end int, put string) error) error {
 	for at := 0; ; {
 		n := strings.Index(text[at:], e.old)
 		if n < 0 {
@@ -242,7 +238,7 @@ func (e exactly) each(text string, visit func(start, end int, put string) error)
 	}
 }
 
-// pattern finds a regular expression. It is used by several goroutines.
+// pattern finds matches of a regular expression. It is safe for concurrent use.
 type pattern struct {
 	budget   *budget.Budget
 	source   string
@@ -270,9 +266,9 @@ func newPattern(b *budget.Budget, source, put string, flags formula.RegexFlags) 
 	return &pattern{b, source, compiled, template}, nil
 }
 
-// holdingLinks runs a match in a text, which the engine takes apart into characters, with the
-// budget of the call.
-func (p *pattern) holdingLinks(text int, match func(re *formula.Regexp, left time.Duration) error) error {
+// withEngine runs match with the compiled expression and the time that is left. It charges the budget of the call for the
+// memory of a text of so many bytes, which the engine splits into characters.
+func (p *pattern) withEngine(text int, match func(re *formula.Regexp, left time.Duration) error) error {
 	size := 5 * int64(text)
 	if err := p.budget.Hold(size); err != nil {
 		return err
@@ -284,9 +280,9 @@ func (p *pattern) holdingLinks(text int, match func(re *formula.Regexp, left tim
 	)
 }
 
-// mayBeIn is false where the budget has run out, which is told at the end of the search.
+// mayBeIn returns false if the budget is exhausted, which is reported at the end of the search.
 func (p *pattern) mayBeIn(note []byte) (found bool) {
-	_ = p.holdingLinks(len(note), func(re *formula.Regexp, _ time.Duration) (err error) {
+	_ = p.withEngine(len(note), func(re *formula.Regexp, _ time.Duration) (err error) {
 		found, err = re.MatchString(flatten(note).text)
 		return err
 	})
@@ -295,7 +291,7 @@ func (p *pattern) mayBeIn(note []byte) (found bool) {
 
 func (p *pattern) each(text string, visit func(start, end int, put string) error) error {
 	var failed error
-	err := p.holdingLinks(len(text), func(re *formula.Regexp, left time.Duration) error {
+	err := p.withEngine(len(text), func(re *formula.Regexp, left time.Duration) error {
 		n := 0
 		return formula.EachMatch(re, text, 0, left, func(m *formula.Match) bool {
 			if n++; n > maxMatches {

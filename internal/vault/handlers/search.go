@@ -28,64 +28,65 @@ func init() {
 
 const noMatches = "No matches found."
 
-// searchPaths and searchLines have the same sentence for nothing in every form.
+// searchPaths lists the notes that match a query. Without a match it prints the same sentence in every format, like
+// searchLines.
 func searchPaths(v *call.Vault, p call.Values) (answer.Reply, error) {
-	found, err := searchNotes(v, p, false)
+	matches, err := searchNotes(v, p, false)
 	switch {
 	case err != nil:
 		return answer.Reply{}, err
 	case p.Has("total"):
-		return found.reply(v, strconv.Itoa(len(found.hits))), nil
-	case len(found.hits) == 0:
-		return found.nothing(p), nil
+		return matches.reply(v, strconv.Itoa(len(matches.hits))), nil
+	case len(matches.hits) == 0:
+		return matches.nothing(p), nil
 	}
-	paths := make([]string, len(found.hits))
-	for i, h := range found.hits {
+	paths := make([]string, len(matches.hits))
+	for i, h := range matches.hits {
 		paths[i] = h.path
 		if p["format"] == answer.FormatJSON {
 			paths[i] = answer.QuoteJSON(h.path)
 		}
 	}
 	if p["format"] == answer.FormatJSON {
-		return found.reply(v, "["+strings.Join(paths, ",")+"]"), nil
+		return matches.reply(v, "["+strings.Join(paths, ",")+"]"), nil
 	}
-	return found.reply(v, strings.Join(paths, "\n")), nil
+	return matches.reply(v, strings.Join(paths, "\n")), nil
 }
 
-// result is what a search found, and how it read the query.
+// result is the result of a search, and how the query was interpreted.
 type result struct {
-	hits    []hit
-	found   int    // notes, of which hits are the first ones
-	reading string // "" for words side by side
-	meant   string // the query that was probably meant, "" for this one
-	notes   int    // that were looked at
+	hits    []hit  // the first notes that match
+	found   int    // number of notes that match
+	reading string // the interpretation of the query; "" for plain words
+	meant   string // the query that was probably meant, "" if it is this one
+	notes   int    // number of notes searched
 }
 
-// reply returns an answer with how the query was read.
+// reply returns a reply with a notice about the interpretation of the query.
 func (r result) reply(v *call.Vault, text string) answer.Reply {
 	said := answer.From(v.Disk, text)
 	said.Notice = r.howRead()
 	return limited(said, len(r.hits), r.found, "note")
 }
 
-// nothing says what was searched in vain.
+// nothing returns the reply for a search without a match.
 func (r result) nothing(p call.Values) answer.Reply {
-	said := answer.Nothing(
+	reply := answer.Nothing(
 		noMatches,
 		"none of the %s in %s matches",
 		answer.Count(r.notes, "note"),
 		answer.Place(p["path"]),
 	)
 	if r.notes == 0 {
-		said.Notice = answer.Place(p["path"]) + " has no notes"
+		reply.Notice = answer.Place(p["path"]) + " has no notes"
 	}
-	if read := r.howRead(); read != "" {
-		said.Notice += "; " + read
+	if interpretation := r.howRead(); interpretation != "" {
+		reply.Notice += "; " + interpretation
 	}
-	return said
+	return reply
 }
 
-// howRead says how the query was read where that may not be what was meant, "" for words side by side.
+// howRead describes how the query was interpreted, if that may not be what was meant; "" for plain words.
 func (r result) howRead() string {
 	var notices []string
 	if r.reading != "" {
@@ -98,25 +99,24 @@ func (r result) howRead() string {
 }
 
 func searchLines(v *call.Vault, p call.Values) (answer.Reply, error) {
-	found, err := searchNotes(v, p, true)
+	matches, err := searchNotes(v, p, true)
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	if len(found.hits) == 0 {
-		return found.nothing(p), nil
+	if len(matches.hits) == 0 {
+		return matches.nothing(p), nil
 	}
 	var out strings.Builder
 	if p["format"] != answer.FormatJSON {
-		for _, h := range found.hits {
+		for _, h := range matches.hits {
 			for _, line := range h.lines {
 				out.WriteString(h.path + ":" + strconv.Itoa(line.Line) + ": " + line.Text + "\n")
 			}
 		}
 	} else {
-		// It is compact, unlike other JSON of the app. A note that was found by its name alone has no
-		// matches.
+		// Compact, unlike other JSON of the app. A note that was only found by its name has no matches.
 		out.WriteByte('[')
-		for i, h := range found.hits {
+		for i, h := range matches.hits {
 			if i > 0 {
 				out.WriteByte(',')
 			}
@@ -131,28 +131,27 @@ func searchLines(v *call.Vault, p call.Values) (answer.Reply, error) {
 		}
 		out.WriteByte(']')
 	}
-	said := found.reply(v, out.String())
+	reply := matches.reply(v, out.String())
 	if out.Len() == 0 {
-		// Only names were found, and that form has no lines for them.
+		// Only names matched, and this format has no lines for them.
 		return answer.Nothing(
 			noMatches,
 			"%s by name and none by a line of its text: the command search lists them",
-			answer.Count(len(found.hits), "note"),
+			answer.Count(len(matches.hits), "note"),
 		), nil
 	}
-	if slices.ContainsFunc(found.hits, func(h hit) bool { return h.cut }) {
-		said.Truncated = true
-		said.Notice = fmt.Sprintf(
+	if slices.ContainsFunc(matches.hits, func(h hit) bool { return h.cut }) {
+		reply.Truncated = true
+		reply.Notice = fmt.Sprintf(
 			"Truncated after %d KiB of lines: narrow the query, or search below a folder with path=.",
 			maxContext>>10,
 		)
 	}
-	return said, nil
+	return reply, nil
 }
 
-// searchNotes returns the notes that a query finds, in the order of listings, and
-// if they are wanted the lines in them. Only notes are found, and none that is
-// excluded.
+// searchNotes returns the notes that match a query, in the order of listings, with the matching lines if lines is set.
+// Files that are not notes, and excluded notes, are not searched.
 func searchNotes(v *call.Vault, p call.Values, lines bool) (result, error) {
 	meant := search.Meant(p["query"])
 	q, err := search.ParseQuery(p["query"], search.QueryOptions{CaseSensitive: p.Has("case"), Budget: budget.From(v.Ctx)})
@@ -174,7 +173,7 @@ func searchNotes(v *call.Vault, p call.Values, lines bool) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	var found hits
+	var collected hits
 	var notes atomic.Int64
 	wanted := func(n *search.Note) bool {
 		if v.Ctx.Err() != nil {
@@ -182,7 +181,7 @@ func searchNotes(v *call.Vault, p call.Values, lines bool) (result, error) {
 		}
 		outlook := q.Foresee(n, n.Filter)
 		if outlook == search.Always && !lines {
-			found.add(hit{path: n.File, rank: n.Rank})
+			collected.add(hit{path: n.File, rank: n.Rank})
 			return false
 		}
 		return outlook != search.Never
@@ -198,7 +197,7 @@ func searchNotes(v *call.Vault, p call.Values, lines bool) (result, error) {
 			if lines {
 				h.lines = q.Lines(n)
 			}
-			found.add(h)
+			collected.add(h)
 		},
 	)
 	switch {
@@ -213,15 +212,15 @@ func searchNotes(v *call.Vault, p call.Values, lines bool) (result, error) {
 	case q.Err() != nil:
 		return result{}, badQuery(q.Err())
 	}
-	if notes.Load() == 0 { // what is remembered does not tell a missing folder from an empty one
+	if notes.Load() == 0 { // the index does not distinguish a missing folder from an empty one
 		if _, err := v.EachFileBelow(p["path"], func(call.Listed) {}); err != nil {
 			return result{}, err
 		}
 	}
-	found.mu.Lock()
-	defer found.mu.Unlock()
-	found.shorten()
-	sorted := found.all
+	collected.mu.Lock()
+	defer collected.mu.Unlock()
+	collected.shorten()
+	sorted := collected.all
 	return result{
 		sorted[:min(len(sorted), cmp.Or(limit, len(sorted)))],
 		len(sorted),
@@ -231,47 +230,46 @@ func searchNotes(v *call.Vault, p call.Values, lines bool) (result, error) {
 	}, nil
 }
 
-// maxHits is where the app stops a search.
+// maxHits is the limit at which the app stops a search.
 const maxHits = 100_000
 
-// badQuery is [invalidQuery] that gives the advice about an unknown operator a line of its own.
+// badQuery is [invalidQuery], except that the hint about an unknown operator is on a line of its own.
 func badQuery(err error) error {
-	if wrong, ok := errors.AsType[*search.ParseError](err); ok && wrong.Code() == search.CodeNoOperator {
-		return answer.MisuseWithHint(wrong.Hint(), "%v.\n%s", err, wrong.Hint())
+	if parseErr, ok := errors.AsType[*search.ParseError](err); ok && parseErr.Code() == search.CodeNoOperator {
+		return answer.MisuseWithHint(parseErr.Hint(), "%v.\n%s", err, parseErr.Hint())
 	}
 	return invalidQuery(err)
 }
 
-// hit is a note that was found.
+// hit is a note that matches a query.
 type hit struct {
 	path  string
-	rank  int // in the order of listings, 0 if it is not known
+	rank  int // position in the order of listings, from 1; 0 if unknown
 	lines []search.MatchedLine
-	cut   bool // there are more lines, and they are left out
+	cut   bool // lines are truncated
 }
 
 const (
-	// maxContext bounds the lines of a search in bytes: an agent reads a fraction of
-	// it, and they are in memory several times before they are printed.
+	// maxContext limits the lines of a search in bytes: an agent reads a fraction of it, and several copies
+	// are in memory before they are printed.
 	maxContext = 4 << 20
-	// lineCost is what a line costs besides its text: its number and its container.
+	// lineCost is the memory of a line in addition to its text, in bytes.
 	lineCost = 64
 )
 
-// hits collects what is found, from several goroutines. Of the lines it keeps the
-// first ones in the order of listings, as many as fit an answer, whichever note
-// is searched first.
+// hits collects matching notes from several goroutines. It keeps the first lines in the order of listings, up to
+// maxContext bytes, independent of the order in which notes are searched.
 type hits struct {
 	mu   sync.Mutex
 	all  []hit
-	size int // of the lines, in bytes
+	size int // bytes of the lines
 }
 
-func (h *hits) add(one hit) {
+func (h *hits) add(found hit) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.all = append(h.all, one)
-	for _, line := range one.lines {
+	h.all = append(h.all, found)
+	for _, line := range found.lines {
 		h.size += len(line.Text) + lineCost
 	}
 	if h.size > 2*maxContext {
@@ -279,8 +277,8 @@ func (h *hits) add(one hit) {
 	}
 }
 
-// shorten puts the hits into the order of listings, and drops the lines after the last one
-// that fits the answer. The notes stay: how many are found does not depend on it.
+// shorten sorts the hits in the order of listings, and drops the lines that do not fit into the answer. It keeps all
+// notes, so that their number is correct.
 func (h *hits) shorten() {
 	slices.SortFunc(h.all, func(a, b hit) int {
 		if a.rank != 0 && b.rank != 0 {
@@ -290,12 +288,12 @@ func (h *hits) shorten() {
 	})
 	h.size = 0
 	for i := range h.all {
-		one := &h.all[i]
-		for n, line := range one.lines {
+		entry := &h.all[i]
+		for n, line := range entry.lines {
 			if h.size+len(line.Text)+lineCost > maxContext {
-				one.lines = slices.Clone(one.lines[:n])
-				one.cut = true
-				h.size = maxContext // nothing after it fits, however short
+				entry.lines = slices.Clone(entry.lines[:n])
+				entry.cut = true
+				h.size = maxContext // drop all following lines too, however short
 				break
 			}
 			h.size += len(line.Text) + lineCost

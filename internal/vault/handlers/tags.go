@@ -21,8 +21,8 @@ func init() {
 	)
 }
 
-// scopedTags returns the tags of the files that a listing is about. Those of the
-// whole vault are remembered for the next call; what is returned is not changed.
+// scopedTags returns the tags of the files of a request. The tags of the whole vault are cached; the caller must not
+// modify the table.
 func scopedTags(v *call.Vault, p call.Values) (*tagTable, error) {
 	files, err := v.ScopedFiles(p)
 	if err != nil {
@@ -36,7 +36,7 @@ func scopedTags(v *call.Vault, p call.Values) (*tagTable, error) {
 
 var allTags = search.Derived[*tagTable]{Name: "tags", Compute: newTagTable, Follow: (*tagTable).follow}
 
-// tags lists those of the vault, or of one note if one is named.
+// tags lists the tags of the vault, or of a note if one is given.
 func tags(v *call.Vault, p call.Values) (answer.Reply, error) {
 	table, err := scopedTags(v, p)
 	if err != nil {
@@ -63,27 +63,27 @@ func tags(v *call.Vault, p call.Values) (answer.Reply, error) {
 	return rows.Reply(v.Disk, p["format"]), nil
 }
 
-// tag takes the casing literally, as the app does: the one that tags lists.
+// tag lists the files with a tag. Like the app, it compares names case-sensitively, with the spelling that tags prints.
 func tag(v *call.Vault, p call.Values) (answer.Reply, error) {
-	all, err := scopedTags(v, call.Values{})
+	table, err := scopedTags(v, call.Values{})
 	if err != nil {
 		return answer.Reply{}, err
 	}
 	name := "#" + strings.TrimPrefix(p["name"], "#")
-	for _, use := range all.uses {
+	for _, use := range table.uses {
 		if use.name != name {
 			continue
 		}
 		if p.Has("total") {
 			return answer.Number(use.count), nil
 		}
-		lines := all.filesWith(use)
+		lines := table.filesWith(use)
 		if p.Has("verbose") {
 			lines = append([]string{use.name + "\t" + strconv.Itoa(use.count)}, lines...)
 		}
 		return answer.From(v.Disk, strings.Join(lines, "\n")), nil
 	}
-	names := answer.Map(all.uses, func(use tagUse) string { return use.name })
+	names := answer.Map(table.uses, func(use tagUse) string { return use.name })
 	return answer.Reply{}, answer.NotFoundTag.DidYouMean(
 		lookup.NearestNames(p["name"], names),
 		"Tag %q not found.",
@@ -91,43 +91,43 @@ func tag(v *call.Vault, p call.Values) (answer.Reply, error) {
 	)
 }
 
-// tagTable has the tags of some files. It follows a change of few files with little work:
-// the tags of the others are not looked for again. It does not change.
+// tagTable contains the tags of some files. It is immutable. [tagTable.follow] makes the table for the next state of the
+// files without collecting the tags of unchanged files again.
 type tagTable struct {
 	uses []tagUse // in the order of listings
 
 	files     []*index.File
-	starts    []int32   // where in written the tags of each file begin, and where those of the last one end
-	written   []int32   // the spellings of all tags of all files, by their numbers
+	starts    []int32   // the index in written of the first tag of each file, and the length of written
+	written   []int32   // the spelling of each tag of each file, by number
 	spellings spellings // by number
 }
 
-// tagUse is one tag: tags that differ in case alone are one.
+// tagUse is a tag. Tags that differ only in case are the same tag.
 type tagUse struct {
-	name  string // the casing that is used most
+	name  string // the most frequent spelling
 	count int
-	tag   int32
+	tag   int32 // its number
 }
 
-// spellings are the ways in which tags were ever written. Tables that follow each other share
-// them: an earlier one has the first of them.
+// spellings are all ways in which tags were ever written. A table shares them with the tables that follow it, which
+// append to them.
 type spellings struct {
 	names   []string
-	tags    []int32          // the number of the tag of each
-	numbers map[string]int32 // of spellings; used by who makes the next table alone
-	lower   map[string]int32 // of tags, by their lower case; likewise
+	tags    []int32          // the tag of each spelling, by number
+	numbers map[string]int32 // spelling → its number; only used while the next table is made
+	lower   map[string]int32 // tag in lower case → its number; likewise
 }
 
-// newTagTable collects the tags of some files, which are in the order of listings.
+// newTagTable collects the tags of files, which are in the order of listings.
 func newTagTable(files []*index.File) *tagTable {
 	empty := &tagTable{spellings: spellings{numbers: map[string]int32{}, lower: map[string]int32{}}}
 	return empty.follow(nil, files)
 }
 
-// follow returns the table of other files. before are those of t.
+// follow returns the table for the present files. before are the files of t.
 func (t *tagTable) follow(before, files []*index.File) *tagTable {
 	if len(t.spellings.names) > 2*len(t.uses)+maxUnused {
-		return newTagTable(files) // most spellings are used no more
+		return newTagTable(files) // most spellings are unused
 	}
 	next := &tagTable{
 		files:     files,
@@ -135,43 +135,43 @@ func (t *tagTable) follow(before, files []*index.File) *tagTable {
 		written:   make([]int32, 0, len(t.written)),
 		spellings: t.spellings,
 	}
-	kept := index.Kept(before, files)
+	places := index.Kept(before, files)
 	var fresh []*index.File
-	for i, old := range kept {
-		if old < 0 {
+	for i, previous := range places {
+		if previous < 0 {
 			fresh = append(fresh, files[i])
 		}
 	}
-	found := index.Collect(fresh, index.Facts.Tags)
-	for i, old := range kept {
-		if old >= 0 {
-			next.written = append(next.written, t.of(int(old))...)
+	names := index.Collect(fresh, index.Facts.Tags)
+	for i, previous := range places {
+		if previous >= 0 {
+			next.written = append(next.written, t.of(int(previous))...)
 		} else {
-			for _, name := range found[0] {
+			for _, name := range names[0] {
 				next.written = append(next.written, next.spellings.number(name))
 			}
-			found = found[1:]
+			names = names[1:]
 		}
 		next.starts[i+1] = int32(len(next.written))
 	}
-	// The order of the uses before is mostly that of the new ones.
-	last := t.uses
-	times := make([]int, len(next.spellings.names))
+	// Start with the order of the previous table, which is mostly sorted already.
+	previousUses := t.uses
+	frequency := make([]int, len(next.spellings.names))
 	for _, n := range next.written {
-		times[n]++
+		frequency[n]++
 	}
 	const unused = -1
-	best := slices.Repeat([]int32{unused}, len(next.spellings.lower)) // the spelling of each tag that is used most
+	best := slices.Repeat([]int32{unused}, len(next.spellings.lower)) // the most frequent spelling of each tag
 	total := make([]int, len(best))
-	for n, count := range times {
+	for n, count := range frequency {
 		tag := next.spellings.tags[n]
 		total[tag] += count
 		b := best[tag]
 		switch {
 		case count == 0:
 		case b == unused,
-			count > times[b],
-			count == times[b] && filenames.Compare(next.spellings.names[n], next.spellings.names[b]) < 0:
+			count > frequency[b],
+			count == frequency[b] && filenames.Compare(next.spellings.names[n], next.spellings.names[b]) < 0:
 			best[tag] = int32(n)
 		}
 	}
@@ -182,7 +182,7 @@ func (t *tagTable) follow(before, files []*index.File) *tagTable {
 			best[tag] = unused
 		}
 	}
-	for _, use := range last {
+	for _, use := range previousUses {
 		add(use.tag)
 	}
 	for tag := range best {
@@ -194,22 +194,21 @@ func (t *tagTable) follow(before, files []*index.File) *tagTable {
 	return next
 }
 
-// maxUnused is how many spellings that no note has any more are kept, in addition to as many as
-// there are tags.
+// maxUnused is how many unused spellings are kept, in addition to one per tag.
 const maxUnused = 1000
 
-// of returns the spellings in a file.
+// of returns the numbers of the spellings in a file.
 func (t *tagTable) of(file int) []int32 { return t.written[t.starts[file]:t.starts[file+1]] }
 
 // number returns the number of a spelling.
 func (s *spellings) number(name string) int32 {
-	if n, known := s.numbers[name]; known {
+	if n, ok := s.numbers[name]; ok {
 		return n
 	}
-	name = strings.Clone(name) // a part of the facts would keep all of them in memory
+	name = strings.Clone(name) // a substring would keep the facts of the whole file in memory
 	key := strings.ToLower(name)
-	tag, known := s.lower[key]
-	if !known {
+	tag, ok := s.lower[key]
+	if !ok {
 		tag = int32(len(s.lower))
 		s.lower[key] = tag
 	}

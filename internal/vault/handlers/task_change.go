@@ -22,7 +22,7 @@ func init() {
 		Command{
 			Name:      "task",
 			Plan:      markTasks,
-			Verify:    meansMarked,
+			Verify:    verifyMarked,
 			OnlyReads: func(p call.Values) bool { return !slices.ContainsFunc(taskChanges[:], p.Has) },
 		},
 		Command{Name: "task:add", Plan: add},
@@ -30,23 +30,22 @@ func init() {
 	)
 }
 
-// The parameters of task that change it, of which one is given at most.
+// taskChanges are the parameters that change the mark of a task. A request may have at most one of them.
 var taskChanges = [...]string{"toggle", "done", "todo", "status"}
 
-// newMark returns the mark that a task shall have, ok is false if the request
-// asks to see it only.
-func newMark(p call.Values, now rune) (mark rune, ok bool, err error) {
+// newMark returns the requested mark of a task whose present mark is now. ok is false if the request only shows the task.
+func newMark(p call.Values, current rune) (mark rune, ok bool, err error) {
 	switch given := len(p.Given(taskChanges[:]...)); {
 	case given == 0 && p.Has("date"):
 		return 0, false, answer.Misuse(
 			"date=<date> is the day on which a task is done: give done, toggle or status=<mark> too.",
 		)
 	case given == 0:
-		return now, false, nil
+		return current, false, nil
 	case given > 1:
 		return 0, false, answer.Misuse("Use toggle, done, todo or status=<mark>, not several.")
-	case p.Has("toggle"): // as a click does: an open task is done, every other is open
-		if now == ' ' {
+	case p.Has("toggle"): // like a click in the app: an open task becomes done, any other becomes open
+		if current == ' ' {
 			return 'x', true, nil
 		}
 		return ' ', true, nil
@@ -62,10 +61,8 @@ func newMark(p call.Values, now rune) (mark rune, ok bool, err error) {
 	return mark, true, nil
 }
 
-// markTasks shows a task, or changes its mark. What the
-// app prints after a change was never recorded: the answer is the task as it is
-// then, in the form in which it is shown, so that a caller sees which one it
-// was. A task that has the mark already is shown all the same.
+// markTasks shows a task, or plans to change its mark. What the app prints after a change is not known; here the answer is
+// the changed task in the same form, so that the caller sees which task it was.
 func markTasks(v *call.Vault, p call.Values) (change.Proposal, error) {
 	one, err := namedTask(v, p)
 	if err != nil {
@@ -76,8 +73,8 @@ func markTasks(v *call.Vault, p call.Values) (change.Proposal, error) {
 		return change.Proposal{}, err
 	}
 	if !changes {
-		shown := answer.From(v.Disk, showTask(one.Target, one.Task)).About(one.Path)
-		return change.Proposal{ReadAnswer: &shown}, nil
+		reply := answer.From(v.Disk, showTask(one.Target, one.Task)).About(one.Path)
+		return change.Proposal{ReadAnswer: &reply}, nil
 	}
 	settings, err := pluginSettings(v)
 	if err != nil {
@@ -91,9 +88,9 @@ func markTasks(v *call.Vault, p call.Values) (change.Proposal, error) {
 		}
 		day = days.First
 		settings.Managed = true
-		settings.Asked = true // who names the day wants to have it written
+		settings.Asked = true // a caller that gives the date wants it written
 	}
-	contentType, err := task.Mark(one.text, one.Mark, mark, day, settings)
+	marked, err := task.Mark(one.text, one.Mark, mark, day, settings)
 	if err != nil {
 		return change.Proposal{}, answer.Failure(
 			"Task %q cannot be completed: %v. Its mark alone can be changed once the text is mended.",
@@ -105,81 +102,81 @@ func markTasks(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, explainEditError(markdown.Scan(one.note), err)
 	}
-	if !contentType.Extra {
+	if !marked.Extra {
 		after, err := taskAt(one.Target, edited, one.Line)
 		proposal := change.ProposeChange(one.Path, one.note, edited, showTask(one.Target, after))
 		proposal.Already = fmt.Sprintf("the task %q has this status already", one.name())
 		return proposal, err
 	}
-	return completed(one, mark, contentType)
+	return planCompletion(one, mark, marked)
 }
 
-// completed returns the proposal for a task of which more than the mark changes: its line
-// gets the dates of the plugin, and the next task a line of its own. The answer has both.
-func completed(one namedOne, mark rune, contentType task.Change) (change.Proposal, error) {
-	// A line after the task that is indented more belongs to it.
-	_, rest, _ := bytes.Cut(one.note[one.MarkAt.Start:], []byte("\n"))
+// planCompletion returns the proposal for a task of which more than the mark changes: its line gets the dates of the Tasks
+// plugin, and the next occurrence of a recurring task a line of its own. The answer shows both.
+func planCompletion(original namedTaskLine, mark rune, marked task.Change) (change.Proposal, error) {
+	// A following line with deeper indentation belongs to the task.
+	_, rest, _ := bytes.Cut(original.note[original.MarkAt.Start:], []byte("\n"))
 	below, _, _ := bytes.Cut(rest, []byte("\n"))
-	if contentType.Removed && len(bytes.TrimSpace(below)) > 0 && indentOf(string(below)) > indentOf(one.head) {
+	if marked.Removed && len(bytes.TrimSpace(below)) > 0 && indentOf(string(below)) > indentOf(original.head) {
 		return change.Proposal{}, answer.Failure(
 			"Task %q cannot be completed: it says that it is to be deleted then, and there are items below it.",
-			one.name(),
+			original.name(),
 		)
 	}
 	var lines []string
-	if !contentType.Removed {
-		lines = append(lines, one.lineWith(string(mark), contentType.Text))
+	if !marked.Removed {
+		lines = append(lines, original.lineWith(string(mark), marked.Text))
 	}
-	if contentType.HasNext {
+	if marked.HasNext {
 		at := len(lines)
-		if !contentType.Below {
+		if !marked.Below {
 			at = 0
 		}
-		lines = slices.Insert(lines, at, one.lineWith(contentType.NextMark, contentType.Next))
+		lines = slices.Insert(lines, at, original.lineWith(marked.NextMark, marked.Next))
 	}
-	edited := one.with(lines...)
-	place := one.Line
-	next := one.Line
+	edited := original.with(lines...)
+	place := original.Line
+	next := original.Line
 	switch {
-	case contentType.HasNext && contentType.Below && !contentType.Removed:
+	case marked.HasNext && marked.Below && !marked.Removed:
 		next++
-	case contentType.HasNext:
+	case marked.HasNext:
 		place++
 	}
-	said := "removed\t" + one.Text + "\n"
-	if !contentType.Removed {
-		after, err := taskAt(one.Target, edited, place)
+	message := "removed\t" + original.Text + "\n"
+	if !marked.Removed {
+		after, err := taskAt(original.Target, edited, place)
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		said = showTask(one.Target, after)
+		message = showTask(original.Target, after)
 	}
-	if contentType.HasNext {
-		after, err := taskAt(one.Target, edited, next)
+	if marked.HasNext {
+		after, err := taskAt(original.Target, edited, next)
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		said += "next\t" + after.Text + "\nnext-line\t" + strconv.Itoa(next) + "\n"
+		message += "next\t" + after.Text + "\nnext-line\t" + strconv.Itoa(next) + "\n"
 	}
-	proposal := change.ProposeChange(one.Path, one.note, edited, said)
+	proposal := change.ProposeChange(original.Path, original.note, edited, message)
 	proposal.AppDoesLess = answer.AppDoesLess.Failure(
 		"The app would change the mark of the task %q alone, and not what the Tasks plugin changes with it.",
-		one.name(),
+		original.name(),
 	)
 	return proposal, nil
 }
 
-// meansMarked judges a task whose mark was changed.
-func meansMarked(v *call.Vault, p call.Values, c change.AppChange) (change.Verdict, error) {
+// verifyMarked judges a task whose mark the app changed.
+func verifyMarked(v *call.Vault, p call.Values, c change.AppChange) (change.Verdict, error) {
 	t, line, err := taskPlace(v, p)
 	if err != nil {
 		return change.Verdict{}, err
 	}
-	was, err := taskAt(t, c.Before.Text.ForProgram(), line)
+	before, err := taskAt(t, c.Before.Text.ForProgram(), line)
 	if err != nil {
 		return change.Verdict{}, err
 	}
-	mark, _, err := newMark(p, was.Mark)
+	mark, _, err := newMark(p, before.Mark)
 	if err != nil {
 		return change.Verdict{}, err
 	}
@@ -190,18 +187,18 @@ func meansMarked(v *call.Vault, p call.Values, c change.AppChange) (change.Verdi
 	if verdict := change.Ending(wanted, c.Now.Text.ForProgram()); verdict.Done {
 		return verdict, nil
 	}
-	// The line may be elsewhere by now, and a plugin may have added to it when it was marked.
-	contentType := lineNumber(wanted, line)
+	// A plugin may have moved the line, or appended to it.
+	marked := lineNumber(wanted, line)
 	unmarked := lineNumber(c.Before.Text.ForProgram(), line)
-	isMarked := countBeginnings(c.Now.Text.ForProgram(), contentType) == countBeginnings(wanted, contentType)
+	isMarked := countBeginnings(c.Now.Text.ForProgram(), marked) == countBeginnings(wanted, marked)
 	isLeft := countBeginnings(c.Now.Text.ForProgram(), unmarked) != countBeginnings(wanted, unmarked)
-	if !isMarked || isLeft || contentType == unmarked {
+	if !isMarked || isLeft || marked == unmarked {
 		return change.Verdict{}, nil
 	}
 	return change.Beyond(wanted, c.Now.Text.ForProgram(), "", ""), nil
 }
 
-// lineNumber returns a line of a text, counted from 1, without its break; "" where there is none.
+// lineNumber returns a line of a text by its number, from 1, without its line end; "" if there is none.
 func lineNumber(text []byte, number int) string {
 	n := 0
 	for line := range bytes.Lines(text) {
@@ -212,7 +209,7 @@ func lineNumber(text []byte, number int) string {
 	return ""
 }
 
-// countBeginnings returns how many lines of a text begin so.
+// countBeginnings returns how many lines of a text start with beginning.
 func countBeginnings(text []byte, beginning string) (n int) {
 	for line := range bytes.Lines(text) {
 		if bytes.HasPrefix(line, []byte(beginning)) {
@@ -222,57 +219,57 @@ func countBeginnings(text []byte, beginning string) (n int) {
 	return n
 }
 
-// namedOne is the task that a request names, in the text of its note.
-type namedOne struct {
+// namedTaskLine is the task that a request names, in the text of its note.
+type namedTaskLine struct {
 	call.Target
 	markdown.Task
 	note []byte
-	at   markdown.Span // of its line, without the break
-	head string        // of its line up to the box: the indent, quote marks and the mark of the list
-	gap  string        // between the box and the text
-	text string        // after them
+	at   markdown.Span // its line, without the line end
+	head string        // the line before the box: indentation, quote marks and list mark
+	gap  string        // the space between the box and the text
+	text string        // the text after the gap
 }
 
 // namedTask finds the task that a request names.
-func namedTask(v *call.Vault, p call.Values) (namedOne, error) {
+func namedTask(v *call.Vault, p call.Values) (namedTaskLine, error) {
 	t, line, err := taskPlace(v, p)
 	if err != nil {
-		return namedOne{}, err
+		return namedTaskLine{}, err
 	}
 	text, err := v.Disk.Read(t.Path)
 	if err != nil {
-		return namedOne{}, answer.ReadError(t.Typed, err)
+		return namedTaskLine{}, answer.ReadError(t.Typed, err)
 	}
-	found, err := taskAt(t, text, line)
+	scanned, err := taskAt(t, text, line)
 	if err != nil {
-		return namedOne{}, err
+		return namedTaskLine{}, err
 	}
-	one := namedOne{Target: t, Task: found, note: text}
-	start := bytes.LastIndexByte(text[:found.MarkAt.Start], '\n') + 1
-	one.head = strings.TrimPrefix(string(text[start:found.MarkAt.Start-len("[")]), "\ufeff")
-	rest, _, _ := strings.Cut(string(text[found.MarkAt.End+len("]"):]), "\n")
+	named := namedTaskLine{Target: t, Task: scanned, note: text}
+	start := bytes.LastIndexByte(text[:scanned.MarkAt.Start], '\n') + 1
+	named.head = strings.TrimPrefix(string(text[start:scanned.MarkAt.Start-len("[")]), "\ufeff")
+	rest, _, _ := strings.Cut(string(text[scanned.MarkAt.End+len("]"):]), "\n")
 	rest = strings.TrimSuffix(rest, "\r")
-	one.at = markdown.Span{
-		Start: found.MarkAt.Start - len("[") - len(one.head),
-		End:   found.MarkAt.End + len("]") + len(rest),
+	named.at = markdown.Span{
+		Start: scanned.MarkAt.Start - len("[") - len(named.head),
+		End:   scanned.MarkAt.End + len("]") + len(rest),
 	}
-	one.text = strings.TrimLeft(rest, " \t")
-	one.gap = rest[:len(rest)-len(one.text)]
-	return one, nil
+	named.text = strings.TrimLeft(rest, " \t")
+	named.gap = rest[:len(rest)-len(named.text)]
+	return named, nil
 }
 
-// name is the place of the task, for messages.
-func (n namedOne) name() answer.Verbatim {
+// name returns the path and line of the task, for messages.
+func (n namedTaskLine) name() answer.Verbatim {
 	return answer.Verbatim(n.Path.String() + ":" + strconv.Itoa(n.Line))
 }
 
 // lineWith returns the line of the task with another mark and text.
-func (n namedOne) lineWith(mark, text string) string {
+func (n namedTaskLine) lineWith(mark, text string) string {
 	return n.head + "[" + mark + "]" + n.gap + text
 }
 
-// with returns the note with other lines in place of that of the task, or without it.
-func (n namedOne) with(lines ...string) []byte {
+// with returns the note with the line of the task replaced by lines; without lines it is removed.
+func (n namedTaskLine) with(lines ...string) []byte {
 	before := n.note[:n.at.Start]
 	after := n.note[n.at.End:]
 	if len(lines) == 0 {
@@ -285,25 +282,24 @@ func (n namedOne) with(lines ...string) []byte {
 	return slices.Concat(before, []byte(strings.Join(lines, end)), after)
 }
 
-// indentOf measures the blanks at the start of a line, after the marks of quotes. A tab
-// counts as four.
+// indentOf returns the width of the indentation of a line, including quote marks. A tab counts as four.
 func indentOf(line string) int {
 	rest := strings.TrimLeft(line, "> ")
 	width := len(line) - len(rest)
-	blanks := len(rest) - len(strings.TrimLeft(rest, "\t"))
-	return width + 4*blanks
+	tabs := len(rest) - len(strings.TrimLeft(rest, "\t"))
+	return width + 4*tabs
 }
 
-// The dates of a task that a request can give.
+// The dates of a task that a request can set.
 var (
 	dateNames  = []string{"due", "scheduled", "start"}
 	dateFields = map[string]task.Field{"due": task.Due, "scheduled": task.Scheduled, "start": task.Start}
 )
 
-// add adds a task at the end of a note, or below a heading.
+// add plans to add a task at the end of a note, or below a heading.
 func add(v *call.Vault, p call.Values) (change.Proposal, error) {
 	text := strings.TrimSpace(p["content"])
-	for _, mark := range []string{"- ", "* ", "+ ", "[ ] "} { // it may come as a task already
+	for _, mark := range []string{"- ", "* ", "+ ", "[ ] "} { // content may already be written as a task
 		text = strings.TrimLeft(strings.TrimPrefix(text, mark), " \t")
 	}
 	if strings.Trim(text, "-*+") == "" || strings.ContainsAny(text, "\r\n") {
@@ -347,8 +343,8 @@ func add(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return proposal, err
 	}
-	// The answer has the line of the new task. Where the text is a task no more, as in code, nothing
-	// is to be added.
+	// The answer has the line number of the new task. If the line would not be a task there, as in a code block, nothing
+	// is changed.
 	tasks := markdown.Scan(proposal.Steps[0].After.Text.ForProgram()).Tasks
 	for _, t := range slices.Backward(tasks) {
 		if t.Text == line {
@@ -362,11 +358,10 @@ func add(v *call.Vault, p call.Values) (change.Proposal, error) {
 	)
 }
 
-// addedTo begins the answer to a task that was added, with its place after it.
+// addedTo is the message for an added task, followed by its path and line.
 const addedTo = "Task added to: "
 
-// datesOf reads the dates that a request gives. A week or a month is its last day for what is
-// due, and its first one otherwise.
+// datesOf parses the dates of a request. A week or a month means its last day for due, and its first day otherwise.
 func datesOf(v *call.Vault, p call.Values) (map[task.Field]string, error) {
 	fields := map[task.Field]string{}
 	for _, name := range dateNames {
@@ -386,7 +381,7 @@ func datesOf(v *call.Vault, p call.Values) (map[task.Field]string, error) {
 	return fields, nil
 }
 
-// reschedule changes dates of a task, and nothing else of its note.
+// reschedule plans to change dates of a task.
 func reschedule(v *call.Vault, p call.Values) (change.Proposal, error) {
 	fields, err := datesOf(v, p)
 	if err != nil {

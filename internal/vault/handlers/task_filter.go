@@ -15,24 +15,24 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/task"
 )
 
-// filter says which tasks a request is about: those that pass every test.
+// filter is a list of tests. A task must pass all of them.
 type filter []func(*taskItem) bool
 
-// of returns the tasks that a request is about, in their order.
-func (f filter) of(all []taskItem) []*taskItem {
-	found := make([]*taskItem, 0, len(all))
-	for i := range all {
-		one := &all[i]
-		if !slices.ContainsFunc(f, func(test func(*taskItem) bool) bool { return !test(one) }) {
-			found = append(found, one)
+// of returns the tasks that pass the filter, in order.
+func (f filter) of(items []taskItem) []*taskItem {
+	passing := make([]*taskItem, 0, len(items))
+	for i := range items {
+		item := &items[i]
+		if !slices.ContainsFunc(f, func(test func(*taskItem) bool) bool { return !test(item) }) {
+			passing = append(passing, item)
 		}
 	}
-	return found
+	return passing
 }
 
-// filterOf reads the filters of a request.
+// filterOf returns the filter for the parameters of a request.
 func filterOf(v *call.Vault, p call.Values) (filter, error) {
-	// No task can fit these together.
+	// The parameters of each group exclude each other.
 	for _, group := range [][]string{{"done", "overdue"}, {"no-due", "overdue", "due"}, {"no-due", "due-before"}, {"no-due", "due-after"}, {"folder", "file", "path", "daily", "active"}} {
 		if given := p.Given(group...); len(given) > 1 {
 			return nil, answer.Misuse("Use %s, not several.", strings.Join(given, " or "))
@@ -52,14 +52,14 @@ func filterOf(v *call.Vault, p call.Values) (filter, error) {
 	wanted := task.Rank(p["priority"])
 	add("priority", func(i *taskItem) bool { return i.rank == wanted })
 	tag := strings.ToLower(strings.TrimPrefix(p["tag"], "#"))
-	add("tag", func(i *taskItem) bool { // or one below it, whatever the case
+	add("tag", func(i *taskItem) bool { // the tag or a nested one, ignoring case
 		return slices.ContainsFunc(i.tags, func(other string) bool {
 			rest, found := strings.CutPrefix(strings.ToLower(strings.TrimPrefix(other, "#")), tag)
 			return found && (rest == "" || rest[0] == '/')
 		})
 	})
 	add("text", hasWords(p["text"]))
-	for _, by := range []struct {
+	for _, bound := range []struct {
 		param string
 		fits  func(due, first, last task.Date) bool
 	}{
@@ -67,10 +67,10 @@ func filterOf(v *call.Vault, p call.Values) (filter, error) {
 		{"due-before", func(due, first, _ task.Date) bool { return due < first }},
 		{"due-after", func(due, _, last task.Date) bool { return due > last }},
 	} {
-		if !p.Has(by.param) {
+		if !p.Has(bound.param) {
 			continue
 		}
-		days, err := call.DaysAhead(p[by.param], v.Today())
+		days, err := call.DaysAhead(p[bound.param], v.Today())
 		if err != nil {
 			return nil, err
 		}
@@ -78,7 +78,9 @@ func filterOf(v *call.Vault, p call.Values) (filter, error) {
 		last := dateOf(days.Last)
 		f = append(
 			f,
-			func(i *taskItem) bool { return isDue(i, func(due task.Date) bool { return by.fits(due, first, last) }) },
+			func(i *taskItem) bool {
+				return isDue(i, func(due task.Date) bool { return bound.fits(due, first, last) })
+			},
 		)
 	}
 
@@ -87,37 +89,37 @@ func filterOf(v *call.Vault, p call.Values) (filter, error) {
 		if err != nil {
 			return nil, err
 		}
-		now := dateOf(v.Today())
-		isOpen := remembered(settings.IsOpen)
+		today := dateOf(v.Today())
+		isOpen := memoize(settings.IsOpen)
 		f = append(f, func(i *taskItem) bool {
-			return isOpen(i.mark) && isDue(i, func(due task.Date) bool { return due < now })
+			return isOpen(i.mark) && isDue(i, func(due task.Date) bool { return due < today })
 		})
 	}
 	return f, nil
 }
 
-// remembered returns ask, which is only called once for each of the usual marks.
-func remembered(ask func(mark rune) bool) func(mark rune) bool {
-	var known, said [utf8.RuneSelf]bool
+// memoize caches the results of ask for ASCII marks.
+func memoize(ask func(mark rune) bool) func(mark rune) bool {
+	var isKnown, cached [utf8.RuneSelf]bool
 	return func(mark rune) bool {
 		if mark < 0 || mark >= utf8.RuneSelf {
 			return ask(mark)
 		}
-		if !known[mark] {
-			known[mark], said[mark] = true, ask(mark)
+		if !isKnown[mark] {
+			isKnown[mark], cached[mark] = true, ask(mark)
 		}
-		return said[mark]
+		return cached[mark]
 	}
 }
 
 func dateOf(day time.Time) task.Date { return task.DateOf(day.Format(time.DateOnly)) }
 
-// isDue reports whether a task has a due date that fits. One that does not exist never does.
+// isDue reports whether a task has a due date that fits. A date that does not exist, such as February 30, never fits.
 func isDue(i *taskItem, fits func(due task.Date) bool) bool {
 	return i.due != 0 && fits(i.due) && i.due.Exists()
 }
 
-// hasWords takes tasks with all words of a text, whatever the case.
+// hasWords returns the test for tasks that contain all words of a text, ignoring case.
 func hasWords(text string) func(*taskItem) bool {
 	words := strings.Fields(strings.ToLower(text))
 	return func(i *taskItem) bool {
@@ -126,7 +128,7 @@ func hasWords(text string) func(*taskItem) bool {
 	}
 }
 
-// pluginSettings reads the settings of the Tasks plugin, the defaults if there are none.
+// pluginSettings returns the settings of the Tasks plugin, or the defaults.
 func pluginSettings(v *call.Vault) (task.Settings, error) {
 	var settings task.Settings
 	if err := v.ReadConfig("plugins/"+pluginID+"/data.json", &settings); err != nil {
@@ -140,7 +142,7 @@ func pluginSettings(v *call.Vault) (task.Settings, error) {
 	return settings, nil
 }
 
-// pluginID is the name of the folder of the Tasks plugin.
+// pluginID is the id of the Tasks plugin, and the name of its folder.
 const pluginID = "obsidian-tasks-plugin"
 
 // The values of sort= and group=.
@@ -152,12 +154,12 @@ const (
 	byHeading  = "heading"
 	byTag      = "tag"
 	byFolder   = "folder"
-	byProperty = "property:" // and a name
+	byProperty = "property:" // followed by a name
 )
 
-// arranged returns tasks in the order and the groups that a request asks for. They come in
-// the order of listings.
-func arranged(items []*taskItem, p call.Values, values map[string][]string) []*taskItem {
+// arrange sorts and groups tasks, which are in the order of listings, as a request asks. values are the values of the
+// property to group by, by file.
+func arrange(items []*taskItem, p call.Values, values map[string][]string) []*taskItem {
 	switch p["sort"] {
 	case byDue:
 		items = sorted(items, keyByDue)
@@ -171,40 +173,40 @@ func arranged(items []*taskItem, p call.Values, values map[string][]string) []*t
 		return items
 	}
 	// The tasks of a group keep their order.
-	by := p["group"]
+	group := p["group"]
 	members := map[string][]*taskItem{}
 	count := 0
-	for _, one := range items {
-		// With tags, a task is in all of their groups.
+	for _, item := range items {
+		// A task with several tags or values is in several groups.
 		visit := func(name string) {
-			members[name] = append(members[name], one)
+			members[name] = append(members[name], item)
 			count++
 		}
 		switch {
-		case by == byDue:
-			visit(cmp.Or(one.line.Get(task.Due), noDue))
-		case by == byHeading:
-			visit(cmp.Or(one.heading, noHeading))
-		case by == byTag && len(one.tags) == 0:
+		case group == byDue:
+			visit(cmp.Or(item.line.Get(task.Due), noDue))
+		case group == byHeading:
+			visit(cmp.Or(item.heading, noHeading))
+		case group == byTag && len(item.tags) == 0:
 			visit(noTag)
-		case by == byTag:
-			for _, tag := range slices.Compact(slices.Sorted(slices.Values(one.tags))) {
+		case group == byTag:
+			for _, tag := range slices.Compact(slices.Sorted(slices.Values(item.tags))) {
 				visit(tag)
 			}
-		case by == byFolder:
-			visit(cmp.Or(strings.TrimSuffix(path.Dir(one.file), "."), "/"))
-		case strings.HasPrefix(by, byProperty) && len(values[one.file]) == 0:
+		case group == byFolder:
+			visit(cmp.Or(strings.TrimSuffix(path.Dir(item.file), "."), "/"))
+		case strings.HasPrefix(group, byProperty) && len(values[item.file]) == 0:
 			visit(noValue)
-		case strings.HasPrefix(by, byProperty):
-			for _, name := range slices.Compact(slices.Sorted(slices.Values(values[one.file]))) {
+		case strings.HasPrefix(group, byProperty):
+			for _, name := range slices.Compact(slices.Sorted(slices.Values(values[item.file]))) {
 				visit(name)
 			}
 		default:
-			visit(one.file)
+			visit(item.file)
 		}
 	}
-	all := make([]taskItem, 0, count)
-	in := make([]*taskItem, 0, count)
+	copies := make([]taskItem, 0, count)
+	grouped := make([]*taskItem, 0, count)
 	names := slices.SortedFunc(maps.Keys(members), func(a, b string) int {
 		isNone := func(name string) int {
 			if slices.Contains([]string{noDue, noHeading, noTag, noValue}, name) {
@@ -216,21 +218,21 @@ func arranged(items []*taskItem, p call.Values, values map[string][]string) []*t
 	})
 	for _, name := range names {
 		var at *place
-		for _, one := range members[name] {
-			if at == nil || at.file != one.file {
-				at = &place{one.file, name}
+		for _, item := range members[name] {
+			if at == nil || at.file != item.file {
+				at = &place{item.file, name}
 			}
-			all = append(all, *one) // the task itself is remembered for other calls
-			last := &all[len(all)-1]
+			copies = append(copies, *item) // a copy: the task itself is cached for other calls
+			last := &copies[len(copies)-1]
 			last.place = at
-			in = append(in, last)
+			grouped = append(grouped, last)
 		}
 	}
-	return in
+	return grouped
 }
 
-// key is what a task is sorted by, and where the task was: as numbers, keys compare as the
-// tasks do, and those that are alike stay as they come.
+// key is a sort key of a task in its high bits, and the place of the task in its low bits. Sorting keys as numbers
+// therefore is a stable sort of the tasks.
 type key uint64
 
 const (
@@ -239,8 +241,7 @@ const (
 	dueBits   = 28
 )
 
-// keyByDue has the earlier due date first, tasks without one last, and the higher priority
-// first among those of one day.
+// keyByDue sorts by due date, earliest first and tasks without one last, then by priority, highest first.
 func keyByDue(i *taskItem, place int) key {
 	return key(dueOrLast(i))<<(rankBits+placeBits) | key(i.rank)<<placeBits | key(place)
 }
@@ -254,22 +255,21 @@ func dueOrLast(i *taskItem) task.Date {
 	return i.due
 }
 
-// sorted returns tasks in the order of their keys. The keys are made once and are small, the
-// tasks are neither.
+// sorted returns tasks in the order of their keys. Keys are small and computed once per task, so that sorting them is fast.
 func sorted(items []*taskItem, keyOf func(i *taskItem, place int) key) []*taskItem {
 	keys := make([]key, len(items))
-	for i, one := range items {
-		keys[i] = keyOf(one, i)
+	for i, item := range items {
+		keys[i] = keyOf(item, i)
 	}
 	slices.Sort(keys)
-	in := make([]*taskItem, len(items))
+	ordered := make([]*taskItem, len(items))
 	for i, k := range keys {
-		in[i] = items[k.place()]
+		ordered[i] = items[k.place()]
 	}
-	return in
+	return ordered
 }
 
-// The names of the groups of tasks that have no value to be grouped by. They come last.
+// The names of the groups for tasks without a value to group by. These groups are last.
 const (
 	noDue     = "(no due date)"
 	noHeading = "(no heading)"

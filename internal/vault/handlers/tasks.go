@@ -25,8 +25,8 @@ func init() {
 	register(Command{Name: "tasks", OfIndex: true, Run: listTasks})
 }
 
-// filters are the parameters that the app does not have. With any of them each row names
-// its file and line, and JSON has all fields.
+// filters are the parameters that the app does not have. With any of them each row has the path and the line, and JSON
+// has all fields.
 var filters = []string{
 	"folder",
 	"due",
@@ -42,8 +42,8 @@ var filters = []string{
 	"details",
 }
 
-// listTasks prints the tasks of the vault, or of one note. Whatever is in the box, only a
-// blank means open; whether a task is overdue is decided by the statuses of the plugin.
+// listTasks lists the tasks of the vault, or of a note. Only a task with a space in its box is open; for overdue, the
+// statuses of the Tasks plugin decide which tasks are open.
 func listTasks(v *call.Vault, p call.Values) (answer.Reply, error) {
 	files, err := scope(v, p)
 	if err != nil {
@@ -53,13 +53,13 @@ func listTasks(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	all := itemsOf(v, p, files)
-	found := wanted.of(all)
+	items := itemsOf(v, p, files)
+	passing := wanted.of(items)
 	if p.Has("total") {
-		return answer.Number(len(found)), nil
+		return answer.Number(len(passing)), nil
 	}
-	if len(found) == 0 {
-		// The notice says how many tasks there are that the request leaves out.
+	if len(passing) == 0 {
+		// The notice also reports how many tasks the filters exclude.
 		const sentence = "No tasks found."
 		where := answer.Place(p["file"] + p["path"] + p["folder"])
 		switch {
@@ -69,13 +69,13 @@ func listTasks(v *call.Vault, p call.Values) (answer.Reply, error) {
 			where = "the open note"
 		}
 		switch {
-		case len(all) == 0:
+		case len(items) == 0:
 			return answer.Nothing(sentence, "%s has no tasks", where), nil
 		case isDetailed(p):
 			return answer.Nothing(
 				sentence,
 				"none of the %s in %s matches all filters",
-				answer.Count(len(all), "task"),
+				answer.Count(len(items), "task"),
 				where,
 			), nil
 		case p.Has("status"):
@@ -84,24 +84,24 @@ func listTasks(v *call.Vault, p call.Values) (answer.Reply, error) {
 				"no task with the status %q in %s (%s of other status)",
 				answer.Verbatim(p["status"]),
 				where,
-				answer.Count(len(all), "task"),
+				answer.Count(len(items), "task"),
 			), nil
 		case p.Has("done"):
 			return answer.Nothing(
 				sentence,
 				"no finished task in %s (%s of another kind)",
 				where,
-				answer.Count(len(all), "task"),
+				answer.Count(len(items), "task"),
 			), nil
 		}
 		return answer.Nothing(
 			sentence,
 			"no open task in %s (%s of another kind)",
 			where,
-			answer.Count(len(all), "task"),
+			answer.Count(len(items), "task"),
 		), nil
 	}
-	values := map[string][]string{} // of the property by which the tasks are grouped, by the paths of the files
+	values := map[string][]string{} // values of the property to group by, by path
 	if name, ok := strings.CutPrefix(p["group"], byProperty); ok {
 		for _, f := range files {
 			property, _ := f.Facts().Properties().Lookup(name)
@@ -112,51 +112,49 @@ func listTasks(v *call.Vault, p call.Values) (answer.Reply, error) {
 			}
 		}
 	}
-	return printedTasks(v, arranged(found, p, values), p), nil
+	return printTasks(v, arrange(passing, p, values), p), nil
 }
 
-// isDetailed reports whether a request asks for more than the app knows of tasks.
+// isDetailed reports whether a request has parameters that the app does not have.
 func isDetailed(p call.Values) bool {
 	return slices.ContainsFunc(filters, p.Has)
 }
 
-// itemsOf returns the tasks of files, with what the request needs to know of them. Those of
-// the whole vault are kept for the next call.
+// itemsOf returns the tasks of files, with details if the request needs them. The tasks of the whole vault are cached.
 func itemsOf(v *call.Vault, p call.Values, files []*index.File) []taskItem {
-	known := &plainTasks
+	cache := &plainTasks
 	if isDetailed(p) {
-		known = &detailedTasks
+		cache = &detailedTasks
 	}
 	if call.NamesOneFile(p) || p.Has("daily") || p.Has("folder") {
-		return known.Compute(files)
+		return cache.Compute(files)
 	}
-	return known.Of(&v.Host.Memo, files)
+	return cache.Of(&v.Host.Memo, files)
 }
 
 var (
 	plainTasks = search.Derived[[]taskItem]{
 		Name: "tasks",
-		Compute: func(files []*index.File) []taskItem { // as the app lists them
+		Compute: func(files []*index.File) []taskItem {
 			return itemsWith(files, func(f index.Facts) []taskItem { return itemsOfTasks(f.Tasks()) })
 		},
 	}
 	detailedTasks = search.Derived[[]taskItem]{Name: "tasks in detail", Compute: detailedItems}
 )
 
-// scope returns the files that a request is about: those of [call.Vault.ScopedFiles],
-// today's note or those of a folder.
+// scope returns the files of a request: today's note, the files of a folder, or those of [call.Vault.ScopedFiles].
 func scope(v *call.Vault, p call.Values) ([]*index.File, error) {
 	if p.Has("daily") {
 		note, err := todaysNote(v)
 		if err != nil {
 			return nil, err
 		}
-		x, err := v.Index()
+		idx, err := v.Index()
 		if err != nil {
 			return nil, err
 		}
-		if place, ok := x.Place(note.Path.String()); ok {
-			return x.Files[place : place+1], nil
+		if place, ok := idx.Place(note.Path.String()); ok {
+			return idx.Files[place : place+1], nil
 		}
 		return nil, nil
 	}
@@ -174,32 +172,32 @@ func scope(v *call.Vault, p call.Values) ([]*index.File, error) {
 	return slices.DeleteFunc(slices.Clone(files), func(f *index.File) bool { return !f.Path.Below(folder) }), err
 }
 
-// printedTasks returns a list of tasks in the form that a request asks for.
-func printedTasks(v *call.Vault, items []*taskItem, p call.Values) answer.Reply {
+// printTasks returns the reply with a list of tasks in the format of a request.
+func printTasks(v *call.Vault, items []*taskItem, p call.Values) answer.Reply {
 	verbose := p.Has("verbose")
 	detailed := isDetailed(p)
-	grouped := p.Has("group")
+	isGrouped := p.Has("group")
 	if p.Has("format") {
-		shown := columns
+		fields := columns
 		if !detailed {
-			shown = columns[:plainColumns]
+			fields = columns[:plainColumns]
 		}
-		// In JSON, what a detailed task does not have is left out.
-		listReply := answer.Listing{Sparse: detailed, Rows: len(items), Cell: func(b []byte, row, column int) []byte {
-			return shown[column].append(b, items[row])
+		// Empty fields of detailed tasks are left out of JSON.
+		listing := answer.Listing{Sparse: detailed, Rows: len(items), Cell: func(b []byte, row, column int) []byte {
+			return fields[column].append(b, items[row])
 		}}
-		for _, c := range shown {
-			listReply.Columns = append(listReply.Columns, c.name)
+		for _, c := range fields {
+			listing.Columns = append(listing.Columns, c.name)
 		}
-		return listReply.Reply(v.Disk, p["format"])
+		return listing.Reply(v.Disk, p["format"])
 	}
-	// A task a line, and the groups as headings: the line alone, under the name of its file with its
-	// number, or with the place by which it can be named again. The app's own layout of the second form
-	// was never recorded.
+	// One task per line, and the groups as headings. A line is the text of the task alone; with verbose, its line number
+	// and the text, below the path of the file; or with details, the path, the line number and the text. How the app
+	// lays out verbose is not known.
 	return answer.Rows(v.Disk, len(items), func(b []byte, n int) []byte {
 		i := items[n]
 		first := n == 0
-		if grouped && (first || i.group != items[n-1].group) {
+		if isGrouped && (first || i.group != items[n-1].group) {
 			b = append(append(append(b, "==> "...), i.group...), " <==\n"...)
 			first = true
 		}
@@ -216,8 +214,8 @@ func printedTasks(v *call.Vault, items []*taskItem, p call.Values) answer.Reply 
 	})
 }
 
-// columns are the fields of a task in a table. The first ones are those of the app, and the
-// others are known of detailed tasks only.
+// columns are the fields of a task in a table. The first plainColumns are those of the app, the others are only known for
+// detailed tasks.
 var columns = []struct {
 	name   string
 	append func([]byte, *taskItem) []byte
@@ -256,14 +254,13 @@ func (i *taskItem) appendRow(b []byte) []byte {
 	return append(append(b, i.text...), '\n')
 }
 
-// showTask prints what is known of one task. The app's own layout was never
-// recorded; this is that of the command file.
+// showTask returns the text that shows a task. The app's layout is not known; this is the layout of the command file.
 func showTask(t call.Target, task markdown.Task) string {
 	return fmt.Sprintf("status\t%c\ntext\t%s\nfile\t%s\nline\t%d\n", task.Mark, task.Text, t.Path, task.Line)
 }
 
-// taskAt finds the task on a line. Where none is, the nearest ones are named:
-// lines go stale between a listing and a change.
+// taskAt returns the task on a line. If there is none, the error names the nearest tasks: line numbers become outdated
+// between a listing and a change.
 func taskAt(t call.Target, text []byte, line int) (markdown.Task, error) {
 	where := answer.Verbatim(t.Path.String() + ":" + strconv.Itoa(line))
 	if t.Path.Ext() != "md" {
@@ -272,22 +269,22 @@ func taskAt(t call.Target, text []byte, line int) (markdown.Task, error) {
 			where,
 		)
 	}
-	found := markdown.Scan(text)
-	for _, task := range found.Tasks {
+	note := markdown.Scan(text)
+	for _, task := range note.Tasks {
 		if task.Line == line {
 			return task, nil
 		}
 	}
-	if len(found.Tasks) == 0 {
+	if len(note.Tasks) == 0 {
 		return markdown.Task{}, answer.NotFoundNearest.Failure("Task %q not found. The note has none.", where)
 	}
-	near := slices.Clone(found.Tasks)
+	nearest := slices.Clone(note.Tasks)
 	distance := func(task markdown.Task) int { return max(task.Line-line, line-task.Line) }
-	slices.SortStableFunc(near, func(a, b markdown.Task) int { return distance(a) - distance(b) })
-	near = near[:min(len(near), maxNearest)]
-	slices.SortFunc(near, func(a, b markdown.Task) int { return a.Line - b.Line })
+	slices.SortStableFunc(nearest, func(a, b markdown.Task) int { return distance(a) - distance(b) })
+	nearest = nearest[:min(len(nearest), maxNearest)]
+	slices.SortFunc(nearest, func(a, b markdown.Task) int { return a.Line - b.Line })
 	var lines, refs []string
-	for _, task := range near {
+	for _, task := range nearest {
 		refs = append(refs, t.Path.String()+":"+strconv.Itoa(task.Line))
 		lines = append(lines, fmt.Sprintf("line %d %q", task.Line, answer.Verbatim(beginning(task.Text))))
 	}
@@ -299,55 +296,55 @@ func taskAt(t call.Target, text []byte, line int) (markdown.Task, error) {
 	)
 }
 
-// maxNearest is how many tasks near a missing one are named: a wrong line is off by little.
+// maxNearest is how many tasks near a missing one are named. A wrong line number is usually off by little.
 const maxNearest = 4
 
-// taskPlace finds out in which file and on which line the task is.
+// taskPlace returns the file and the line of the task that a request means.
 func taskPlace(v *call.Vault, p call.Values) (t call.Target, line int, err error) {
 	number := p["line"]
-	named := p.Has("file") || p.Has("path")
-	isPlaced := named || p.Has("daily") || p.Has("line")
+	isNamed := p.Has("file") || p.Has("path")
+	isPlaced := isNamed || p.Has("daily") || p.Has("line")
 	switch {
 	case p.Has("text") && (p.Has("ref") || p.Has("line")):
 		return t, 0, answer.Misuse("Use text=<words>, ref=<path:line> or line=<n>, not several.")
 	case p.Has("ref") && isPlaced:
 		return t, 0, answer.Misuse("ref=<path:line> names the note and the line: leave out file, path, daily and line.")
-	case p.Has("daily") && named:
+	case p.Has("daily") && isNamed:
 		return t, 0, answer.Misuse("Use file=<name>, path=<path> or daily, not several.")
 	}
 
 	switch {
 	case p.Has("text"):
-		// Tasks that are done count if no open one has all words of text=.
+		// Done tasks only count if no open task has all words of text=.
 		files, err := scope(v, p)
 		if err != nil {
 			return t, 0, err
 		}
-		all := itemsOf(v, p, files)
-		found := filter{hasWords(p["text"])}.of(all)
-		if open := slices.DeleteFunc(slices.Clone(found), func(i *taskItem) bool { return i.mark != ' ' }); len(
+		items := itemsOf(v, p, files)
+		matches := filter{hasWords(p["text"])}.of(items)
+		if open := slices.DeleteFunc(slices.Clone(matches), func(i *taskItem) bool { return i.mark != ' ' }); len(
 			open,
 		) > 0 {
-			found = open
+			matches = open
 		}
-		switch len(found) {
+		switch len(matches) {
 		case 0:
 			return t, 0, answer.NotFoundNearest.Failure(
 				"No task with the text %q found.",
 				answer.Verbatim(beginning(p["text"])),
 			)
 		case 1:
-			at, err := v.PathOf(found[0].file)
-			return call.Target{Path: at, Typed: found[0].file}, int(found[0].at), err
+			at, err := v.PathOf(matches[0].file)
+			return call.Target{Path: at, Typed: matches[0].file}, int(matches[0].at), err
 		}
-		rows := answer.Map(found[:min(len(found), maxCandidates)], func(i *taskItem) string {
+		rows := answer.Map(matches[:min(len(matches), maxCandidates)], func(i *taskItem) string {
 			return fmt.Sprintf("%s:%d %q", i.file, i.at, answer.Verbatim(beginning(i.text)))
 		})
 		kind := answer.Ambiguous.Advise("name the task with ref=, or give more of its words")
 		return t, 0, kind.Failure(
 			"Text %q is in %d tasks: %s.",
 			answer.Verbatim(beginning(p["text"])),
-			len(found),
+			len(matches),
 			strings.Join(rows, ", "),
 		)
 	case p.Has("ref"):
@@ -383,16 +380,15 @@ func taskPlace(v *call.Vault, p call.Values) (t call.Target, line int, err error
 // maxCandidates is how many tasks an error names.
 const maxCandidates = 10
 
-// openTasks lists the tasks of the vault that are still to be done and pass a test, the earliest
-// due first, a row each.
+// openTasks is a list of the open tasks of the vault that pass a test, earliest due date first, one row per task.
 type openTasks struct {
 	title  string
-	passes func(file string, due task.Date) bool // due is 0 for no due date, or one that does not exist
+	passes func(file string, due task.Date) bool // due is 0 if there is no due date, or if the date does not exist
 	rows   []string
 	total  int
 }
 
-// listOpen goes through the tasks of the vault once for all lists, and fills each with at most limit rows.
+// listOpen fills all lists in one pass over the tasks of the vault, each with at most limit rows.
 func listOpen(v *call.Vault, limit int, lists []openTasks) error {
 	files, err := v.ScopedFiles(nil)
 	if err != nil {
@@ -402,14 +398,14 @@ func listOpen(v *call.Vault, limit int, lists []openTasks) error {
 	if err != nil {
 		return err
 	}
-	first := make([]*filenames.First[key], len(lists))
-	for n := range first {
-		first[n] = filenames.NewFirst(limit, cmp.Compare[key])
+	earliest := make([]*filenames.First[key], len(lists))
+	for n := range earliest {
+		earliest[n] = filenames.NewFirst(limit, cmp.Compare[key])
 	}
-	isOpen := remembered(settings.IsOpen)
-	all := detailedTasks.Of(&v.Host.Memo, files)
-	for place := range all {
-		i := &all[place]
+	isOpen := memoize(settings.IsOpen)
+	items := detailedTasks.Of(&v.Host.Memo, files)
+	for place := range items {
+		i := &items[place]
 		if !isOpen(i.mark) {
 			continue
 		}
@@ -419,42 +415,42 @@ func listOpen(v *call.Vault, limit int, lists []openTasks) error {
 		}
 		for n := range lists {
 			if lists[n].passes(i.file, due) {
-				first[n].Add(keyByDue(i, place))
+				earliest[n].Add(keyByDue(i, place))
 				lists[n].total++
 			}
 		}
 	}
 	for n := range lists {
-		for _, k := range first[n].Sorted() {
-			lists[n].rows = append(lists[n].rows, string(all[k.place()].appendRow(nil)))
+		for _, k := range earliest[n].Sorted() {
+			lists[n].rows = append(lists[n].rows, string(items[k.place()].appendRow(nil)))
 		}
 	}
 	return nil
 }
 
-// taskItem is a task and where it is. A vault has very many.
+// taskItem is a task with its location. It is small because a vault has very many.
 type taskItem struct {
-	mark   rune
-	at     int32 // its line
-	text   string
-	*place // that of all tasks of its file
-	*told  // nil in one that is not detailed
+	mark     rune
+	at       int32 // line number
+	text     string
+	*place   // shared by all tasks of the file
+	*details // nil if the task is not detailed
 }
 
-// place is where tasks are listed.
+// place is the file and the group under which tasks are listed.
 type place struct{ file, group string }
 
-// told is what is known of a task in addition to its line.
-type told struct {
-	line    task.Line // what its text says
-	due     task.Date // of the line
-	rank    int       // of its priority
-	heading string    // the nearest one above it
+// details are the parsed parts of a task.
+type details struct {
+	line    task.Line // the parsed text
+	due     task.Date // the due date of line
+	rank    int       // the rank of its priority
+	heading string    // the nearest heading above it
 	tags    []string
 }
 
-// detailedItems returns the tasks of files with what their lines say. The lines are read where
-// their texts stay: the fields of a task are parts of them.
+// detailedItems returns the tasks of files with their details. The fields of a task are substrings of its text, so texts
+// are parsed only after itemsWith has put them into their final place in memory.
 func detailedItems(files []*index.File) []taskItem {
 	all := itemsWith(files, func(f index.Facts) []taskItem {
 		items := itemsOfTasks(f.Tasks())
@@ -463,10 +459,10 @@ func detailedItems(files []*index.File) []taskItem {
 		}
 		headings := f.Headings()
 		tags := f.BodyTags()
-		details := make([]told, len(items))
+		records := make([]details, len(items))
 		for n := range items {
 			i := &items[n]
-			i.told = &details[n]
+			i.details = &records[n]
 			line := int(i.at)
 			for _, h := range headings {
 				if h.Line > line {
@@ -482,17 +478,17 @@ func detailedItems(files []*index.File) []taskItem {
 		return items
 	})
 	var readers conc.WaitGroup
-	for some := range slices.Chunk(all, len(all)/budget.Goroutines()+1) {
+	for chunk := range slices.Chunk(all, len(all)/budget.Goroutines()+1) {
 		readers.Go(func() {
-			for i := range some {
-				line := some[i].text
-				box := strings.IndexByte(line, '[') // no mark of a list has one
+			for i := range chunk {
+				line := chunk[i].text
+				box := strings.IndexByte(line, '[') // list marks contain no bracket
 				after := box + 1 + strings.IndexByte(line[box+2:], ']') + 2
-				told := some[i].told
-				read := task.Read(strings.TrimLeft(line[after:], " \t"))
-				told.line = read
-				told.due = task.DateOf(read.Get(task.Due))
-				told.rank = task.Rank(read.Get(task.Priority))
+				parts := chunk[i].details
+				parsed := task.Read(strings.TrimLeft(line[after:], " \t"))
+				parts.line = parsed
+				parts.due = task.DateOf(parsed.Get(task.Due))
+				parts.rank = task.Rank(parsed.Get(task.Priority))
 			}
 		})
 	}
@@ -507,20 +503,19 @@ func itemsOfTasks(tasks []markdown.Task) []taskItem {
 	)
 }
 
-// itemsWith collects what ask returns for each file, in the order of the files. The paths and texts
-// of all are put into one, in their order: a list of them reads memory from its start to its end,
-// which is a fifth faster.
+// itemsWith collects the results of ask for each file, in the order of the files. It copies all paths and texts into one
+// string in this order, so that listing them reads memory sequentially, which is a fifth faster.
 func itemsWith(files []*index.File, ask func(index.Facts) []taskItem) []taskItem {
-	each := index.Collect(files, ask)
+	perFile := index.Collect(files, ask)
 	count := 0
-	places := 0
-	for _, items := range each {
+	filesWithTasks := 0
+	for _, items := range perFile {
 		count += len(items)
-		places += min(len(items), 1)
+		filesWithTasks += min(len(items), 1)
 	}
 	all := make([]taskItem, 0, count)
-	at := make([]place, 0, places)
-	for i, items := range each {
+	at := make([]place, 0, filesWithTasks)
+	for i, items := range perFile {
 		if len(items) == 0 {
 			continue
 		}
@@ -530,7 +525,7 @@ func itemsWith(files []*index.File, ask func(index.Facts) []taskItem) []taskItem
 		}
 		all = append(all, items...)
 	}
-	eachText := func(do func(text *string)) { // with the path of a file before its first text
+	eachText := func(do func(text *string)) { // visits the texts, and the path of each file before its first text
 		for i := range all {
 			if i == 0 || all[i].place != all[i-1].place {
 				do(&all[i].file)

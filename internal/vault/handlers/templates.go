@@ -51,8 +51,7 @@ func templateFolder(v *call.Vault) (disk.Path, templateSettings, error) {
 	return folder, settings, nil
 }
 
-// listTemplates names the notes of the template folder, by their path in it
-// and without the ending that all of them share.
+// listTemplates lists the notes of the template folder by their path in it, without extension.
 func listTemplates(v *call.Vault, p call.Values) (answer.Reply, error) {
 	folder, _, err := templateFolder(v)
 	if err != nil {
@@ -67,8 +66,7 @@ func listTemplates(v *call.Vault, p call.Values) (answer.Reply, error) {
 	), err
 }
 
-// templateNames returns the names of the templates that the caller may see. A template
-// folder that does not exist has none.
+// templateNames returns the names of the templates that the caller may see, none if the folder does not exist.
 func templateNames(v *call.Vault, folder disk.Path) ([]string, error) {
 	var names []string
 	_, err := v.EachEntry(folder, func(l call.Listed) {
@@ -84,8 +82,8 @@ func templateNames(v *call.Vault, folder disk.Path) ([]string, error) {
 	return names, nil
 }
 
-// readTemplate prints a template, as it is or filled in. Without a title the
-// place for one is filled with nothing: no note is made here that has one.
+// readTemplate prints a template, unchanged or with its variables filled in. Without title=, {{title}} becomes empty,
+// because there is no note.
 func readTemplate(v *call.Vault, p call.Values) (answer.Reply, error) {
 	path, settings, err := templateNamed(v, p["name"])
 	if err != nil {
@@ -98,7 +96,7 @@ func readTemplate(v *call.Vault, p call.Values) (answer.Reply, error) {
 	return answer.Judged(v.Judged(guard.NewUnjudged(filled))), err
 }
 
-// fill returns the text of a template with its blanks filled in.
+// fill returns the text of a template with its variables filled in.
 func fill(v *call.Vault, path disk.Path, typed string, settings templateSettings, title string) ([]byte, error) {
 	now := v.Clock()
 	return blanks{
@@ -112,7 +110,7 @@ func fill(v *call.Vault, path disk.Path, typed string, settings templateSettings
 	)
 }
 
-// fromTemplate returns what a template makes of a note with this title.
+// fromTemplate returns the text that a template gives a note with a title.
 func fromTemplate(v *call.Vault, name, title string) ([]byte, error) {
 	path, settings, err := templateNamed(v, name)
 	if err != nil {
@@ -121,8 +119,7 @@ func fromTemplate(v *call.Vault, name, title string) ([]byte, error) {
 	return fill(v, path, name, settings, title)
 }
 
-// templateNamed finds a template by its name: its path in the template folder, with
-// or without .md.
+// templateNamed finds a template by its path in the template folder, with or without .md.
 func templateNamed(v *call.Vault, name string) (disk.Path, templateSettings, error) {
 	folder, settings, err := templateFolder(v)
 	if err != nil {
@@ -151,13 +148,12 @@ func templateNamed(v *call.Vault, name string) (disk.Path, templateSettings, err
 	)
 }
 
-// maxVariable bounds what may stand between the braces of a variable, so that
-// a template full of open braces is not searched to its end for each of them.
+// maxVariable is the maximum length of the text between the braces of a variable, so that a template full of opening
+// braces is not searched to its end for each of them.
 const maxVariable = 1000
 
-// fresh returns the text of a new daily note: its template with the variables
-// filled in. Without a template, or with one that is set but not there, the
-// note is empty, as in the app.
+// fresh returns the text of a new dated note: its template with the variables filled in. Without a template, or if the
+// template does not exist, the note is empty, as in the app.
 func (d datedNote) fresh(v *call.Vault) ([]byte, error) {
 	path, name, err := chosenTemplate(v, d.template)
 	if err != nil || path == (disk.Path{}) {
@@ -166,32 +162,31 @@ func (d datedNote) fresh(v *call.Vault) ([]byte, error) {
 	return blanks{now: d.now, date: d.date, title: d.Path.Stem(), period: d.period}.in(v, path, name)
 }
 
-// chosenTemplate returns the template that a setting names, and its name. The path is the zero one
-// where none is set, or one that does not exist.
+// chosenTemplate returns the template that a setting names, and its name. The path is zero if no template is set, or if
+// it does not exist.
 func chosenTemplate(v *call.Vault, setting string) (at disk.Path, name string, err error) {
 	if name = call.NormalPath(strings.TrimSpace(setting)); name == "" {
 		return at, "", nil
 	}
 	at, err = v.Resolve(name)
 	fault, isFault := errors.AsType[*answer.Fault](err)
-	if isFault && fault.Kind.Code != answer.Unread.Code { // one that cannot be read is one
+	if isFault && fault.Kind.Code != answer.Unread.Code { // an unreadable template is not a missing one
 		return disk.Path{}, "", nil
 	}
 	return at, name, err
 }
 
-// blanks are what is written in the places that a template leaves open.
+// blanks are the values of the variables of a template.
 type blanks struct {
 	now   time.Time
-	date  string // for a date without a format of its own
+	date  string // for {{date}} without a format
 	title string
-	// period is that of a periodic note, which has more variables; "" for other notes.
+	// period is the name of the period of a periodic note, which has more variables; "" for other notes.
 	period string
 }
 
-// in replaces the variables of a template: date, time and title, in any case,
-// the first two with a format after a colon if wanted. Braces that have
-// nothing known stay.
+// in returns the text of a template with its variables replaced: date, time and title, in any case, the first two
+// optionally with a format after a colon. Unknown variables are kept.
 func (b blanks) in(v *call.Vault, path disk.Path, typed string) ([]byte, error) {
 	source, err := v.ReadSource(path)
 	if err != nil {
@@ -204,7 +199,7 @@ func (b blanks) in(v *call.Vault, path disk.Path, typed string) ([]byte, error) 
 		before, rest, found := strings.Cut(text, "{{")
 		out.WriteString(before)
 		if !found {
-			v.Origin.Left = leftOver(out.String())
+			v.Origin.Left = describeUnfilled(out.String())
 			return []byte(out.String()), nil
 		}
 		inner, _, closed := strings.Cut(rest[:min(len(rest), maxVariable)], "}}")
@@ -224,7 +219,7 @@ func (b blanks) in(v *call.Vault, path disk.Path, typed string) ([]byte, error) 
 	}
 }
 
-// variable returns the value of the text between the braces.
+// variable returns the value of a variable, given the text between the braces.
 func (b blanks) variable(v *call.Vault, inner string) (value string, known bool, err error) {
 	name, format, _ := strings.Cut(inner, ":")
 	if at, ok := b.dayOf(strings.TrimSpace(name)); ok {
@@ -245,7 +240,7 @@ func (b blanks) variable(v *call.Vault, inner string) (value string, known bool,
 		return b.date, true, nil
 	case name == "time":
 		v.Origin.Timed = true
-		// The file is read only here, so that a broken one fails only the calls that need it.
+		// The settings are read only here, so that an invalid file only fails the calls that need it.
 		settings := templateSettings{}
 		if err := v.ReadConfig(templateConfig, &settings); err != nil {
 			return "", true, err
@@ -257,9 +252,8 @@ func (b blanks) variable(v *call.Vault, inner string) (value string, known bool,
 	return "", false, nil
 }
 
-// insertTemplate merges the properties of a template into those of the note and
-// adds its text at the end of the note: the app does so at the cursor, and there
-// is none here.
+// insertTemplate plans to merge the properties of a template into those of the note, and to add its text at the end of
+// the note. The app inserts at the cursor, but there is none here.
 func insertTemplate(v *call.Vault, p call.Values) (change.Proposal, error) {
 	t, err := v.Target(p)
 	if err != nil {
@@ -270,7 +264,7 @@ func insertTemplate(v *call.Vault, p call.Values) (change.Proposal, error) {
 		return change.Proposal{}, err
 	}
 	proposal, err := change.ProposeEdit(v, p, "Inserted into: ", func(text []byte) ([]byte, error) {
-		// An empty note becomes what the template is, byte by byte.
+		// An empty note becomes the template, byte for byte.
 		at := t.Path
 		name := p["name"]
 		if len(bytes.TrimSpace(text)) == 0 {
@@ -302,31 +296,32 @@ func insertTemplate(v *call.Vault, p call.Values) (change.Proposal, error) {
 	return proposal, err
 }
 
-// withProperties returns a note with more properties, and the names of those of which another value stays.
-// Lists are united, and what has no value gets one.
-func withProperties(text []byte, more frontmatter.Properties) (united []byte, kept []string, err error) {
+// withProperties returns a note with more properties, and the names of those whose different value in the note is kept.
+// Lists are merged, and properties without a value get one.
+func withProperties(text []byte, more frontmatter.Properties) (merged []byte, keptNames []string, err error) {
 	for len(more) > 0 {
-		there, err := change.PropertiesIn(text)
+		existing, err := change.PropertiesIn(text)
 		if err != nil {
 			return text, nil, err
 		}
-		named := there.Named()
-		given := map[string]bool{}
+		byName := existing.Named()
+		seen := map[string]bool{}
 		var values frontmatter.Properties
-		for len(more) > 0 && !given[markdown.FoldCase(more[0].Key)] { // one that differs in case alone is united with the first
+		// A property whose name differs only in case is merged with the first, in the next round.
+		for len(more) > 0 && !seen[markdown.FoldCase(more[0].Key)] {
 			property := more[0]
 			more = more[1:]
-			given[markdown.FoldCase(property.Key)] = true
+			seen[markdown.FoldCase(property.Key)] = true
 			value := property.Value
-			if old, has := named.Lookup(property.Key); has && old.Value.Kind() != frontmatter.Null {
-				both, ok := old.Value.Union(value)
+			if old, has := byName.Lookup(property.Key); has && old.Value.Kind() != frontmatter.Null {
+				union, ok := old.Value.Union(value)
 				if !ok {
 					if !old.Value.Equal(value) {
-						kept = append(kept, property.Key)
+						keptNames = append(keptNames, property.Key)
 					}
 					continue
 				}
-				value = both
+				value = union
 			}
 			values = append(values, frontmatter.Property{Key: property.Key, Value: value})
 		}
@@ -336,11 +331,11 @@ func withProperties(text []byte, more frontmatter.Properties) (united []byte, ke
 		}
 		text = edited
 	}
-	return text, kept, nil
+	return text, keptNames, nil
 }
 
-// inNote counts the line in an error about properties from the start of the
-// note, where the line above the block is the first.
+// inNote converts the line number in an error about properties to that of the note, whose first line is the delimiter
+// above the block.
 func inNote(err error) error {
 	if malformed, ok := errors.AsType[*frontmatter.Malformed](err); ok && malformed.Line > 0 {
 		return fmt.Errorf("line %d: %s", malformed.Line+1, malformed.Reason)
@@ -351,14 +346,14 @@ func inNote(err error) error {
 // maxLeftNames is how many placeholders a notice names.
 const maxLeftNames = 5
 
-// leftOver says what a template has that only a plugin of the app would fill in: commands of
-// Templater, and placeholders with a name that is not known here. "" if there is nothing.
-func leftOver(text string) string {
+// describeUnfilled describes the parts of a template that only a plugin of the app would fill in: Templater commands, and
+// placeholders with unknown names. It is "" if there are none.
+func describeUnfilled(text string) string {
 	var parts []string
 	if n := strings.Count(text, "<%"); n > 0 {
 		parts = append(parts, fmt.Sprintf("Templater commands (<%% %%>): %d", n))
 	}
-	// The names between double braces, each once. What is no plain name, such as code, is none.
+	// The names between double braces, each once. Other text between them, such as code, is skipped.
 	const known = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-:. "
 	var names []string
 	for _, rest, found := strings.Cut(text, "{{"); found; _, rest, found = strings.Cut(rest, "{{") {
@@ -387,5 +382,5 @@ func leftOver(text string) string {
 	)
 }
 
-// longestPlaceholder is longer than the names that plugins have for their variables.
+// longestPlaceholder is longer than the names of variables of known plugins, in bytes.
 const longestPlaceholder = 30

@@ -19,53 +19,52 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 )
 
-// undo takes a change back as a whole or not at all. It is a change itself, so
-// to undo it does the first one again.
+// undo plans to undo a change as a whole. The undo is a change itself, so undoing it makes the first change again.
 func undo(v *call.Vault, p call.Values) (change.Proposal, error) {
 	j, err := v.Journal()
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	entries, left, err := named(v, j, p)
+	entries, left, err := requestedEntries(v, j, p)
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	of := journal.Filter{Caller: v.Caller, Undoable: true}
-	if agent := ownerfiles.AgentOf(v.Caller); agent != "" { // in whichever session
-		of = journal.Filter{Agent: agent, Undoable: true}
+	filter := journal.Filter{Caller: v.Caller, Undoable: true}
+	if agent := ownerfiles.AgentOf(v.Caller); agent != "" { // changes of all sessions of the agent
+		filter = journal.Filter{Agent: agent, Undoable: true}
 	}
 	own := func(e journal.Entry) bool { return e.Caller == v.Caller || isOwn(v, e) }
-	// The last change that is the caller's own and undoable, but one that failed and left nothing. A batch is one change.
-	var latest []journal.Entry // the newest first
-	var undone change.Proposal
+	// Find the caller's last undoable change, except failed changes that left no trace. A batch counts as one change.
+	var latest []journal.Entry // newest first
+	var latestUndo change.Proposal
 	var refused error // why it cannot be undone
-	passed := map[string]bool{}
-	for e, err := range newestFirst(v, j, of) {
+	isBatchSeen := map[string]bool{}
+	for e, err := range newestFirst(v, j, filter) {
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		if !own(e) || !e.SeenBy(v.SeesPlace) || passed[e.Batch] {
+		if !own(e) || !e.SeenBy(v.SeesPlace) || isBatchSeen[e.Batch] {
 			continue
 		}
 		together := []journal.Entry{e}
 		if e.Batch != "" {
-			passed[e.Batch] = true
-			together, _, err = undoable(
+			isBatchSeen[e.Batch] = true
+			together, _, err = undoableEntries(
 				v,
 				j,
 				journal.Filter{Batch: e.Batch},
 				func(other journal.Entry) bool { return other.Caller == e.Caller },
 			)
 			if err != nil {
-				continue // a part of it is hidden: it is not there
+				continue // a part of it is hidden, so it does not exist for the caller
 			}
 		}
-		if entries != nil && e.State == journal.Done { // it is not this one that is worked out
+		if entries != nil && e.State == journal.Done { // the request names other entries, so no proposal is needed here
 			latest = together
 			break
 		}
-		undone, refused = undoing(v, j, together, 0, refuseConflicts)
-		if refused != nil || len(undone.Steps) > 0 || e.State == journal.Done {
+		latestUndo, refused = planUndo(v, j, together, 0, refuseConflicts)
+		if refused != nil || len(latestUndo.Steps) > 0 || e.State == journal.Done {
 			latest = together
 			break
 		}
@@ -74,35 +73,35 @@ func undo(v *call.Vault, p call.Values) (change.Proposal, error) {
 	case entries == nil && latest == nil:
 		return change.Proposal{}, answer.Failure("Nothing to undo.")
 	case entries == nil:
-		undone.Latest = true
-		undone.Outdated = own // then another change is the last one
-		return undone, refused
+		latestUndo.Latest = true
+		latestUndo.Outdated = own // after another change of the caller, that one is the last
+		return latestUndo, refused
 	}
 	conflicts := refuseConflicts
 	if p.Has("session") || strings.Contains(p["id"], ",") {
 		conflicts = skipConflicts
 	}
-	made, err := undoing(v, j, entries, left, conflicts)
-	made.Outdated = own
-	made.Latest = latest != nil && !slices.ContainsFunc(entries, func(e journal.Entry) bool {
+	proposal, err := planUndo(v, j, entries, left, conflicts)
+	proposal.Outdated = own
+	proposal.Latest = latest != nil && !slices.ContainsFunc(entries, func(e journal.Entry) bool {
 		return !slices.ContainsFunc(latest, func(mine journal.Entry) bool { return mine.ID == e.ID })
 	})
-	return made, err
+	return proposal, err
 }
 
-// named returns the entries that a request names, the newest first, nil if it names none; and how many older ones it names that
-// are too many for now.
-func named(v *call.Vault, j *journal.Journal, p call.Values) (entries []journal.Entry, left int, err error) {
-	given := p.Given("id", "batch", "session")
+// requestedEntries returns the entries that a request names, newest first, nil if it names none; and how many older ones exceed the
+// limit of one call.
+func requestedEntries(v *call.Vault, j *journal.Journal, p call.Values) (entries []journal.Entry, left int, err error) {
+	names := p.Given("id", "batch", "session")
 	switch {
-	case len(given) == 0:
+	case len(names) == 0:
 		return nil, 0, nil
-	case len(given) > 1:
-		return nil, 0, answer.Misuse("Use %s=<id> or %s=<id>, not both.", given[0], given[1])
+	case len(names) > 1:
+		return nil, 0, answer.Misuse("Use %s=<id> or %s=<id>, not both.", names[0], names[1])
 	}
-	name := given[0]
+	name := names[0]
 	if name == "batch" {
-		entries, left, err := undoable(
+		entries, left, err := undoableEntries(
 			v,
 			j,
 			journal.Filter{Batch: p[name]},
@@ -137,14 +136,14 @@ func named(v *call.Vault, j *journal.Journal, p call.Values) (entries []journal.
 		return nil, 0, answer.Failure("Change %s belongs to no batch.", e.ID)
 	}
 	if name == "batch" {
-		return undoable(v, j, journal.Filter{Batch: e.Batch}, nil)
+		return undoableEntries(v, j, journal.Filter{Batch: e.Batch}, nil)
 	}
-	return undoable(v, j, journal.Filter{Session: e.Session}, func(other journal.Entry) bool {
+	return undoableEntries(v, j, journal.Filter{Session: e.Session}, func(other journal.Entry) bool {
 		return other.Session == e.Session && other.Caller == e.Caller
 	})
 }
 
-// entryOf returns the entry with an id, if all that it concerns may be seen.
+// entryOf returns the entry with an id, if the caller may see all notes that it changed.
 func entryOf(v *call.Vault, j *journal.Journal, id string) (journal.Entry, error) {
 	if _, err := journal.ParseID(id); err != nil {
 		return journal.Entry{}, answer.MisuseWithHint(
@@ -164,31 +163,31 @@ func entryOf(v *call.Vault, j *journal.Journal, id string) (journal.Entry, error
 	return e, nil
 }
 
-// ofOtherAgent reports whether the caller is an agent, and the change is not one of that agent:
-// then it does not exist for the caller.
+// ofOtherAgent reports whether the caller is an agent and the change is not one of that agent, so that it does not exist
+// for the caller.
 func ofOtherAgent(v *call.Vault, e journal.Entry) bool {
 	agent := ownerfiles.AgentOf(v.Caller)
 	return agent != "" && ownerfiles.AgentOf(e.Caller) != agent
 }
 
-// maxTogether is how many changes are taken back together, which has all their texts in memory. Of more the newest are, and the
-// same request goes on with the others. maxLooked is how many are looked at for that: some may be left as they are.
+// maxTogether is how many changes one call undoes, the newest first, because all their texts are in memory. Repeating the
+// request continues with the older ones. maxLooked is how many entries are examined for that, as some may be skipped.
 const (
 	maxTogether = 1000
 	maxLooked   = 4 * maxTogether
 )
 
-// undoable returns the newest changes of a filter that can be taken back: those that are not
-// undone, and are no undo themselves; and how many older ones there are. same says which of them are meant, nil for all. If one of
-// them concerns what is hidden, all of them are unknown.
-func undoable(
+// undoableEntries returns the newest changes of a filter that can be undone: neither undone already nor an undo. left is the
+// number of older ones beyond maxLooked. same selects among them, nil selects all. If one of them changed a hidden note,
+// it returns the same error as for none.
+func undoableEntries(
 	v *call.Vault,
 	j *journal.Journal,
-	of journal.Filter,
+	filter journal.Filter,
 	same func(journal.Entry) bool,
 ) (entries []journal.Entry, left int, err error) {
-	of.Undoable = true
-	for e, err := range newestFirst(v, j, of) {
+	filter.Undoable = true
+	for e, err := range newestFirst(v, j, filter) {
 		switch {
 		case err != nil:
 			return nil, 0, err
@@ -208,11 +207,11 @@ func undoable(
 	return entries, left, nil
 }
 
-// newestFirst are the entries of a filter, and an error where the journal cannot be read.
-func newestFirst(v *call.Vault, j *journal.Journal, of journal.Filter) iter.Seq2[journal.Entry, error] {
+// newestFirst iterates over the entries of a filter, newest first. If the journal cannot be read, it ends with an error.
+func newestFirst(v *call.Vault, j *journal.Journal, filter journal.Filter) iter.Seq2[journal.Entry, error] {
 	return func(yield func(journal.Entry, error) bool) {
 		isDone := false
-		_, err := j.Each(v.Ctx, of, func(e journal.Entry) bool {
+		_, err := j.Each(v.Ctx, filter, func(e journal.Entry) bool {
 			isDone = !yield(e, nil)
 			return !isDone
 		})
@@ -222,7 +221,7 @@ func newestFirst(v *call.Vault, j *journal.Journal, of journal.Filter) iter.Seq2
 	}
 }
 
-// isOwn reports whether the caller made a change, or another session of its agent.
+// isOwn reports whether the caller, or another session of its agent, made a change.
 func isOwn(v *call.Vault, e journal.Entry) bool {
 	if e.Caller == "" {
 		return false
@@ -234,16 +233,17 @@ func isOwn(v *call.Vault, e journal.Entry) bool {
 	return agent != "" && ownerfiles.AgentOf(e.Caller) == agent
 }
 
-// conflictRule says what happens to an entry whose notes were changed since, or of which a text is not kept any more.
+// conflictRule is what happens if the notes of an entry were changed since, or if the journal no longer keeps a text.
 type conflictRule int
 
 const (
-	refuseConflicts conflictRule = iota // nothing is taken back
-	skipConflicts                       // it is left as it is, and named, unless none is left
+	refuseConflicts conflictRule = iota // undo nothing
+	skipConflicts                       // skip the entry and report it; an error if no entry remains
 )
 
-// undoing returns the proposal to take entries back, the newest first. left is how many older ones are asked for.
-func undoing(
+// planUndo returns the proposal to undo entries, which are newest first. left is the number of older entries that the
+// request also means.
+func planUndo(
 	v *call.Vault,
 	j *journal.Journal,
 	entries []journal.Entry,
@@ -257,10 +257,10 @@ func undoing(
 	}
 	defer kept.Close()
 	ahead := outlook{v: v, kept: kept, ahead: map[disk.Path]change.FileState{}, texts: new(int)}
-	var said []string
-	var conflicting error
+	var lines []string
+	var firstConflict error
 	changed := 0
-	unkept := 0
+	withoutText := 0
 	undone := 0
 	for i, e := range entries {
 		if undone == maxTogether {
@@ -269,7 +269,7 @@ func undoing(
 		}
 		var note disk.Path
 		if len(e.Steps) > 0 {
-			// What cannot be a path was refused with its step.
+			// takeBack reports an invalid path.
 			note, _ = change.StepPath(v, e.Steps[0].Source())
 		}
 		line := fmt.Sprintf("%s %s %s", e.ID, e.Command, note)
@@ -277,7 +277,7 @@ func undoing(
 			line += fmt.Sprintf(" and %d more", more)
 		}
 		steps := p.Steps
-		known := maps.Clone(ahead.ahead)
+		aheadBefore := maps.Clone(ahead.ahead)
 		if err := ahead.takeBack(j, e, &p); err != nil {
 			isUnkept := errors.As(err, new(*unkeptText))
 			isChanged := answer.Explain(err).Kind == answer.UndoConflict
@@ -285,17 +285,17 @@ func undoing(
 			if conflicts != skipConflicts || !isConflict {
 				return change.Proposal{}, err
 			}
-			conflicting = cmp.Or(conflicting, err)
+			firstConflict = cmp.Or(firstConflict, err)
 			p.Steps = steps
-			ahead.ahead = known
+			ahead.ahead = aheadBefore
 			why := "it was changed since"
 			if isUnkept {
 				why = "its text is no longer kept"
-				unkept++
+				withoutText++
 			} else {
 				changed++
 			}
-			said = append(said, "Not undone, because "+why+": "+line)
+			lines = append(lines, "Not undone, because "+why+": "+line)
 			continue
 		}
 		undone++
@@ -313,56 +313,57 @@ func undoing(
 		if p.Note == (disk.Path{}) {
 			p.Note = note
 		}
-		said = append(said, "Undone: "+line)
+		lines = append(lines, "Undone: "+line)
 	}
 	if p.Undoes == "" {
-		return change.Proposal{}, conflicting
+		return change.Proposal{}, firstConflict
 	}
-	slices.SortStableFunc(said, func(a, b string) int { // what was done first: it confirms the command
+	slices.SortStableFunc(lines, func(a, b string) int { // lines with "Undone" before those with "Not undone"
 		return cmp.Compare(b[:1], a[:1])
 	})
-	p.Message = strings.Join(said, "\n")
-	p.Notice = countUndone(undone, changed, unkept, left)
+	p.Message = strings.Join(lines, "\n")
+	p.Notice = countUndone(undone, changed, withoutText, left)
 	return p, nil
 }
 
-// countUndone says how many of several changes are undone and how many are not, "" if all are.
-func countUndone(undone, changed, unkept, left int) string {
-	if changed+unkept+left == 0 {
+// countUndone describes how many of several changes are undone and how many are not, "" if all are undone.
+func countUndone(undone, changed, withoutText, left int) string {
+	if changed+withoutText+left == 0 {
 		return ""
 	}
-	said := []string{fmt.Sprintf("%d of %s are undone", undone, answer.Count(undone+changed+unkept+left, "change"))}
+	parts := []string{fmt.Sprintf("%d of %s are undone", undone, answer.Count(undone+changed+withoutText+left, "change"))}
 	if changed > 0 {
-		said = append(said, fmt.Sprintf("%d are left as they are, because their notes were changed since", changed))
+		parts = append(parts, fmt.Sprintf("%d are left as they are, because their notes were changed since", changed))
 	}
-	if unkept > 0 {
-		said = append(said, fmt.Sprintf("%d are left as they are, because their texts are no longer kept", unkept))
+	if withoutText > 0 {
+		parts = append(parts, fmt.Sprintf("%d are left as they are, because their texts are no longer kept", withoutText))
 	}
 	if left > 0 {
-		said = append(said, fmt.Sprintf("%d older ones are left, which the same call takes back next", left))
+		parts = append(parts, fmt.Sprintf("%d older ones are left, which the same call takes back next", left))
 	}
-	return strings.Join(said, "; ")
+	return strings.Join(parts, "; ")
 }
 
-// outlook is the vault as it will be when the steps so far are done.
+// outlook is the vault as it will be after the steps planned so far.
 type outlook struct {
 	v     *call.Vault
 	kept  *journal.Reader
-	ahead map[disk.Path]change.FileState
-	texts *int // bytes of the files that are in memory
+	ahead map[disk.Path]change.FileState // the files that the steps change
+	texts *int                           // bytes of the texts in memory
 }
 
+// current returns the state of a file after the planned steps. kept is its path in the journal, or "".
 func (o outlook) current(path disk.Path, kept string) (change.FileState, error) {
-	if h, known := o.ahead[path]; known {
+	if h, ok := o.ahead[path]; ok {
 		return h, nil
 	}
 	return change.StateAt(o.v, path, kept)
 }
 
-// takeBack adds to a proposal what takes an entry back.
+// takeBack adds the steps that undo an entry to a proposal.
 func (o outlook) takeBack(j *journal.Journal, e journal.Entry, p *change.Proposal) error {
-	for _, kept := range slices.Backward(e.Steps) {
-		back, err := o.back(j, e, kept)
+	for _, step := range slices.Backward(e.Steps) {
+		back, err := o.back(j, e, step)
 		if err != nil {
 			return err
 		}
@@ -371,7 +372,7 @@ func (o outlook) takeBack(j *journal.Journal, e journal.Entry, p *change.Proposa
 			if len(p.Steps) > 0 && *o.texts > maxTexts {
 				o.dropTexts(&s)
 			}
-			s.Trash = kept.Trash != "" && !s.After.Exists // it came out of the trash
+			s.Trash = step.Trash != "" && !s.After.Exists // it came from the trash and returns there
 			if s.IsMove() {
 				o.ahead[s.From] = change.FileState{}
 			}
@@ -382,7 +383,7 @@ func (o outlook) takeBack(j *journal.Journal, e journal.Entry, p *change.Proposa
 	return nil
 }
 
-// countTexts counts the bytes of the texts of a step.
+// countTexts adds the bytes of the texts of a step.
 func (o outlook) countTexts(s change.Step) {
 	isMade := s.After.Exists && !s.After.Folder && !s.Before.Equal(s.After)
 	*o.texts += s.Before.Text.Len()
@@ -391,7 +392,7 @@ func (o outlook) countTexts(s change.Step) {
 	}
 }
 
-// dropTexts drops the texts of a step. What is written comes out of the journal, then.
+// dropTexts drops the texts of a step from memory. They are read from the journal when the step is made.
 func (o outlook) dropTexts(s *change.Step) {
 	from := s.Path
 	if s.IsMove() {
@@ -401,20 +402,19 @@ func (o outlook) dropTexts(s *change.Step) {
 	s.After = s.After.WithoutText(o.v, s.Path)
 }
 
-// back returns what takes back one step of an entry: mostly one step, none where
-// nothing is to be done.
-func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([]change.Step, error) {
-	var was disk.Path // where the file was before, and is where it was left; mostly the same
-	is, err := change.StepPath(o.v, kept.Path)
+// back returns the steps that undo a step of an entry: usually one, none if there is nothing to undo.
+func (o outlook) back(j *journal.Journal, e journal.Entry, step journal.Step) ([]change.Step, error) {
+	var was disk.Path // the path before the step; is is the path after it, usually the same
+	is, err := change.StepPath(o.v, step.Path)
 	if err == nil {
-		if was, err = change.ParseStepPath(kept.Source()); err == nil {
+		if was, err = change.ParseStepPath(step.Source()); err == nil {
 			was, err = o.v.Disk.Renamed(is, was)
 		}
 	}
 	if err != nil {
 		return nil, answer.Failure("Change %s cannot be undone: %v", e.ID, err)
 	}
-	now, err := o.current(is, kept.Path)
+	now, err := o.current(is, step.Path)
 	if err != nil {
 		return nil, answer.ReadError(is.String(), err)
 	}
@@ -426,14 +426,14 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([
 		}
 	}
 
-	if kept.Before == kept.After && !isMove {
-		return nil, nil // of a change that was made in part it is a step that was not
+	if step.Before == step.After && !isMove {
+		return nil, nil // a step that a partly made change did not reach
 	}
-	if e.State != journal.Done { // only a part of the step may have been done
-		untouched := change.ImageOf(then) == kept.Before
-		unchanged := change.ImageOf(now) == kept.Before
+	if e.State != journal.Done { // the step may have been made in part
+		untouched := change.ImageOf(then) == step.Before
+		unchanged := change.ImageOf(now) == step.Before
 		isEmpty := now.Exists && !now.Folder && change.ImageOf(now).Size == 0
-		hasBothNames := unchanged || isEmpty // the file had both names, or took the second with an empty file
+		hasBothNames := unchanged || isEmpty // the file has both names, or an empty file reserves the second
 		switch {
 		case !isMove && unchanged,
 			isMove && untouched && !now.Exists:
@@ -444,32 +444,32 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([
 			return []change.Step{{Path: was, From: is, Before: now, After: now}}, nil
 		}
 	}
-	folder := strings.HasSuffix(kept.Path, "/")
+	folder := strings.HasSuffix(step.Path, "/")
 	switch {
-	case folder && now.Exists == kept.Before.Exists: // others may have made it, or removed it
+	case folder && now.Exists == step.Before.Exists: // another program may have created or removed it
 		return nil, nil
 	case folder && !now.Exists:
-		return []change.Step{{Path: is, After: change.ExistingFolder, Modified: kept.Modified}}, nil
-	case change.ImageOf(now) != kept.After:
-		return nil, conflict(o.v, j, is, e.ID, kept, now)
-	case isMove && then.Exists && !strings.EqualFold(is.String(), was.String()): // else it may be the file itself
+		return []change.Step{{Path: is, After: change.ExistingFolder, Modified: step.Modified}}, nil
+	case change.ImageOf(now) != step.After:
+		return nil, conflict(o.v, j, is, e.ID, step, now)
+	case isMove && then.Exists && !strings.EqualFold(is.String(), was.String()): // equal names may be the file itself
 		return nil, answer.UndoConflict.Failure(
 			"Conflict: there is another file at %q. Nothing was undone.",
 			answer.Verbatim(was.String()),
 		)
 	}
-	s := change.Step{Path: was, Before: now, Modified: kept.Modified}
+	s := change.Step{Path: was, Before: now, Modified: step.Modified}
 	if isMove {
 		s.From = is
 	}
-	s.TrashName = kept.Trash
-	s.Mode = kept.Mode
+	s.TrashName = step.Trash
+	s.Mode = step.Mode
 	switch {
-	case !kept.Before.Exists:
-	case kept.Before == kept.After: // of a file that was moved as it was, nothing is kept but where it was
+	case !step.Before.Exists:
+	case step.Before == step.After: // an unchanged file was moved; the journal keeps no text of it
 		s.After = now
 	default:
-		text, err := o.kept.Object(o.v.Ctx, kept.Before.Hash)
+		text, err := o.kept.Object(o.v.Ctx, step.Before.Hash)
 		isGone := errors.As(err, new(*journal.Unknown)) || errors.As(err, new(*journal.Damaged))
 		switch {
 		case isGone:
@@ -482,40 +482,39 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([
 	return []change.Step{s}, nil
 }
 
-// unkeptText is the error of a change that cannot be taken back, because a text that it replaced is not in the journal.
+// unkeptText is the error of a change that cannot be undone, because the journal no longer has a text that it replaced.
 type unkeptText struct{ error }
 
-// Unwrap returns what is answered.
+// Unwrap returns the error for the caller.
 func (u *unkeptText) Unwrap() error { return u.error }
 
-// How much of the difference in a conflict is shown.
+// Limits of the difference that a conflict shows.
 const (
 	maxShown     = 16 << 10
 	maxShownRows = 400
 )
 
-// conflict refuses to undo what was overwritten since, and shows
-// that.
+// conflict returns the error for a file that was changed since, with the difference.
 func conflict(
 	v *call.Vault,
 	j *journal.Journal,
 	at disk.Path,
 	id string,
-	kept journal.Step,
+	step journal.Step,
 	now change.FileState,
 ) error {
 	const refused = "Conflict: %q was changed since. Nothing was undone.\n%s"
 	isElsewhere := false
 	if v.Hides() {
-		now, err := j.WhereaboutsOf(v.Ctx, kept.Path, id)
-		isElsewhere = err != nil || now.Path != kept.Path && !seesNoteOf(v, j, now)
+		now, err := j.WhereaboutsOf(v.Ctx, step.Path, id)
+		isElsewhere = err != nil || now.Path != step.Path && !seesNoteOf(v, j, now)
 	}
 	if isElsewhere || isWithheld(v, at, func() bool { return isRemovedByUs(v, j, at.String()) }) {
 		return answer.UndoConflict.Failure(refused, answer.Verbatim(at.String()), "It is not where it was.")
 	}
-	var left guard.Unjudged
-	if kept.After.Exists {
-		text, err := j.Object(v.Ctx, kept.After.Hash)
+	var written guard.Unjudged
+	if step.After.Exists {
+		text, err := j.Object(v.Ctx, step.After.Hash)
 		if err != nil {
 			return answer.UndoConflict.Failure(
 				refused,
@@ -523,16 +522,16 @@ func conflict(
 				"The text that the change wrote is not kept.",
 			)
 		}
-		left = text
+		written = text
 	}
 	changes := difference.Fit(
-		[]difference.Change{difference.Of(v.Judged(left).Bytes(), v.Judged(now.Text).Bytes())},
+		[]difference.Change{difference.Of(v.Judged(written).Bytes(), v.Judged(now.Text).Bytes())},
 		difference.Extent{Rows: maxShownRows, Bytes: maxShown, Line: maxShown / 8},
 	)
 	from := "a/" + at.String()
 	to := "b/" + at.String()
 	switch {
-	case !kept.After.Exists:
+	case !step.After.Exists:
 		from = "/dev/null"
 	case !now.Exists:
 		to = "/dev/null"
