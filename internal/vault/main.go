@@ -1,18 +1,13 @@
-// Package vault is the embedded vault CLI: a program that speaks the grammar
-// of the official Obsidian CLI on a folder of Markdown files, for machines on
-// which the app does not run.
+// Package vault is the embedded vault CLI: a program that accepts the command lines of the official Obsidian CLI and works
+// directly on a folder of Markdown files, for machines on which the app does not run.
 //
-// It prints what the app would print, errors included, on standard output; but
-// its exit status says the truth, which the app's does not. It shows nothing
-// to anybody, has no user interface and no network but for a server on the machine that the user
-// may name for vectors of texts, and starts no process.
-// What only the running app knows it refuses to guess: those commands answer
-// that they need the app.
+// It prints what the app would print, including errors, on standard output; unlike the app's, its exit status is
+// correct. It has no user interface, starts no process, and uses no network except for an embeddings server that the user
+// may configure. It does not guess what only the running app knows: such commands fail with the error that they need the
+// app.
 //
-// The middle is one function, [Perform], which answers one request
-// and is free of process state. [Main] reads the request from a command line, or
-// takes it from the gateway, one or many until its input
-// ends; the answers are the same, because nothing else makes them.
+// The core is [Perform], which answers one request and has no process state. [Main] reads the request from the command
+// line, or one or many requests from the gateway. All answers come from Perform, so they are the same.
 package vault
 
 import (
@@ -44,27 +39,25 @@ import (
 // [--compact] [--facts] [--plan] [--change ID] [--expect HASH] [--approved DIGEST]
 // [vault=NAME] COMMAND [key=value | flag …]; it returns the exit status.
 //
-// Without --write nothing is changed: a command that would is refused, unless
-// --plan has it only shown.
+// Without --write nothing is changed: a command that would change the vault fails, unless --plan is given, which only
+// shows the change.
 //
-// The value of PARAM is read from stdin and taken literally. With --facts a
-// successful call that concerns one note ends with a line about it on stderr,
-// and a failed one with a line that has its code and hint. Nothing else is written there
-// but the remark on a truncated answer.
+// The value of PARAM is read from stdin, without expanding escapes. With --facts, a successful call about a single note
+// prints a line about it on stderr at the end, and a failed call a line with its code and hint. Nothing else is written to
+// stderr except the remark on a truncated answer.
 //
-// FOLDER --worker is for the gateway alone: requests are read from stdin and
-// answered on stdout, in the frames of package protocol, until stdin ends; with FOLDER
-// --once it is one request. FOLDER --status tells what the process is locked into and
-// where it keeps its cache.
+// FOLDER --worker is only for the gateway: requests are read from stdin and answered on stdout, in the frames of package
+// protocol, until stdin ends. FOLDER --once does the same for one request. FOLDER --status prints what the process is
+// confined to and where its cache is.
 //
-// On Linux the process locks itself into the vault and its own folders: call
-// Main once, in a process that does nothing else.
+// On Linux the process confines itself to the vault and its own folders: call Main once, in a process that does nothing
+// else.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
 	h := call.NewHost(env, system.Confine)
 	h.Commits.OwnsProcess = true
 	watchLifeline(env(lifelineVariable), &h.Commits)
 	debug.SetGCPercent(gcPercentOneShot)
-	debug.SetMemoryLimit(manyBytes)
+	debug.SetMemoryLimit(memoryTarget)
 	if slices.Contains(args, call.WorkerSwitch) {
 		debug.SetGCPercent(gcPercentWorker)
 		budget.KeepProcessor()
@@ -79,29 +72,28 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(str
 	return p.Run(context.Background(), h)
 }
 
-// Process is what the program was started with.
+// Process contains the arguments and streams of the process.
 type Process struct {
 	Args           []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	limitMemory    func() // nil where the process is shared, as in tests
+	limitMemory    func() // nil if the process is shared, as in tests
 }
 
-// apartMemory is what a process may use that reads a file of an unknown author with a library:
-// far more than a file of a few hundred pages needs.
+// apartMemory is the memory limit of a process that parses an untrusted file with a library, in bytes: far more than a
+// file of a few hundred pages needs.
 const apartMemory = 1 << 30
 
-// How much garbage the heap may contain, in percent of what is in use. A process
-// for one call ends before it matters; a worker stays and keeps the index of a
-// whole vault.
+// Settings of the garbage collector. The percentages are of the heap in use. A process for one call ends before garbage
+// matters; a worker stays and keeps the index of a whole vault.
 const (
 	gcPercentOneShot = 400
 	gcPercentWorker  = 40
-	// manyBytes is from where on garbage is collected whenever there is some: the first index of 100,000 notes takes less.
-	manyBytes = 400 << 20
+	// memoryTarget is the heap size above which garbage is collected more often: the first index of 100,000 notes needs less.
+	memoryTarget = 400 << 20
 )
 
-// Run is what Main does with the process: answer a person, or one request of the gateway or many.
+// Run answers a command line, or one or many requests of the gateway, and returns the exit status.
 func (p Process) Run(ctx context.Context, h *call.Host) int {
 	if len(p.Args) != 2 || !call.IsFolder(p.Args[0]) {
 		defer h.Close()
@@ -113,7 +105,7 @@ func (p Process) Run(ctx context.Context, h *call.Host) int {
 	case call.WorkerSwitch:
 		status := NewWorker(h, answers, folder, p.Stdout).Serve(p.Stdin)
 		if status == answer.ExitDone {
-			h.Close() // after a fault nothing is kept
+			h.Close() // after an error the cache is not written
 		}
 		return status
 	case call.OnceSwitch:
@@ -125,22 +117,21 @@ func (p Process) Run(ctx context.Context, h *call.Host) int {
 		return status
 	case call.StatusSwitch:
 		defer h.Close()
-		said := status(h, folder)
-		return said.Print(p.Stdout)
+		reply := status(h, folder)
+		return reply.Print(p.Stdout)
 	}
 	defer h.Close()
 	return p.ByHand(ctx, h)
 }
 
-// boundMemory limits the memory of a process for one request that reads a file of an unknown author, see the row
-// of the command.
+// boundMemory limits the memory of the process if the command of the request parses an untrusted file.
 func (p Process) boundMemory(q protocol.Request) {
 	if allowlist.AnswersApart(q.Command) && p.limitMemory != nil {
 		p.limitMemory()
 	}
 }
 
-// ByHand answers a command line that a person has typed.
+// ByHand answers a command line, and returns the exit status.
 func (p Process) ByHand(ctx context.Context, h *call.Host) int {
 	line, err := call.ParseLine(p.Args)
 	reply := protocol.Reply{}
@@ -152,25 +143,25 @@ func (p Process) ByHand(ctx context.Context, h *call.Host) int {
 			Call{Ctx: ctx, Request: line.Request, Input: p.Stdin, Output: p.Stdout},
 		)
 	} else {
-		said := answer.Explain(err)
-		reply.Status, reply.Failure = uint8(said.Print(p.Stdout)), said.Failure()
+		explained := answer.Explain(err)
+		reply.Status, reply.Failure = uint8(explained.Print(p.Stdout)), explained.Failure()
 	}
 	report := p.ReportNotice
-	if len(p.Args) > 0 && slices.Contains(p.Args[1:], call.FactsSwitch) { // also of a line that cannot be parsed
+	if len(p.Args) > 0 && slices.Contains(p.Args[1:], call.FactsSwitch) { // even if the line could not be parsed
 		report = p.ReportFacts
 	}
 	report(reply)
 	return int(reply.Status)
 }
 
-// ReportNotice prints on standard error that the answer is incomplete, if it is.
+// ReportNotice prints the remark on an incomplete answer on standard error.
 func (p Process) ReportNotice(reply protocol.Reply) {
 	if reply.Facts.Notice != "" {
 		fmt.Fprintln(p.Stderr, reply.Facts.Notice)
 	}
 }
 
-// ReportFacts prints on standard error the facts of an answer, as one line of JSON.
+// ReportFacts prints the facts of an answer, or its failure, on standard error as a line of JSON.
 func (p Process) ReportFacts(reply protocol.Reply) {
 	var report any
 	switch {
@@ -183,42 +174,41 @@ func (p Process) ReportFacts(reply protocol.Reply) {
 		return
 	}
 	text, err := json.Marshal(report)
-	if err == nil { // strings and numbers always marshal
+	if err == nil { // always, for strings and numbers
 		fmt.Fprintf(p.Stderr, "vaultwicket-facts: %s\n", text)
 	}
 }
 
-// Perform answers one request on the vault in a folder. Of a reply without facts the notice is there
-// only if the answer is incomplete.
+// Perform answers a request on the vault in a folder. If facts were not requested, the reply has a notice only if the
+// answer is incomplete.
 func Perform(h *call.Host, folder string, c Call) (reply protocol.Reply) {
 	ctx, end := context.WithCancel(c.Ctx)
-	defer end() // what its budget has is given back
+	defer end() // returns the budget
 	c.Ctx = budget.With(ctx, budget.New(budget.Limits{}))
-	said, facts := handle(h, folder, c)
-	defer said.Close()
-	reply.Status = uint8(said.Print(c.Output))
+	result, facts := handle(h, folder, c)
+	defer result.Close()
+	reply.Status = uint8(result.Print(c.Output))
 	switch {
 	case reply.Status != answer.ExitDone:
-		reply.Failure = said.Failure()
-		if len(said.Made) > 0 {
-			reply.Partly = &protocol.Partly{Made: said.Made, Unmade: said.Unmade}
+		reply.Failure = result.Failure()
+		if len(result.Made) > 0 {
+			reply.Partly = &protocol.Partly{Made: result.Made, Unmade: result.Unmade}
 		}
 	case facts != nil:
 		reply.Facts = *facts
-	case said.Truncated:
-		reply.Facts.Notice = said.Notice
+	case result.Truncated:
+		reply.Facts.Notice = result.Notice
 	}
 	return reply
 }
 
-// handle answers one request. The facts are nil unless they were asked
-// for and there are any.
+// handle answers a request. The facts are nil if they were not requested, or if there are none.
 func handle(h *call.Host, folder string, c Call) (answer.Reply, *protocol.Facts) {
 	q := c.Request
-	var literal map[string]string
+	var literals map[string]string
 	if q.Input != "" {
 		var err error
-		if literal, err = call.ReadLiteral(q.Input, c.Input, disk.MaxNote); err != nil {
+		if literals, err = call.ReadLiteral(q.Input, c.Input, disk.MaxNote); err != nil {
 			return answer.Explain(err), nil
 		}
 	}
@@ -228,8 +218,8 @@ func handle(h *call.Host, folder string, c Call) (answer.Reply, *protocol.Facts)
 	}
 	v.Changes = c.Changes
 	if q.Input == protocol.VersionInput && q.Write.Restores != "" {
-		v.Restores = &call.Version{Of: q.Write.Restores, Text: []byte(literal[q.Input])}
-		literal = nil
+		v.Restores = &call.Version{Of: q.Write.Restores, Text: []byte(literals[q.Input])}
+		literals = nil
 	}
 	recoverChange := change.NoticeUnfinished
 	if q.Want.Facts || q.Write.Allowed {
@@ -237,19 +227,19 @@ func handle(h *call.Host, folder string, c Call) (answer.Reply, *protocol.Facts)
 	}
 	unfinished := recoverChange(v)
 	if q.Ask != protocol.AskCommand {
-		said, err := v.Narrowed(q.Args)
+		reply, err := v.Narrowed(q.Args)
 		if q.Ask == protocol.AskMarked {
-			said, err = v.Marked(q.Args)
+			reply, err = v.Marked(q.Args)
 		}
 		if err != nil {
 			return answer.Explain(err), nil
 		}
-		return said, nil
+		return reply, nil
 	}
 	if v, err = inBatch(h, v, q); err != nil {
 		return answer.Explain(err), nil
 	}
-	if q.Batch.ID != "" && q.Write.Task > protocol.End { // it ends with this call
+	if q.Batch.ID != "" && q.Write.Task > protocol.End { // the batch ends with this call
 		defer h.EndBatch(q.Batch.ID)
 		if q.Write.Task == protocol.Drop {
 			return answer.Reply{}, nil
@@ -260,61 +250,62 @@ func handle(h *call.Host, folder string, c Call) (answer.Reply, *protocol.Facts)
 	state := ""
 	closed := ""
 	if q.Want.Facts {
-		state = stateOf(v, q) // before the answer: what changes meanwhile is another state
+		state = stateOf(v, q) // before the answer, so that changes during it give another state
 		if state != "" && state == q.Want.Unless {
 			return answer.Reply{}, &protocol.Facts{State: state, Unchanged: true}
 		}
 		closed = v.ClosedNow(q.Command)
 	}
-	var said answer.Reply
+	var reply answer.Reply
 	switch q.Write.Task {
 	case protocol.Commit, protocol.Sum:
-		said = endBatch(v, q)
+		reply = endBatch(v, q)
 	default:
-		said = Respond(v, q, literal).WithoutUnread(len(v.Unread()))
+		reply = Respond(v, q, literals).WithoutUnread(len(v.Unread()))
 	}
-	if unfinished != "" && said.Status == answer.ExitDone {
-		said.Truncated = said.Truncated || said.Notice == ""
-		said.Notice = strings.Join(
-			slices.DeleteFunc([]string{said.Notice, unfinished}, func(text string) bool { return text == "" }),
+	if unfinished != "" && reply.Status == answer.ExitDone {
+		reply.Truncated = reply.Truncated || reply.Notice == ""
+		reply.Notice = strings.Join(
+			slices.DeleteFunc([]string{reply.Notice, unfinished}, func(text string) bool { return text == "" }),
 			"; ",
 		)
 	}
 	ambiguous := v.AmbiguousName()
-	if ambiguous != "" && said.Status == answer.ExitDone {
-		said.Notice = strings.Join(
-			slices.DeleteFunc([]string{ambiguous, said.Notice}, func(text string) bool { return text == "" }),
+	if ambiguous != "" && reply.Status == answer.ExitDone {
+		reply.Notice = strings.Join(
+			slices.DeleteFunc([]string{ambiguous, reply.Notice}, func(text string) bool { return text == "" }),
 			"; ",
 		)
 	}
 	if q.Want.Compact {
-		said.Compact()
+		reply.Compact()
 	}
 	if !q.Want.Facts {
-		return said, nil
+		return reply, nil
 	}
-	known := said.Facts(v.HashOf)
-	if known != nil {
-		known.Ambiguous = ambiguous != ""
+	facts := reply.Facts(v.HashOf)
+	if facts != nil {
+		facts.Ambiguous = ambiguous != ""
 	}
-	if said.Status == answer.ExitDone && state+closed != "" {
-		known = cmp.Or(known, &protocol.Facts{})
-		known.State = state
-		known.Closed = closed
+	if reply.Status == answer.ExitDone && state+closed != "" {
+		facts = cmp.Or(facts, &protocol.Facts{})
+		facts.State = state
+		facts.Closed = closed
 	}
-	if isBatch := v.Batch != nil; said.Status == answer.ExitDone && isBatch {
-		known = cmp.Or(known, &protocol.Facts{})
-		known.Planned = v.Batch.Count()
-		known.Stale = said.Stale
-		known.Overtaken = said.Overtaken
+	if isBatch := v.Batch != nil; reply.Status == answer.ExitDone && isBatch {
+		facts = cmp.Or(facts, &protocol.Facts{})
+		facts.Planned = v.Batch.Count()
+		facts.Stale = reply.Stale
+		facts.Overtaken = reply.Overtaken
 	}
-	if said.Status == answer.ExitDone && state != "" { // the gateway divides no other answer
-		known.Rows = said.Rows()
+	if reply.Status == answer.ExitDone && state != "" { // the gateway splits only answers with a state into pages
+		facts.Rows = reply.Rows()
 	}
-	return said, known
+	return reply, facts
 }
 
-// inBatch returns the vault for a call of a batch, see [protocol.Batch]. The one that makes the batch gets the vault as it is.
+// inBatch returns the vault for a call of a batch, see [protocol.Batch]. The call that makes the batch gets the vault on
+// the disk.
 func inBatch(h *call.Host, v *call.Vault, q protocol.Request) (*call.Vault, error) {
 	switch {
 	case q.Batch.ID == "" || q.Write.Task == protocol.Drop:
@@ -328,23 +319,23 @@ func inBatch(h *call.Host, v *call.Vault, q protocol.Request) (*call.Vault, erro
 	return change.InBatch(v, q.Batch, err == nil && row.Writes() && isAdded)
 }
 
-// endBatch makes what the operations of a batch were worked out to do, or shows it. The command of the request is that of one of
-// them.
+// endBatch makes the planned changes of a batch, or shows them. The command of the request is that of one of its
+// operations.
 func endBatch(v *call.Vault, q protocol.Request) answer.Reply {
 	v.Caller = q.Write.Caller
 	carryOut := change.CommitBatch
 	if q.Write.Task == protocol.Sum {
 		carryOut = change.ShowBatch
 	}
-	said, err := carryOut(v, q.Write)
+	reply, err := carryOut(v, q.Write)
 	if err != nil {
 		return answer.Explain(call.On(v, q.Command, err))
 	}
-	return said
+	return reply
 }
 
-// table returns everything this program can do, sorted by name. It is set by init because help, a row
-// of it, reads it, and made when it is read: the gateway does not.
+// table returns the rows of all commands, sorted by name. It is set in init because help, one of the rows, uses it. The
+// table is built on first use, because the gateway does not need it.
 var table func() []handlers.Command
 
 func init() {
@@ -355,8 +346,8 @@ func init() {
 				Name: "version",
 				Help: "Show the version of this program",
 				Run: func(*call.Vault, call.Values) (answer.Reply, error) {
-					// It does not have the form of the app's own line, which begins with a number: this program
-					// must not be taken for the app.
+					// Unlike the app's line it does not begin with a number: this program must not be mistaken for
+					// the app.
 					return answer.Text("vaultwicket " + release.Version + " (embedded)"), nil
 				},
 			},
@@ -368,8 +359,7 @@ func init() {
 	})
 }
 
-// lookUp returns the row of a command, or the error that the app would print
-// for one that it does not have.
+// lookUp returns the row of a command, or the app's error for an unknown command.
 func lookUp(name string) (handlers.Command, error) {
 	for _, row := range table() {
 		if row.Name == name {
@@ -382,17 +372,17 @@ func lookUp(name string) (handlers.Command, error) {
 	return handlers.Command{}, call.UnknownCommand(name)
 }
 
-// Commands returns the names of all that this program answers, sorted.
+// Commands returns the sorted names of the commands of this program.
 func Commands() []string {
 	return answer.Map(table(), func(row handlers.Command) string { return row.Name })
 }
 
-// Respond carries out one command. Every error becomes a reply here.
+// Respond runs a command. It returns every error as a reply.
 func Respond(v *call.Vault, q protocol.Request, literal map[string]string) answer.Reply {
 	row, err := lookUp(q.Command)
 	if restoring, ok := handlers.RestoringFromApp(q.Command); ok && v.Restores != nil {
 		row = restoring
-		err = nil // also where only the app has a history
+		err = nil // the command may only exist in the app
 	}
 	if err != nil {
 		return answer.Explain(err)
@@ -405,8 +395,8 @@ func Respond(v *call.Vault, q protocol.Request, literal map[string]string) answe
 	if err != nil {
 		return answer.Explain(err)
 	}
-	shows := row.OnlyReads != nil && row.OnlyReads(values)
-	writes := row.Writes() && !shows && q.Write.Task.Makes()
+	onlyReads := row.OnlyReads != nil && row.OnlyReads(values)
+	writes := row.Writes() && !onlyReads && q.Write.Task.Makes()
 	if writes && !q.Write.Allowed {
 		return answer.Explain(
 			answer.Misuse(
@@ -416,33 +406,32 @@ func Respond(v *call.Vault, q protocol.Request, literal map[string]string) answe
 			),
 		)
 	}
-	said := answer.Reply{}
+	reply := answer.Reply{}
 	err = error(nil)
 	switch option := call.OptionOf(q.Write); {
 	case row.Writes():
 		v.Caller = q.Write.Caller
-		said, err = change.Write(v, row.Change(), values, q.Write)
+		reply, err = change.Write(v, row.Change(), values, q.Write)
 	case option != "":
 		err = answer.Misuse("%s changes nothing: it takes no %s.", row.Name, option)
 	default:
-		said, err = row.Run(v, values)
+		reply, err = row.Run(v, values)
 	}
 	if err == nil && (!row.Writes() || !q.Write.Task.Makes()) {
-		err = budget.From(v.Ctx).Exceeded() // a text for which it did not suffice was read as nothing
+		err = budget.From(v.Ctx).Exceeded() // texts beyond the budget were read as empty
 	}
 	if err != nil {
 		return answer.Explain(call.On(v, row.Name, err))
 	}
-	return said
+	return reply
 }
 
-// lifelineVariable names an inherited descriptor: the reading end of a pipe
-// that the gateway keeps open as long as it lives.
+// lifelineVariable is the number of an inherited descriptor: the reading end of a pipe that the gateway keeps open as long
+// as it runs.
 const lifelineVariable = "VAULTWICKET_LIFELINE"
 
-// watchLifeline ends the process when the pipe's other end is closed, so that
-// no child outlives a killed gateway. It does nothing if the variable is unset
-// or does not name an open descriptor. A change that is being made is made before, or taken back.
+// watchLifeline ends the process when the other end of the pipe is closed, so that no child outlives a killed gateway. A
+// change that is being made is completed or rolled back first. It does nothing if number is not that of an open pipe.
 func watchLifeline(number string, commits *call.Commits) {
 	fd, err := strconv.ParseUint(number, 10, 31)
 	const firstInherited = 3
@@ -464,6 +453,6 @@ func watchLifeline(number string, commits *call.Commits) {
 	}(lifeline)
 }
 
-// lifeline is kept for the life of the process: a file that is collected is
-// closed, and a wrong number may name a descriptor that is in use elsewhere.
+// lifeline keeps the file open for the life of the process. Garbage collection would close it, and a wrong number may be
+// that of a descriptor in use elsewhere.
 var lifeline *os.File

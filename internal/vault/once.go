@@ -9,8 +9,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 )
 
-// AnswerOnce answers the one request on stdin, and returns the exit status. The pipes belong to that request alone: an answer
-// of any length waits for nothing but its reader, and to cancel it is to end the process.
+// AnswerOnce answers the single request on stdin, and returns the exit status. The pipes are used for this request only:
+// the answer has no flow control besides the pipe, and the gateway cancels it by ending the process.
 func AnswerOnce(h *call.Host, perform func(Call) protocol.Reply, folder string, stdin io.Reader, stdout io.Writer) int {
 	w := &Worker{
 		host:       h,
@@ -23,21 +23,21 @@ func AnswerOnce(h *call.Host, perform func(Call) protocol.Reply, folder string, 
 	in := protocol.NewReader(stdin)
 	version, err := w.handshake(in)
 	if err != nil {
-		said := answer.Explain(err)
-		return said.Print(stdout)
+		reply := answer.Explain(err)
+		return reply.Print(stdout)
 	}
 	var j *job
 	if version == protocol.Version {
 		j, err = w.onlyJob(in)
 	}
-	if j == nil || err != nil { // what the gateway sent is no protocol of ours
-		_ = w.out.write(nil) // it has gone, or reads in our greeting which one that is
+	if j == nil || err != nil { // the gateway uses another protocol version
+		_ = w.out.write(nil) // send the greeting, which contains our version
 		return answer.ExitMisuse
 	}
 	return w.run(j)
 }
 
-// onlyJob takes a request and its input.
+// onlyJob reads a request and its input.
 func (w *Worker) onlyJob(in *protocol.Reader) (*job, error) {
 	f, err := in.Next()
 	if err != nil {
@@ -48,7 +48,7 @@ func (w *Worker) onlyJob(in *protocol.Reader) (*job, error) {
 		return nil, protocol.Malformedf("kind %d is not a request", f.Kind)
 	}
 	j := newJob(f.ID, q, w.out)
-	j.allow(math.MaxInt64) // nobody tells it that it may send more
+	j.allow(math.MaxInt64) // no flow control
 	for j.waiting {
 		if f, err = in.Next(); err != nil {
 			return nil, err

@@ -21,8 +21,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/handlers"
 )
 
-// status says how the program would work on a folder: what confines it, and where its cache is. It opens the vault,
-// so that a vault that cannot be opened is reported.
+// status reports how the program would work on a folder: what confines it, and where its cache is. It opens the vault, so
+// that a vault that cannot be opened is reported.
 func status(h *call.Host, folder string) answer.Reply {
 	path, err := filepath.Abs(folder)
 	if err != nil {
@@ -33,7 +33,7 @@ func status(h *call.Host, folder string) answer.Reply {
 	if err := h.OpenFolder(path, v); err != nil {
 		return answer.Explain(err)
 	}
-	ignored := filepath.Join(path, access.IgnoreFile) // the file that hides notes of a vault
+	ignored := filepath.Join(path, access.IgnoreFile)
 	if _, err := os.Lstat(ignored); errors.Is(err, fs.ErrNotExist) {
 		ignored = "none"
 	}
@@ -49,19 +49,19 @@ func status(h *call.Host, folder string) answer.Reply {
 	return table.Reply(v.Disk, answer.FormatTSV)
 }
 
-// stateOf names the state from which a call is answered, "" if the answer depends on more
-// than the index and the day, or if that is not known without looking at every file. The same
-// call of the same state has the same answer. No two processes have a state in common.
+// stateOf identifies the state from which a call is answered: the same call in the same state has the same answer. It is ""
+// if the answer depends on more than the index and the day, or if the state is unknown without examining every file.
+// States of different processes differ.
 func stateOf(v *call.Vault, q protocol.Request) string {
 	row, err := lookUp(q.Command)
-	ofTheMoment := slices.ContainsFunc(
+	isOfMoment := slices.ContainsFunc(
 		q.Args,
 		func(arg string) bool { // of the active note, or of today's, which the settings of the vault name
 			name, _, _ := strings.Cut(arg, "=")
 			return name == "active" || name == "daily"
 		},
 	)
-	if err != nil || ofTheMoment {
+	if err != nil || isOfMoment {
 		return ""
 	}
 	isOfState := row.OfIndex || row.OfFiles
@@ -77,20 +77,19 @@ func stateOf(v *call.Vault, q protocol.Request) string {
 		return ""
 	}
 	day := v.Clock().Add(-v.DayStart).Format(time.DateOnly)
-	return answer.Digest(fmt.Appendf(nil, "%s %d %s", processName(), number, day))
+	return answer.Digest(fmt.Appendf(nil, "%s %d %s", processID(), number, day))
 }
 
-var processName = sync.OnceValue(rand.Text)
+var processID = sync.OnceValue(rand.Text)
 
-// help shows of one command its family: "help daily" shows the commands that begin with
-// "daily:" too. To the gateway, whose answers agents read, it does not show how this program is
-// started.
+// help describes all commands, or a command and its family: "help daily" also describes those that begin with "daily:".
+// For the gateway, whose answers agents read, it omits how this program is started.
 func help(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if name := p["command"]; name != "" {
 		var blocks []string
 		for _, row := range table() {
 			if row.Name == name || strings.HasPrefix(row.Name, name+":") {
-				blocks = append(blocks, block(row))
+				blocks = append(blocks, commandHelp(row))
 			}
 		}
 		if len(blocks) == 0 {
@@ -122,28 +121,28 @@ Notes:
 Commands:
 `)
 	for _, row := range table() {
-		out.WriteString(block(row))
+		out.WriteString(commandHelp(row))
 	}
 	return answer.From(v.Disk, out.String()), nil
 }
 
-// block is a command in the layout of the app's help.
-func block(c handlers.Command) string {
+// commandHelp returns the description of a command in the layout of the app's help.
+func commandHelp(c handlers.Command) string {
 	var out strings.Builder
 	syntax, help := c.Syntax()
-	fmt.Fprintf(&out, "  %s%s\n", column(c.Name, 22), help)
+	fmt.Fprintf(&out, "  %s%s\n", padRight(c.Name, 22), help)
 	for _, p := range syntax.Params {
 		note := ""
 		if p.Required {
 			note = " (required)"
 		}
-		fmt.Fprintf(&out, "    %s- %s%s\n", column(call.Usage(p), 20), p.Summary, note)
+		fmt.Fprintf(&out, "    %s- %s%s\n", padRight(call.Usage(p), 20), p.Summary, note)
 	}
 	return out.String()
 }
 
-// column pads text to a width; two spaces follow a text that fills it.
-func column(text string, width int) string {
+// padRight pads text to a width; two spaces follow a text that fills it.
+func padRight(text string, width int) string {
 	if len(text) >= width {
 		return text + "  "
 	}

@@ -6,5 +6,5 @@ import (
 	"io"
 )
 
-// pollable has no counterpart here.
+// pollable returns in; only Unix needs more.
 func pollable(in io.Reader) io.Reader { return in }

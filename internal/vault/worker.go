@@ -24,33 +24,33 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 )
 
-// Call is one request, with what it is carried out with.
+// Call is a request with its context, input and output.
 type Call struct {
 	Ctx      context.Context
 	Request  protocol.Request
 	Input    io.Reader // the value of the parameter Request.Input
 	Output   io.Writer
-	Progress func(protocol.Progress) // nil tells no caller
-	// Changes is called when the call begins to change files, with how many. It is false if the call was cancelled before, and
-	// then nothing may be changed; after it the call cannot be cancelled any more. nil tells no caller.
+	Progress func(protocol.Progress) // receives the progress; may be nil
+	// Changes is called with the number of files before the first one is changed. If it returns false, the call was
+	// cancelled and nothing may be changed; otherwise it can no longer be cancelled. It may be nil.
 	Changes func(files int) bool
 }
 
-// Worker answers the calls of one gateway on one vault, several at once, in the frames of package protocol.
+// Worker answers the calls of a gateway on a vault concurrently, in the frames of package protocol.
 type Worker struct {
 	host       *call.Host
 	perform    func(Call) protocol.Reply
 	folder     string
 	out        *outlet
-	exitStatus chan int // the exit status, once the worker has to end
+	exitStatus chan int // receives the exit status when the worker has to end
 
 	mu   sync.Mutex
-	open map[uint32]*job
-	rest *time.Timer // runs out some time after the last call
+	open map[uint32]*job // the unanswered requests, by id
+	rest *time.Timer     // frees memory some time after the last call
 }
 
-// NewWorker returns a worker that answers on stdout. From then on the host keeps what it
-// computes from files.
+// NewWorker returns a worker that answers on stdout. It marks the host as resident, so that the host keeps what it computes
+// from files.
 func NewWorker(h *call.Host, perform func(Call) protocol.Reply, folder string, stdout io.Writer) *Worker {
 	h.Knowledge.Resident = true
 	w := &Worker{
@@ -67,41 +67,40 @@ func NewWorker(h *call.Host, perform func(Call) protocol.Reply, folder string, s
 		w.mu.Unlock()
 		if !busy { // otherwise the end of the last call sets the timer again
 			w.host.GiveBack()
-			runtime.GC() // what pools have in store outlives one collection
+			runtime.GC() // objects in pools survive one collection; FreeOSMemory forces the second
 			debug.FreeOSMemory()
 		}
 	})
 	return w
 }
 
-// restAfter is how long a worker waits for another call before it gives the system the
-// memory that it does not need between calls.
+// restAfter is how long a worker waits for another call before it returns memory to the system.
 const restAfter = 2 * time.Second
 
-// Serve answers requests until stdin ends, and returns the exit status. Of calls that are open then it
-// waits only for those that change files: a gateway that wants the answers of others leaves stdin open.
+// Serve answers requests until stdin ends, and returns the exit status. At the end it waits only for calls that are
+// changing files: a gateway that wants other answers must leave stdin open.
 func (w *Worker) Serve(stdin io.Reader) int {
 	defer w.rest.Stop()
 	if folder, err := filepath.Abs(w.folder); err == nil {
-		w.host.AppVaults() // read before the process is locked in
+		w.host.AppVaults() // a confined process cannot read the list
 		w.host.Confine(folder)
 	}
 	in := protocol.NewReader(pollable(stdin))
 	if _, err := w.handshake(in); err != nil {
-		said := answer.Explain(err)
-		return said.Print(w.out.to)
+		reply := answer.Explain(err)
+		return reply.Print(w.out.to)
 	}
 	if err := w.out.write(nil); err != nil {
 		return answer.ExitFailed // the reader has gone
 	}
 	go func() { w.end(w.listen(in)) }()
 	status := <-w.exitStatus
-	w.host.Commits.Close() // a change that is being made is made, or taken back
+	w.host.Commits.Close() // waits until a change is made or rolled back
 	return status
 }
 
-// handshake waits for the greeting of the gateway, and returns it with what is sent next. A gateway of
-// another version is told ours, and will not ask such a worker.
+// handshake reads the greeting of the gateway and returns its protocol version. Our greeting is sent with the next output;
+// a gateway of another version then sends no requests.
 func (w *Worker) handshake(in *protocol.Reader) (version uint32, err error) {
 	refusal := answer.Misuse(
 		"%s and %s are for the gateway to use, which must send a greeting first.",
@@ -131,7 +130,7 @@ func (w *Worker) handshake(in *protocol.Reader) (version uint32, err error) {
 	return theirs.Version, nil
 }
 
-// end has the worker end with a status; only the first one counts.
+// end makes the worker end with a status; only the first call counts.
 func (w *Worker) end(status int) {
 	select {
 	case w.exitStatus <- status:
@@ -139,8 +138,8 @@ func (w *Worker) end(status int) {
 	}
 }
 
-// listen takes frames until the input ends. It never waits for a call, so that
-// the gateway can always write.
+// listen handles frames until the input ends, and returns the exit status. It never waits for a call, so that the gateway
+// can always write.
 func (w *Worker) listen(in *protocol.Reader) int {
 	for {
 		f, err := in.Next()
@@ -151,7 +150,7 @@ func (w *Worker) listen(in *protocol.Reader) int {
 			err = w.take(f)
 		}
 		if err != nil {
-			return answer.ExitMisuse // what the gateway sent is no protocol of ours
+			return answer.ExitMisuse // the gateway violated the protocol
 		}
 	}
 }
@@ -183,8 +182,8 @@ func (w *Worker) take(f protocol.Frame) error {
 			go w.run(j)
 		}
 	case protocol.KindCancel:
-		// A request that has not begun ends; one that has is told to stop, and what it prints is dropped.
-		// One that was answered meanwhile is nil.
+		// A request that has not started ends; a running one is cancelled, and the rest of its output is dropped.
+		// j is nil if the request was answered meanwhile.
 		if j != nil && j.stop() {
 			go w.confirm(j)
 		}
@@ -206,19 +205,19 @@ func (w *Worker) take(f protocol.Frame) error {
 	return nil
 }
 
-// confirm tells that a request is cancelled, if it is still open.
+// confirm reports to the gateway that a request is cancelled, if it is still unanswered.
 func (w *Worker) confirm(j *job) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.open[j.id] == j {
 		_ = w.out.write(
 			protocol.Append(nil, protocol.Frame{Kind: protocol.KindCancelled, ID: j.id}),
-		) // the end of the answer fails in the same way
+		) // a write error recurs at the end of the answer
 	}
 }
 
-// run answers one request, and returns its exit status. A panic is answered as the crash of a process of one call, and ends
-// the worker, because its state is not trusted.
+// run answers a request, and returns its exit status. A panic is reported like the crash of a process for one call, and
+// ends the worker, because its state may be inconsistent.
 func (w *Worker) run(j *job) (status int) {
 	panicked := panics.Try(func() { status = w.runAndAnswer(j) })
 	if panicked == nil {
@@ -238,7 +237,7 @@ func (w *Worker) run(j *job) (status int) {
 
 func (w *Worker) runAndAnswer(j *job) (status int) {
 	if w.host.FolderMoved() {
-		// The path leads to another folder: another worker has to open it.
+		// The path leads to another folder, for which another worker is needed.
 		w.answer(j, protocol.Reply{Status: answer.ExitFailed, Unrun: true, Last: true})
 		w.end(answer.ExitDone)
 		return answer.ExitFailed
@@ -265,8 +264,7 @@ func (w *Worker) runAndAnswer(j *job) (status int) {
 	return int(reply.Status)
 }
 
-// answer ends a request. Its number is free before the gateway can know that
-// it is.
+// answer sends the end of an answer. It frees the request's id first, because the gateway may use the id again at once.
 func (w *Worker) answer(j *job, reply protocol.Reply) {
 	w.mu.Lock()
 	delete(w.open, j.id)
@@ -280,15 +278,14 @@ func (w *Worker) answer(j *job, reply protocol.Reply) {
 	}
 }
 
-// outlet is the one way out of a worker.
+// outlet is the buffered output of a worker, shared by its jobs.
 type outlet struct {
 	mu   sync.Mutex
 	to   io.Writer
 	held []byte
 }
 
-// piece sends bytes of an answer. It holds back what is little, for the end of
-// the answer to go with it.
+// piece sends bytes of an answer. It holds back small amounts, so that they are sent together with the end of the answer.
 func (o *outlet) piece(id uint32, text []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -312,14 +309,14 @@ func (o *outlet) end(id uint32, reply protocol.Reply) error {
 	return o.flush()
 }
 
-// hold keeps a text, which goes with the next one that is sent.
+// hold buffers a text until the next write.
 func (o *outlet) hold(text []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.held = append(o.held, text...)
 }
 
-// write sends a text, after what was held back.
+// write sends the buffered output and a text.
 func (o *outlet) write(text []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -333,25 +330,25 @@ func (o *outlet) flush() error {
 	return err
 }
 
-// maxInput is one byte more than what a parameter may hold, so that too long a
-// value is refused in the same words as by a process of one call.
+// maxInput is one byte more than the maximum size of a parameter, so that a longer value gets the same error as in a
+// process for one call.
 const maxInput = disk.MaxNote + 1
 
-// job is one open request of a worker. Its fields but the context belong to the
-// worker's listener until it runs, and then to the goroutine that runs it.
+// job is an unanswered request of a worker. Its fields, except the context, are owned by the worker's listener until the
+// job runs, and then by the goroutine that runs it.
 type job struct {
 	id      uint32
 	request protocol.Request
 	input   []byte
-	waiting bool            // for the rest of its input
+	waiting bool            // the rest of its input is missing
 	ctx     context.Context // ends when the request is cancelled or answered
 	cancel  context.CancelFunc
 	out     *outlet
-	left    atomic.Int64  // bytes of its output that it may send
-	more    chan struct{} // has one when that became more
+	left    atomic.Int64  // bytes of output that it may send
+	more    chan struct{} // signals that left increased
 
 	changing   sync.Mutex
-	isChanging bool // and is not cancelled any more; under changing
+	isChanging bool // files are being changed, so it cannot be cancelled; guarded by changing
 }
 
 func newJob(id uint32, q protocol.Request, out *outlet) *job {
@@ -361,7 +358,7 @@ func newJob(id uint32, q protocol.Request, out *outlet) *job {
 	return j
 }
 
-// receive takes a piece of input and reports whether there is more to come.
+// receive appends a piece of input, and reports whether more will come. An empty piece is the end.
 func (j *job) receive(piece []byte) (more bool) {
 	left := maxInput - len(j.input)
 	j.input = append(j.input, piece[:min(len(piece), left)]...)
@@ -369,8 +366,8 @@ func (j *job) receive(piece []byte) (more bool) {
 	return j.waiting
 }
 
-// window returns how much of a piece of output may be sent. At the end of the
-// window it waits until the gateway has room for more of the answer.
+// window returns how many of size bytes of output may be sent. If the window is used up, it waits until the gateway allows
+// more.
 func (j *job) window(size int) (int, error) {
 	for isTold := false; ; {
 		if left := j.left.Load(); left > 0 {
@@ -378,7 +375,7 @@ func (j *job) window(size int) (int, error) {
 			j.left.Add(-int64(size))
 			return size, nil
 		}
-		if !isTold { // it has to know that there is more
+		if !isTold { // send buffered output, so that the gateway can read it and allow more
 			isTold = true
 			if err := j.out.write(nil); err != nil {
 				return 0, err
@@ -392,7 +389,7 @@ func (j *job) window(size int) (int, error) {
 	}
 }
 
-// allow lets the request send so many bytes more.
+// allow lets the request send that many more bytes.
 func (j *job) allow(bytes int64) {
 	for {
 		left := j.left.Load()
@@ -407,8 +404,8 @@ func (j *job) allow(bytes int64) {
 	}
 }
 
-// printers are the buffers of answers. A reply uses one because of its size instead of making
-// its own.
+// printers pools the buffered writers of answers. Their buffers have the size that [answer.Reply.Print] needs, so it uses
+// them instead of allocating its own.
 var printers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, answer.PrintBuffer) }}
 
 var errCancelled = errors.New("nobody waits for this answer")
@@ -416,7 +413,7 @@ var errCancelled = errors.New("nobody waits for this answer")
 // Write prints a piece of the answer.
 func (j *job) Write(text []byte) (int, error) {
 	if j.ctx.Err() != nil {
-		return 0, errCancelled // the copying of a long note ends here
+		return 0, errCancelled // stops copying a long note
 	}
 	for rest := text; len(rest) > 0; {
 		n, err := j.window(len(rest))
@@ -431,14 +428,14 @@ func (j *job) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// tell sends the progress of the request at once.
+// tell sends the progress of the request immediately.
 func (j *job) tell(p protocol.Progress) {
 	if j.ctx.Err() == nil {
-		_ = j.out.write(protocol.AppendProgress(nil, j.id, p)) // the end of the answer fails in the same way
+		_ = j.out.write(protocol.AppendProgress(nil, j.id, p)) // a write error recurs at the end of the answer
 	}
 }
 
-// stop cancels a request, unless it is changing files. It reports whether it has.
+// stop cancels a request unless it is changing files, and reports whether it did.
 func (j *job) stop() bool {
 	j.changing.Lock()
 	defer j.changing.Unlock()
@@ -449,7 +446,7 @@ func (j *job) stop() bool {
 	return true
 }
 
-// changes tells that the request begins to change files, unless it is cancelled.
+// changes reports to the gateway that the request begins to change files. It returns false if the request is cancelled.
 func (j *job) changes(files int) bool {
 	j.changing.Lock()
 	defer j.changing.Unlock()
@@ -457,6 +454,6 @@ func (j *job) changes(files int) bool {
 		return false
 	}
 	j.isChanging = true
-	_ = j.out.write(protocol.AppendChanging(nil, j.id, files)) // the end of the answer fails in the same way
+	_ = j.out.write(protocol.AppendChanging(nil, j.id, files)) // a write error recurs at the end of the answer
 	return true
 }

@@ -19,44 +19,44 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
 
-// Fault is an error whose sentence is what the app would print.
+// Fault is an error whose text is what the app would print.
 type Fault struct {
 	Status  int
 	Kind    Kind
 	Text    string
 	Missing Missing
-	// Made and Unmade are the files of a change that was made in part: those that it changed, and the others.
+	// Made and Unmade are the changed and the unchanged files of a change that was made in part.
 	Made, Unmade []string
 }
 
-// Missing is a name that was not found, for the search of similar names. The zero Missing is none.
+// Missing is a name that was not found, for the search of similar names. The zero Missing means none.
 type Missing struct {
-	Typed  string // by the caller
-	Folder bool
-	Ext    string // of the files that it can be, "" for any
+	Typed  string // as the caller wrote it
+	Folder bool   // it is the name of a folder
+	Ext    string // the required extension, "" for any
 }
 
 func (f *Fault) Error() string { return f.Text }
 
-// Failure says that a request was right and could not be fulfilled.
+// Failure returns the error of a valid request that could not be fulfilled.
 func Failure(format string, args ...any) error {
 	return OtherFailure.Failure(format, args...)
 }
 
-// Misuse says that a request was wrong.
+// Misuse returns the error of an invalid request.
 func Misuse(format string, args ...any) error {
 	return &Fault{Status: ExitMisuse, Kind: BadValue, Text: "Error: " + fmt.Sprintf(format, args...)}
 }
 
-// MisuseWithHint is Misuse with what would be right, for programs.
+// MisuseWithHint is [Misuse] with a hint for programs.
 func MisuseWithHint(hint, format string, args ...any) error {
 	return &Fault{Status: ExitMisuse, Kind: Kind{BadValue.Code, hint}, Text: "Error: " + fmt.Sprintf(format, args...)}
 }
 
-// Explain turns an error into what is printed.
+// Explain returns the reply that reports an error.
 func Explain(err error) Reply {
-	if known, ok := errors.AsType[*Fault](err); ok {
-		return Reply{Status: known.Status, Kind: known.Kind, text: known.Text, Made: known.Made, Unmade: known.Unmade}
+	if fault, ok := errors.AsType[*Fault](err); ok {
+		return Reply{Status: fault.Status, Kind: fault.Kind, text: fault.Text, Made: fault.Made, Unmade: fault.Unmade}
 	}
 	if over, ok := errors.AsType[*budget.Overrun](err); ok {
 		return Reply{Status: ExitFailed, Kind: Kind{over.Code(), over.Hint()}, text: "Error: " + over.Error()}
@@ -73,15 +73,15 @@ func Explain(err error) Reply {
 	return Reply{Status: ExitFailed, Kind: kind, text: text}
 }
 
-// Verbatim is a name or a text of the caller or of a note in a sentence, which it could forge
-// (prompt injection). It is printed in quotes that nothing in it can end, truncated, and with
-// escapes for unprintable characters.
+// Verbatim is untrusted text in a message: a name or a text of the caller or of a note, which could otherwise forge a
+// part of the message (prompt injection). It is printed in quotes that the text cannot close, truncated, and with escapes
+// for unprintable characters.
 type Verbatim string
 
-// Format writes the text in quotes, for every verb.
+// Format writes the text in quotes, whatever the verb.
 func (v Verbatim) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, excerpt.Quoted(string(v))) }
 
-// List writes the first of some names out, each as a [Verbatim].
+// List joins the first names of a list, at most most, each quoted like a [Verbatim].
 func List(names []string, most int) string {
 	return strings.Join(Map(names[:min(len(names), most)], excerpt.Quoted), ", ")
 }
@@ -89,12 +89,11 @@ func List(names []string, most int) string {
 // Exit statuses.
 const (
 	ExitDone   = 0
-	ExitFailed = 1 // the request was right and could not be fulfilled
-	ExitMisuse = 2 // the request itself, or a variable of the environment, is wrong
+	ExitFailed = 1 // the request is valid but could not be fulfilled
+	ExitMisuse = 2 // the request itself, or an environment variable, is invalid
 )
 
-// Kind is a kind of failure, for programs. The sentence is for
-// people. The zero value is that of a success.
+// Kind is a kind of failure, for programs: a stable code and a hint. The zero value means success.
 type Kind struct{ Code, Hint string }
 
 var (
@@ -140,7 +139,7 @@ var (
 		protocol.CodeUnconfirmed,
 		"the note was changed meanwhile, or by an earlier operation; send the same call again, alone, so that the user can be asked",
 	}
-	// NoJournal is for a journal that cannot take a change, or be read.
+	// NoJournal is for a journal that cannot be written or read.
 	NoJournal = Kind{
 		protocol.CodeStateUnavailable,
 		"the user can look at the folder of the journal and its limits; nothing was changed",
@@ -158,7 +157,7 @@ var (
 		protocol.CodeVaultUnwritable,
 		"the user can make room on the disk of the vault, or let the program write there; vaultwicket doctor looks at both",
 	}
-	// Unsettled is for a change of which a part may be made for now, because the disk fails in the middle of it.
+	// Unsettled is for a change that may be partly made until the next call, because the disk failed during it.
 	Unsettled = Kind{
 		protocol.CodeOutcomeUnknown,
 		"the next call takes it back, or completes it, once the disk of the vault lets it; the user can make room there, or let the program write there",
@@ -173,28 +172,27 @@ var (
 	OtherFailure  = Kind{protocol.CodeCLIError, ""}
 )
 
-// Failure says that a request was right and could not be fulfilled. Errors among the arguments are told without the paths of
-// the machine; one of the disk gives a failure that has no code of its own that of a vault that cannot be read.
+// Failure returns the error of a valid request that could not be fulfilled. Errors among the arguments are printed
+// without paths of the machine. If one of them is an error of the disk, OtherFailure becomes Unread.
 func (k Kind) Failure(format string, args ...any) error {
-	told := slices.Clone(args)
+	printed := slices.Clone(args)
 	for i, arg := range args {
 		err, isError := arg.(error)
 		if !isError {
 			continue
 		}
-		told[i] = excerpt.Reason(err)
+		printed[i] = excerpt.Reason(err)
 		if k == OtherFailure && !isWorded(err) && isOfDisk(err) {
 			k = Unread
 		}
 	}
-	return &Fault{Status: ExitFailed, Kind: k, Text: "Error: " + fmt.Sprintf(format, told...)}
+	return &Fault{Status: ExitFailed, Kind: k, Text: "Error: " + fmt.Sprintf(format, printed...)}
 }
 
 // Advise returns the kind with another hint.
 func (k Kind) Advise(hint string) Kind { return Kind{k.Code, hint} }
 
-// DidYouMean is Failure with the names that may have been meant in the hint, if there
-// are any.
+// DidYouMean is [Kind.Failure] with a hint that suggests the names, if there are any.
 func (k Kind) DidYouMean(names []string, format string, args ...any) error {
 	if hint := DidYouMean(names); hint != "" {
 		k.Hint = hint
@@ -202,26 +200,26 @@ func (k Kind) DidYouMean(names []string, format string, args ...any) error {
 	return k.Failure(format, args...)
 }
 
-// DidYouMean asks for one of some names, "" if there are none.
+// DidYouMean returns a hint that suggests the names, "" if there are none.
 func DidYouMean(names []string) string {
-	all := Map(names, Quoted)
-	switch n := len(all); n {
+	quoted := Map(names, Quoted)
+	switch n := len(quoted); n {
 	case 0:
 		return ""
 	case 1:
-		return "did you mean " + all[0] + "?"
+		return "did you mean " + quoted[0] + "?"
 	default:
-		return "did you mean " + strings.Join(all[:n-1], ", ") + " or " + all[n-1] + "?"
+		return "did you mean " + strings.Join(quoted[:n-1], ", ") + " or " + quoted[n-1] + "?"
 	}
 }
 
-// hintLocked is for a file that macOS does not let be written: its place is closed, or the Finder has locked it, which is
-// the same error.
+// hintLocked is for a file that macOS does not allow to be written. The folder may be protected, or the file locked in
+// the Finder; the error is the same.
 const hintLocked = "the user can unlock the file in the Finder (File, Get Info, Locked) if it is locked there; otherwise " +
 	protocol.HintPrivacy
 
-// hintControlled is for a file that Windows does not let be written although the program has the right to: "controlled
-// folder access" closes Documents and other folders to programs that are not on its list, see
+// hintControlled is for a file that Windows does not allow to be written although the permissions do: "controlled folder
+// access" protects Documents and other folders from programs that are not on its list, see
 // https://learn.microsoft.com/defender-endpoint/controlled-folders.
 const hintControlled = "the user can let the program write there; in Documents and on the desktop that can also be controlled " +
 	"folder access: Windows Security, Virus & threat protection, Ransomware protection, Allow an app"
@@ -229,7 +227,7 @@ const hintControlled = "the user can let the program write there; in Documents a
 // HintInCloud is for a note whose content is not on this disk.
 const HintInCloud = "it is in the cloud and not on this disk; the user can have the program that synchronises the vault keep it on this device"
 
-// FileNotFound is the app's sentence for a target that cannot be seen.
+// FileNotFound returns the app's error for a file that is missing or hidden.
 func FileNotFound(asTyped string) error {
 	return &Fault{
 		Status:  ExitFailed,
@@ -239,7 +237,7 @@ func FileNotFound(asTyped string) error {
 	}
 }
 
-// FolderNotFound is the app's sentence for a folder that cannot be seen.
+// FolderNotFound returns the app's error for a folder that is missing or hidden.
 func FolderNotFound(asTyped string) error {
 	return &Fault{
 		Status:  ExitFailed,
@@ -249,7 +247,7 @@ func FolderNotFound(asTyped string) error {
 	}
 }
 
-// BaseNotFound is the app's sentence for a base that cannot be seen.
+// BaseNotFound returns the app's error for a base that is missing or hidden.
 func BaseNotFound(asTyped string) error {
 	return &Fault{
 		Status:  ExitFailed,
@@ -259,7 +257,7 @@ func BaseNotFound(asTyped string) error {
 	}
 }
 
-// ReadError explains why a file could not be opened for reading.
+// ReadError returns the error for a file that could not be read, nil for nil.
 func ReadError(asTyped string, err error) error { return readErrorOn(runtime.GOOS, asTyped, err) }
 
 func readErrorOn(goos, asTyped string, err error) error {
@@ -282,7 +280,7 @@ func readErrorOn(goos, asTyped string, err error) error {
 	return Unread.Failure("File %q cannot be read: %v.", Verbatim(asTyped), reasonOf(err))
 }
 
-// FolderReadError explains why what is in a folder cannot be told.
+// FolderReadError returns the error for a folder whose contents could not be read, nil for nil.
 func FolderReadError(asTyped string, err error) error {
 	return folderReadErrorOn(runtime.GOOS, asTyped, err)
 }
@@ -299,7 +297,8 @@ func folderReadErrorOn(goos, asTyped string, err error) error {
 	return Unread.Failure("Folder %q cannot be read: %v.", Verbatim(asTyped), reasonOf(err))
 }
 
-// NoSuchFile explains why the path of a file that was named cannot be found: there is no such file, or the disk cannot tell.
+// NoSuchFile returns the error for a named file that was not found: [ReadError] for an error of the disk, otherwise
+// [FileNotFound].
 func NoSuchFile(asTyped string, err error) error {
 	if isOfDisk(err) {
 		return ReadError(asTyped, err)
@@ -315,14 +314,14 @@ func NoSuchFolder(asTyped string, err error) error {
 	return FolderNotFound(asTyped)
 }
 
-// isOfDisk reports whether an error is one of the disk, and not that of a name.
+// isOfDisk reports whether an error comes from the disk, except for a missing file.
 func isOfDisk(err error) bool {
 	_, isOfSystem := errors.AsType[syscall.Errno](err)
 	isOfDisk := isOfSystem || excerpt.IsOfSystem(err)
 	return isOfDisk && !disk.IsMissing(err)
 }
 
-// isWorded reports whether an error has its sentence already, or is the end of a call.
+// isWorded reports whether an error already has its message, or means that the call ended.
 func isWorded(err error) bool {
 	_, isFault := errors.AsType[*Fault](err)
 	_, isOverrun := errors.AsType[*budget.Overrun](err)
@@ -332,23 +331,23 @@ func isWorded(err error) bool {
 	return isOurs || isEnd
 }
 
-// reasonOf returns what an error of the disk says without the path of the file, which may be that of a temporary file, or
-// of a folder outside the vault.
+// reasonOf returns the cause of an error of the disk without the path, which may be that of a temporary file or of a
+// folder outside the vault.
 func reasonOf(err error) error {
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		return at.Err
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		return pathErr.Err
 	}
-	if call, ok := errors.AsType[*os.SyscallError](err); ok {
-		return call.Err
+	if syscallErr, ok := errors.AsType[*os.SyscallError](err); ok {
+		return syscallErr.Err
 	}
-	if link, ok := errors.AsType[*os.LinkError](err); ok {
-		return link.Err
+	if linkErr, ok := errors.AsType[*os.LinkError](err); ok {
+		return linkErr.Err
 	}
 	return err
 }
 
-// hardLinked explains why a file with further names is left alone: the rules say
-// nothing about the places that these may be in.
+// hardLinked returns the error for a file with several hard links. It is not read or changed, because its other names
+// may be in hidden folders.
 func hardLinked(path string) error {
 	return HardLinkDenied.Failure(
 		"Access denied: %q has more than one hard link, and a part of this vault is hidden.",
@@ -356,12 +355,12 @@ func hardLinked(path string) error {
 	)
 }
 
-// inUse says that another program keeps a file from being opened or changed.
+// inUse returns the error for a file that another program has locked.
 func inUse(path string) error {
 	return InUseConflict.Failure("File %q is open in another program. Nothing was changed.", Verbatim(path))
 }
 
-// WriteError explains why a note could not be written.
+// WriteError returns the error for a file that could not be written, nil for nil.
 func WriteError(path string, err error) error { return writeErrorOn(runtime.GOOS, path, err) }
 
 func writeErrorOn(goos, path string, err error) error {
@@ -392,8 +391,8 @@ func writeErrorOn(goos, path string, err error) error {
 	return Unwritable.Failure("File %q cannot be written: %v.", Verbatim(path), reasonOf(err))
 }
 
-// VaultError explains why the folder of a vault cannot be opened. Only one that is not there is to be replaced by another
-// one.
+// VaultError returns the error for a vault whose folder cannot be opened. Only [ErrVaultNotFound] means that the caller
+// should choose another vault.
 func VaultError(err error) error { return vaultErrorOn(runtime.GOOS, err) }
 
 func vaultErrorOn(goos string, err error) error {
@@ -406,7 +405,7 @@ func vaultErrorOn(goos string, err error) error {
 	return Unread.Failure("The folder of the vault cannot be opened: %v.", reasonOf(err))
 }
 
-// Unusable explains in a sentence why a file that an answer depends on cannot be used.
+// Unusable returns the error for a file, described by sentence, that an answer depends on and that cannot be used.
 func Unusable(err error, sentence string, args ...any) error {
 	return unusableOn(runtime.GOOS, err, fmt.Sprintf(sentence, args...))
 }
@@ -418,28 +417,26 @@ func unusableOn(goos string, err error, sentence string) error {
 	return Failure("%s: %v", sentence, err)
 }
 
-// isNoFolder reports whether there is something else at the path of a folder.
+// isNoFolder reports whether an error means that the path of a folder is not a folder.
 func isNoFolder(err error) bool {
 	return errors.Is(err, syscall.ENOTDIR) || strings.Contains(fmt.Sprint(reasonOf(err)), "not a directory")
 }
 
-// ErrVaultNotFound is the one answer of the app that does not begin with
-// "Error:".
+// ErrVaultNotFound is the only error of the app that does not begin with "Error:".
 var ErrVaultNotFound error = &Fault{Status: ExitFailed, Kind: VaultNotFound, Text: "Vault not found."}
 
-// NoActiveFile is the app's sentence for a call without a target while no
-// note is open; the angle brackets are part of it.
+// NoActiveFile returns the app's error for a call without a target while no note is open. The angle brackets are part
+// of its text.
 func NoActiveFile() error {
 	return TargetRequired.Failure("No active file. Use file=<name> or path=<path> to specify a file.")
 }
 
-// Quoted is a shortened name in quotes, for a sentence.
+// Quoted returns a shortened name in quotes, for a message.
 func Quoted(name string) string {
 	return fmt.Sprintf("%q", Verbatim(excerpt.Short(name)))
 }
 
-// AllOf returns one failure of the kind of the first that says what all of them
-// say, a line for each.
+// AllOf joins failures into one of the kind of the first, with one line per failure.
 func AllOf(failures []error) error {
 	lines := Map(failures, func(err error) string { return strings.TrimPrefix(Explain(err).text, "Error: ") })
 	return Explain(failures[0]).Kind.Failure("%s", strings.Join(lines, "\n"))

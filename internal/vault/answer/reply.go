@@ -1,6 +1,6 @@
-// Package answer is what a command of the embedded vault CLI answers: a [Reply] of a text, of
-// rows in one of several forms, or of an open note, printed as a whole or in parts; or a [Fault],
-// whose sentence is what the app would print and whose [Kind] is for programs.
+// Package answer has the results of the commands of the embedded vault CLI: a [Reply] with a text, with rows in one of
+// several formats, or with an open note; or a [Fault], whose text is what the app would print and whose [Kind] is for
+// programs.
 package answer
 
 import (
@@ -19,68 +19,67 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 )
 
-// Reply is what a command has to say. Its text is a constant of the program, a text that the guard has judged, or made of what
-// was read through a folder that puts marks in place of secrets: there is no other way to make one.
+// Reply is the result of a command. Its text can only be a constant of the program, a text that the guard has judged, or
+// text made from what was read through a folder that replaces secrets by marks: there are no other constructors.
 type Reply struct {
 	Status int
-	Kind   Kind // of a failure
+	Kind   Kind // the kind of a failure
 	text   string
-	rows   rows // follow text
-	tight  rows // the same in JSON without space between its tokens, if there are any
-	// Body follows the text. It is an open note, so that an answer of any size passes through a
+	rows   rows // printed after text
+	tight  rows // the rows in compact JSON, if there is such a form
+	// Body is printed after the text. It is an open note, so that an answer of any size passes through a
 	// small buffer.
 	Body io.ReadCloser
-	// Notice is a remark on the answer, such as why it is empty: one line without text of a note,
-	// for the gateway.
+	// Notice is a remark on the answer for the gateway, such as why it is empty: one line without text of a
+	// note.
 	Notice string
-	// Truncated says that the answer is incomplete as the notice says, which is printed on
+	// Truncated reports that the answer is incomplete for the reason in Notice, which is then printed on
 	// standard error unless a report is requested.
 	Truncated bool
 
-	Note      disk.Path // the one note that the answer concerns, if any
-	Change    *Change   // of the note, nil if it was not written
-	Entry     string    // of the journal, which can undo the change
+	Note      disk.Path // the note that the answer is about, if there is exactly one
+	Change    *Change   // the change of the note, nil if it was not written
+	Entry     string    // id of the journal entry that can undo the change
 	Overtaken bool      // another program has changed the note since
 	// Made and Unmade are the files of a change that was made in part, see [Fault].
 	Made, Unmade []string
-	Nothing      bool // of a change that changes no byte
-	Stale        bool // of a batch that is to be worked out anew: nothing of it was made
-	Unread       int  // notes and folders that could not be read for the answer, which the notice counts
-	LineEnds     bool // the text got the line ends of the note
-	// Image is the media type of an image, whose bytes are the last line of the text in base64; ""
-	// for other answers.
+	Nothing      bool // the change does not change a byte
+	Stale        bool // the batch must be planned again: nothing of it was made
+	Unread       int  // number of notes and folders that could not be read for the answer; the notice mentions it
+	LineEnds     bool // the text was converted to the line ends of the note
+	// Image is the media type of an image, whose bytes are the last line of the text in base64; "" for other
+	// answers.
 	Image string
-	facts *protocol.Facts // get the hash of the body when it is printed; nil where no one asks for it
-	hash  string          // of the note as it was read for the text, "" if it was not
-	part  string          // hash of the part of the note that the text is, "" for other texts
+	facts *protocol.Facts // receives the hash of the body when it is printed; nil if the facts are not requested
+	hash  string          // hash of the note as it was read for the text, "" if none was read
+	part  string          // hash of the part of the note that is the text, "" for other texts
 }
 
-// Change is a note before and after a write, and how many lines all files together
-// got and lost.
+// Change describes the change of a note, and the lines that all files of the change gained and lost.
 type Change struct {
-	Before, After string
+	Before, After string // hashes of the note
 	Lines         edit.LineCounts
-	Destructive   bool // so much that it is destructive
+	Destructive   bool // the change removes so much that it is destructive
 }
 
-// words are a constant of the program: no other package has a value of this type.
+// words is the type of constant texts: other packages can only pass constants as values of it.
 type words string
 
-// Text returns a reply of success with a constant text.
+// Text returns a successful reply with a constant text.
 func Text(text words) Reply { return Reply{text: string(text)} }
 
-// Number returns a reply of success with a number.
+// Number returns a successful reply with a number.
 func Number(n int) Reply { return Reply{text: strconv.Itoa(n)} }
 
-// Judged returns a reply of success with a text that the guard has judged.
+// Judged returns a successful reply with a text that the guard has judged.
 func Judged(text guard.Judged) Reply { return Reply{text: text.String()} }
 
-// From returns a reply of success with a text that was made of what was read through a folder, of its names, and of the request.
-// The files of the folder are read with marks in place of their secrets, unless the caller may see them; what is read otherwise is a
-// [guard.Unjudged] and no string. Without a folder there is no text.
+// From returns a successful reply with a text made from files read through a folder, from its names, and from the
+// request. The folder replaces secrets by marks unless the caller may see them; any other way to read gives a
+// [guard.Unjudged] instead of a string. Without a folder the text is empty.
 func From(read *disk.Folder, text string) Reply { return Reply{}.Saying(read, text) }
 
-// Saying returns the reply with another text, see [From].
+// Saying returns the reply with its text replaced, see [From].
 func (r Reply) Saying(read *disk.Folder, text string) Reply {
 	r.text = ""
 	if read != nil {
@@ -89,37 +88,37 @@ func (r Reply) Saying(read *disk.Folder, text string) Reply {
 	return r
 }
 
-// About returns the reply as one that concerns a note.
+// About returns the reply with the note that it is about.
 func (r Reply) About(note disk.Path) Reply {
 	r.Note = note
 	return r
 }
 
-// Text returns what is printed before the rows and the body.
+// Text returns the text that is printed before the rows and the body.
 func (r Reply) Text() string { return r.text }
 
-// Nothing returns a reply of success that has nothing to show, and why. sentence is
-// what the app prints then, which may be "".
+// Nothing returns a successful reply that has nothing to show, with the reason in its notice. sentence is what the app
+// prints in this case, possibly "".
 func Nothing(sentence words, reason string, args ...any) Reply {
 	return Reply{text: string(sentence), Notice: fmt.Sprintf(reason, args...)}
 }
 
-// FromNote is [From] for a reply that was made from the text of a note as the caller reads it.
+// FromNote is [From] for a reply made from the text of a note as the caller reads it.
 func FromNote(read *disk.Folder, note disk.Path, text []byte, answer string) Reply {
 	r := From(read, answer).About(note)
 	r.hash = Digest(text)
 	return r
 }
 
-// FromPart returns a reply with a part of a note, with the hashes of the note and of the part.
+// FromPart returns a reply with a part of a note, and with the hashes of the note and of the part.
 func FromPart(read *disk.Folder, note disk.Path, text, part []byte) Reply {
 	r := FromNote(read, note, text, string(part))
 	r.part = Digest(part)
 	return r
 }
 
-// WithoutUnread returns the reply with the remark that so many notes and folders could not be read for it; 0 is none.
-// What was not found may be in one of them: that is no "not found".
+// WithoutUnread returns the reply with the remark that count notes and folders could not be read for it. A "not found"
+// becomes [Unread], because one of them may contain what was not found. For count 0 the reply is unchanged.
 func (r Reply) WithoutUnread(count int) Reply {
 	switch {
 	case count > 0 && r.Status == ExitFailed && r.Kind.Code == protocol.CodeNotFound:
@@ -129,17 +128,17 @@ func (r Reply) WithoutUnread(count int) Reply {
 	case count == 0 || r.Status != ExitDone:
 		return r
 	}
-	what := NotesOrFolders(count) + " could not be read, and the answer is without what they contain"
+	remark := NotesOrFolders(count) + " could not be read, and the answer is without what they contain"
 	if r.Notice != "" {
-		what = r.Notice + "; " + what
+		remark = r.Notice + "; " + remark
 	}
-	r.Notice = what
+	r.Notice = remark
 	r.Unread = count
 	r.Truncated = true
 	return r
 }
 
-// NotesOrFolders counts what is a note or a folder.
+// NotesOrFolders formats a number of notes or folders.
 func NotesOrFolders(count int) string {
 	if count == 1 {
 		return "1 note or folder"
@@ -147,15 +146,14 @@ func NotesOrFolders(count int) string {
 	return strconv.Itoa(count) + " notes or folders"
 }
 
-// Compact has a listing in JSON printed without the space between its tokens. Other replies
-// stay as they are.
+// Compact makes a JSON listing print without space between its tokens. Other replies are unchanged.
 func (r *Reply) Compact() {
 	if r.tight.row != nil {
 		r.rows = r.tight
 	}
 }
 
-// Rows returns how many rows a listing has, 0 for another reply.
+// Rows returns the number of rows of a listing, 0 for another reply.
 func (r *Reply) Rows() int {
 	if r.text != "" {
 		return 0
@@ -163,25 +161,24 @@ func (r *Reply) Rows() int {
 	return r.rows.count
 }
 
-// Close releases what the reply has open. A reply that was printed may be closed too.
+// Close closes the body of the reply. It may be called before or after Print.
 func (r *Reply) Close() {
 	if r.Body != nil {
 		r.Body.Close()
 	}
 }
 
-// PrintBuffer is what of an answer is in memory at once.
+// PrintBuffer is how many bytes of an answer are in memory at once.
 const PrintBuffer = 64 << 10
 
-// Print writes the reply and returns the exit status. Like the app it ends
-// every text with a line break and adds none to a text that has one; no text
-// at all stays nothing.
+// Print writes the reply and returns the exit status. Like the app, it adds a line break unless the text ends with one
+// or is empty.
 func (r *Reply) Print(stdout io.Writer) int {
 	out := &lastByte{to: bufio.NewWriterSize(stdout, PrintBuffer)}
 	_, _ = out.WriteString(r.text)
 	b := out.to.AvailableBuffer()
 	longest := usualRow
-	for place := range r.rows.count { // many at a time, made where they are written from
+	for place := range r.rows.count { // rows are appended directly to the free space of the writer's buffer
 		before := len(b)
 		b = r.rows.row(b, place)
 		longest = max(longest, min(len(b)-before, PrintBuffer/2))
@@ -197,16 +194,16 @@ func (r *Reply) Print(stdout io.Writer) int {
 	_, _ = out.Write(b)
 	if r.Body != nil {
 		out.endLine()
-		var to io.Writer = out
-		seen := sha256.New()
+		var dest io.Writer = out
+		hash := sha256.New()
 		if r.facts != nil {
-			to = io.MultiWriter(out, seen)
+			dest = io.MultiWriter(out, hash)
 		}
-		buffer := copies.Get().(*[copyBuffer]byte)
-		_, err := io.CopyBuffer(to, io.LimitReader(r.Body, disk.MaxNote), buffer[:])
-		copies.Put(buffer)
+		buf := copies.Get().(*[copyBuffer]byte)
+		_, err := io.CopyBuffer(dest, io.LimitReader(r.Body, disk.MaxNote), buf[:])
+		copies.Put(buf)
 		if r.facts != nil {
-			r.facts.Hash = hex.EncodeToString(seen.Sum(nil)[:8])
+			r.facts.Hash = hex.EncodeToString(hash.Sum(nil)[:8])
 		}
 		if err != nil {
 			out.endLine()
@@ -228,12 +225,12 @@ func (r *Reply) Print(stdout io.Writer) int {
 	return r.Status
 }
 
-// copies are the buffers between a note and its reader, kept for the next call.
+// copies pools the buffers for copying a note to its reader.
 var copies = sync.Pool{New: func() any { return new([copyBuffer]byte) }}
 
 const copyBuffer = 32 << 10
 
-// lastByte remembers whether the text written so far ends its line.
+// lastByte is a writer that records whether the last line is still open.
 type lastByte struct {
 	to   *bufio.Writer
 	open bool
@@ -259,15 +256,13 @@ func (l *lastByte) endLine() {
 	}
 }
 
-// Digest returns a short hash, by which the bytes of a note are known, too: the first 16 hex
-// digits of their SHA-256.
+// Digest returns the short hash that identifies the content of a note: the first 16 hex digits of its SHA-256.
 func Digest(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
 }
 
-// Failure tells the gateway why a request failed, so that it need not parse the answer. It is zero for a reply
-// of success.
+// Failure returns why a request failed, so that the gateway need not parse the answer. It is zero for a successful reply.
 func (r *Reply) Failure() protocol.Failure {
 	if r.Status == ExitDone {
 		return protocol.Failure{}
@@ -275,11 +270,10 @@ func (r *Reply) Failure() protocol.Failure {
 	return protocol.NewFailure(r.Kind.Code, r.Kind.Hint, r.text)
 }
 
-// Facts tells the gateway which note a reply concerns and the hash of its text as the caller reads it, so
-// that it need not parse the answer. Of a text with marks in place of its secrets it is not that of the
-// file, which would tell whether a guess of a secret is right. The hash of a body is in the facts once it
-// is printed; that of a note that does not exist is empty. What is not known of the answer is asked of
-// hashOf. They are nil if the reply concerns no note and has no notice.
+// Facts returns the note that a reply is about and the hash of its text as the caller reads it, so that the gateway need
+// not parse the answer. It is not the hash of the file if secrets are replaced by marks: that would confirm guesses of a
+// secret. The hash of a body is set when the body has been printed; the hash of a missing note is empty. hashOf computes
+// a hash that the reply does not contain. Facts returns nil if the reply is about no note and has no notice.
 func (r *Reply) Facts(hashOf func(note disk.Path) string) *protocol.Facts {
 	switch {
 	case r.Status != ExitDone, r.Note == (disk.Path{}) && r.Notice == "":

@@ -12,31 +12,30 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 )
 
-// Rows is [From] for a reply that is made while it is printed, so that a long listing is
-// never in memory as a whole. row appends each of count rows in order; it is called once for
-// each, unless the reader has gone.
+// Rows is [From] for a reply that is produced while it is printed, so that a long listing is never in memory as a whole.
+// row appends the row at a place; it is called once for each of count rows, in order, until the reader has gone.
 func Rows(read *disk.Folder, count int, row func(b []byte, place int) []byte) Reply {
 	if read == nil {
 		return Reply{}
 	}
-	return printing(count, row)
+	return printRows(count, row)
 }
 
-func printing(count int, row func(b []byte, place int) []byte) Reply {
+func printRows(count int, row func(b []byte, place int) []byte) Reply {
 	return Reply{rows: rows{count, row}}
 }
 
-// rows are the part of a reply that is made while it is printed.
+// rows is the part of a reply that is produced while it is printed.
 type rows struct {
 	count int
 	row   func(b []byte, place int) []byte
 }
 
-// usualRow is the minimum space in a buffer for one more row, or the length of the longest one so
-// far, up to half of the buffer. A longer row is copied.
+// usualRow is the initial estimate of the longest row, in bytes. The buffer is flushed when its free space is smaller
+// than the longest row so far, up to half of the buffer. A longer row is copied.
 const usualRow = 2 << 10
 
-// Listing is a table whose cells are made while it is printed.
+// Listing is a table whose cells are produced while it is printed.
 type Listing struct {
 	Columns []string
 	Sparse  bool // cells without text are left out of JSON
@@ -44,11 +43,11 @@ type Listing struct {
 	// Cell appends the text of a cell.
 	Cell func(b []byte, row, column int) []byte
 
-	width func(row int) int // how many cells a row has; nil if it has all
+	width func(row int) int // number of cells of a row; nil if all rows are complete
 }
 
-// Reply is [From] for the listing in one of its forms; nothing asked for is TSV. Like the app,
-// TSV has no line of headings, and CSV is held to the same.
+// Reply is [From] for the listing in one of its formats; the default is TSV. As in the app, TSV has no header line, and
+// neither has CSV.
 func (l Listing) Reply(read *disk.Folder, form string) Reply {
 	if read == nil {
 		return Reply{}
@@ -70,12 +69,12 @@ func (l Listing) reply(form string) Reply {
 		said.tight = l.array(spacing{colon: ":"}).rows
 		return said
 	case FormatCSV:
-		return printing(l.Rows, func(b []byte, row int) []byte { return l.line(b, row, ',', quoteCSV) })
+		return printRows(l.Rows, func(b []byte, row int) []byte { return l.line(b, row, ',', quoteCSV) })
 	}
-	return printing(l.Rows, func(b []byte, row int) []byte { return l.line(b, row, '\t', keepInCell) })
+	return printRows(l.Rows, func(b []byte, row int) []byte { return l.line(b, row, '\t', keepInCell) })
 }
 
-// line appends the cells of a row. mend rewrites a cell that begins at start.
+// line appends the cells of a row. mend escapes the cell that begins at start.
 func (l *Listing) line(b []byte, row int, between byte, mend func(b []byte, start int) []byte) []byte {
 	for column := range l.width(row) {
 		if column > 0 {
@@ -87,8 +86,7 @@ func (l *Listing) line(b []byte, row int, between byte, mend func(b []byte, star
 	return append(b, '\n')
 }
 
-// keepInCell keeps a cell in its place: what would look like another cell or another row
-// becomes a blank.
+// keepInCell replaces tabs and line breaks in a cell by spaces, so that they do not look like another cell or row.
 func keepInCell(b []byte, start int) []byte {
 	if bytes.ContainsAny(b[start:], "\t\r\n") {
 		return append(b[:start], oneLine.Replace(string(b[start:]))...)
@@ -98,7 +96,7 @@ func keepInCell(b []byte, start int) []byte {
 
 var oneLine = strings.NewReplacer("\t", " ", "\r\n", " ", "\n", " ", "\r", " ")
 
-// quoteCSV puts a cell in quotes where package encoding/csv would.
+// quoteCSV puts a cell in quotes if package encoding/csv would.
 func quoteCSV(b []byte, start int) []byte {
 	cell := b[start:]
 	first, _ := utf8.DecodeRune(cell)
@@ -112,17 +110,17 @@ func quoteCSV(b []byte, start int) []byte {
 // spacing is the text between the tokens of an array of objects.
 type spacing struct{ row, key, colon, end string }
 
-// array makes the reply. The text between two cells is made once, because there are many cells: each
-// key begins with a comma and ends with a quote.
+// array returns the listing as a JSON array of objects. The text between two cells is built only once per column: a comma,
+// the key, a colon and the opening quote.
 func (l Listing) array(space spacing) Reply {
 	keys := make([][]byte, len(l.Columns))
 	for i, name := range l.Columns {
 		keys[i] = append(AppendJSON([]byte(","+space.key), name), space.colon+`"`...)
 	}
 	open := "," + space.row + "{"
-	shut := space.row + "}"
+	closing := space.row + "}"
 	end := space.end + "]"
-	return printing(l.Rows, func(b []byte, row int) []byte {
+	return printRows(l.Rows, func(b []byte, row int) []byte {
 		start := len(b)
 		b = append(b, open...)
 		if row == 0 {
@@ -146,7 +144,7 @@ func (l Listing) array(space spacing) Reply {
 				b = AppendJSON(b[:start-1], string(text))
 			}
 		}
-		b = append(b, shut...)
+		b = append(b, closing...)
 		if row == l.Rows-1 {
 			b = append(b, end...)
 		}
@@ -154,26 +152,25 @@ func (l Listing) array(space spacing) Reply {
 	})
 }
 
-// AppendNumber appends a number as a cell has it.
+// AppendNumber appends a number in the form of a cell.
 func AppendNumber(b []byte, n int) []byte { return strconv.AppendInt(b, int64(n), 10) }
 
-// The forms in which a table is printed.
+// The formats of a table.
 const (
 	FormatJSON = "json"
 	FormatTSV  = "tsv"
 	FormatCSV  = "csv"
 )
 
-// Table are a table to be printed. All cells are text: the app prints numbers
-// as strings in JSON too.
+// Table is a table to be printed. All cells are text: the app prints numbers as strings in JSON too.
 type Table struct {
 	Columns []string
 	Rows    [][]string
-	Sparse  bool // cells without text are left out of JSON
-	Pairs   bool // rows that are added have a second cell
+	Sparse  bool // empty cells are left out of JSON
+	Pairs   bool // Add also adds the second cell
 }
 
-// Reply returns the table in one of its forms, see [Listing.Reply].
+// Reply returns the table in one of its formats, see [Listing.Reply].
 func (r Table) Reply(read *disk.Folder, form string) Reply { return r.listing().Reply(read, form) }
 
 func (r Table) listing() Listing {
@@ -183,17 +180,17 @@ func (r Table) listing() Listing {
 	}
 }
 
-// Print returns the text of the table in one of its forms.
+// Print returns the text of the table in one of its formats.
 func (r Table) Print(form string) string {
-	said := r.listing().reply(form)
-	text := []byte(said.text)
-	for place := range said.rows.count {
-		text = said.rows.row(text, place)
+	reply := r.listing().reply(form)
+	text := []byte(reply.text)
+	for place := range reply.rows.count {
+		text = reply.rows.row(text, place)
 	}
 	return string(text)
 }
 
-// Add adds a row of a name and, in a table of pairs, what belongs to it.
+// Add adds a row with a name and, in a table of pairs, a second cell.
 func (r *Table) Add(name, second string) {
 	if r.Pairs {
 		r.Rows = append(r.Rows, []string{name, second})
@@ -202,21 +199,21 @@ func (r *Table) Add(name, second string) {
 	r.Rows = append(r.Rows, []string{name})
 }
 
-// QuoteJSON writes a JSON string as JavaScript does, with < > & as they are. Bytes that are
-// no UTF-8 become U+FFFD.
+// QuoteJSON returns a text as a JSON string as JavaScript writes it, without escapes for < > &. Invalid UTF-8 becomes
+// U+FFFD.
 func QuoteJSON(s string) string { return string(AppendJSON(nil, s)) }
 
-// AppendJSON is [QuoteJSON] appended to other bytes.
+// AppendJSON appends the result of [QuoteJSON].
 func AppendJSON(b []byte, s string) []byte {
 	if isPlainJSON(s) {
 		return append(append(append(b, '"'), s...), '"')
 	}
-	text, _ := excerpt.JSON(s) // a text always can be
+	text, _ := excerpt.JSON(s) // cannot fail for a string
 	return append(b, text...)
 }
 
-// isPlainJSON reports whether a text is the same between quotes. Two characters end a line in
-// JavaScript.
+// isPlainJSON reports whether a text needs no escapes in a JSON string. U+2028 and U+2029 need them, because they end a
+// line in JavaScript.
 func isPlainJSON[T string | []byte](s T) bool {
 	for at := 0; ; {
 		if at += plainASCII(s[at:]); at == len(s) {
@@ -238,8 +235,8 @@ const (
 	highBits  = 0x80 * everyByte
 )
 
-// plainASCII returns how much of the start of a text is ASCII that is the same between
-// quotes. It looks at a word at a time, at last at the one that ends with the text.
+// plainASCII returns the length of the longest prefix of ASCII characters that need no escapes in JSON. It examines eight
+// bytes at a time; the last eight end with the text and may overlap the ones before.
 func plainASCII[T string | []byte](s T) int {
 	if len(s) < wordSize {
 		for at := range len(s) {
@@ -252,24 +249,23 @@ func plainASCII[T string | []byte](s T) int {
 		return len(s)
 	}
 	for at := 0; at+wordSize <= len(s); at += wordSize {
-		if found := marked(word(s[at:])); found != 0 {
-			return at + bits.TrailingZeros64(found)/8
+		if first := marked(word(s[at:])); first != 0 {
+			return at + bits.TrailingZeros64(first)/8
 		}
 	}
 	at := len(s) - wordSize
-	return at + bits.TrailingZeros64(marked(word(s[at:])))/8 // the size of a word if none is marked
+	return at + bits.TrailingZeros64(marked(word(s[at:])))/8 // len(s) if no byte is marked: the count is then 64
 }
 
-// word returns the first bytes of a text, the first one lowest.
+// word returns the first eight bytes of a text in little-endian order.
 func word[T string | []byte](s T) uint64 {
-	w := s[:wordSize] // whose bounds are checked once
+	w := s[:wordSize] // a single bounds check
 	return uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 |
 		uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
 }
 
-// marked returns a word with the high bit of each byte set that is not plain: a byte of a
-// difference has it set where that of the text is what is looked for. Above the first such
-// byte it may be set elsewhere.
+// marked returns a word in which the high bit of the first byte that is not plain is set, and the high bits of all bytes
+// before it are not. Bytes above the first may be marked wrongly, because the subtractions carry.
 func marked(word uint64) uint64 {
 	quote := word ^ '"'*everyByte
 	backslash := word ^ '\\'*everyByte

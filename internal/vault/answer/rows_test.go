@@ -94,7 +94,7 @@ func (p *brokenPipe) Write(text []byte) (int, error) {
 func TestRowsAreMadeAsFarAsTheyAreRead(t *testing.T) {
 	const count, size = 10_000, 1000
 	made := 0
-	said := printing(count, func(b []byte, place int) []byte {
+	said := printRows(count, func(b []byte, place int) []byte {
 		require.That(t, place == made, "row %d is asked for after %d", place, made)
 		made++
 		return append(append(b, bytes.Repeat([]byte{'x'}, size-1)...), '\n')
@@ -126,7 +126,7 @@ func TestRowsOfAnyLength(t *testing.T) {
 			want = row(size)(want, place)
 		}
 		var out bytes.Buffer
-		said := printing(count, row(size))
+		said := printRows(count, row(size))
 		if status := said.Print(&out); status != ExitDone || !bytes.Equal(out.Bytes(), want) {
 			t.Errorf("rows of %d bytes: status %d, %d bytes, want %d", size, status, out.Len(), len(want))
 		}

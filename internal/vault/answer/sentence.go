@@ -8,7 +8,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-// Place is the searched part of the vault in notices: the folder as it was typed, or the vault.
+// Place returns the name of the searched part of the vault for notices: the folder as typed, or "the vault".
 func Place(folder string) string {
 	if bare := strings.Trim(folder, "/"); bare != "" {
 		return fmt.Sprintf("%q", Verbatim(excerpt.Short(bare)))
@@ -16,7 +16,7 @@ func Place(folder string) string {
 	return "the vault"
 }
 
-// Count writes a number of things out: "1 note", "6 notes".
+// Count formats a number of things: "1 note", "6 notes".
 func Count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -24,16 +24,16 @@ func Count(n int, thing string) string {
 	return strconv.Itoa(n) + " " + thing + "s"
 }
 
-// Map returns what of makes of each element of a list.
-func Map[T, U any](list []T, of func(T) U) []U {
-	all := make([]U, len(list))
+// Map returns the results of convert for the elements of a list.
+func Map[T, U any](list []T, convert func(T) U) []U {
+	results := make([]U, len(list))
 	for i, element := range list {
-		all[i] = of(element)
+		results[i] = convert(element)
 	}
-	return all
+	return results
 }
 
-// AndMore returns a list with how many things it leaves out, if there are any.
+// AndMore appends the number of things that a list leaves out, if there are any.
 func AndMore(list string, left int) string {
 	if left > 0 {
 		list += fmt.Sprintf(" and %d more", left)

@@ -9,34 +9,34 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 )
 
-// Batch are the operations of a batch that are planned and not made. Each is worked out on the vault as those before it
-// will leave it: its files, its names and its index. Nothing of it is on the disk.
+// Batch is a batch of operations that are planned but not made. Each operation is planned on the vault as the previous
+// operations will leave it, with its files, names and index. None of it is on the disk.
 type Batch struct {
 	ID      string
 	Overlay *disk.Overlay
-	// Planned is what package change keeps of the operations.
+	// Planned is the state of package change for the operations.
 	Planned any
-	count   atomic.Int64 // of the operations that are planned
+	count   atomic.Int64 // number of planned operations
 	host    *Host
-	// budget is charged with what is kept between the operations: together they may use as much as one call.
+	// budget is charged for what is kept between the operations: together they may use as much as one call.
 	budget  *budget.Budget
-	release context.CancelFunc // what the budget has taken of that of the process
+	release context.CancelFunc // returns the budget's share to that of the process
 }
 
-// Hold counts bytes of texts that are kept until the batch ends. The error is that of [budget.Budget.Hold].
+// Hold charges the memory for texts that are kept until the batch ends. The error is that of [budget.Budget.Hold].
 func (b *Batch) Hold(bytes int64) error { return b.budget.Hold(bytes) }
 
-// batches are the batches of a host, by their ids; or of the host of one batch what it covers the vault with.
+// batches contains the open batches of a host; for the host of a batch, it contains the overlay.
 type batches struct {
 	mu   sync.Mutex
-	open map[string]*Batch
+	open map[string]*Batch // by id
 
 	overlay  *disk.Overlay
 	covered  *disk.Folder // the shared folder
-	covering *disk.Folder // the same over the overlay
+	covering *disk.Folder // the shared folder with the overlay
 }
 
-// BeginBatch begins to plan a batch. One of the same id is forgotten.
+// BeginBatch begins to plan a batch. It replaces a batch with the same id.
 func (h *Host) BeginBatch(id string) *Batch {
 	ctx, release := context.WithCancel(context.Background())
 	b := &Batch{ID: id, Overlay: disk.NewOverlay(), budget: budget.New(budget.Limits{}), release: release}
@@ -51,7 +51,7 @@ func (h *Host) BeginBatch(id string) *Batch {
 	return b
 }
 
-// Batch returns the batch of an id of which so many operations are planned; nil if there is none.
+// Batch returns the batch with an id if exactly count operations are planned, else nil.
 func (h *Host) Batch(id string, count int) *Batch {
 	h.batches.mu.Lock()
 	defer h.batches.mu.Unlock()
@@ -61,10 +61,10 @@ func (h *Host) Batch(id string, count int) *Batch {
 	return nil
 }
 
-// Add counts one more operation that is planned.
+// Add counts another planned operation.
 func (b *Batch) Add() { b.count.Add(1) }
 
-// Count returns how many operations are planned.
+// Count returns the number of planned operations.
 func (b *Batch) Count() int { return int(b.count.Load()) }
 
 // EndBatch forgets a batch.
@@ -79,7 +79,7 @@ func (h *Host) EndBatch(id string) {
 	}
 }
 
-// over returns a host for the vault as it will be. It keeps nothing beyond the batch, and writes no cache.
+// over returns a host for the vault with an overlay. Its state ends with the batch, and it does not write the cache.
 func (h *Host) over(o *disk.Overlay) *Host {
 	next := &Host{
 		Env: h.Env, Now: h.Now, Pause: h.Pause, AppVaults: h.AppVaults, Sandbox: h.Sandbox,
@@ -92,7 +92,7 @@ func (h *Host) over(o *disk.Overlay) *Host {
 	return next
 }
 
-// Over returns the vault as the call will find it when the batch is made.
+// Over returns the vault as it will be after the planned operations of a batch.
 func (v *Vault) Over(b *Batch) *Vault {
 	next := *v
 	next.Host = b.host
@@ -101,7 +101,7 @@ func (v *Vault) Over(b *Batch) *Vault {
 	return &next
 }
 
-// cover has a vault be read over the overlay. Calls share one folder, by which what is known of it is found.
+// cover makes a vault read through the overlay. All calls share one folder, because it is the key of cached knowledge.
 func (b *batches) cover(v *Vault) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

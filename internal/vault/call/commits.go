@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// Commits are the changes of the process that are being made on the disk. None is cut in the middle by an end of the
-// process that it can know of. The zero Commits has none.
+// Commits tracks the changes that the process is making on the disk, so that an orderly end of the process does not
+// interrupt one. The zero Commits has none.
 type Commits struct {
-	// OwnsProcess says that signals to the process are for this program alone to handle.
+	// OwnsProcess reports that this program handles the signals of the process.
 	OwnsProcess bool
 
 	mu      sync.Mutex
-	count   int
-	closed  bool
-	idle    chan struct{} // closed when the last one has ended, nil unless something waits for it
-	signals sync.Once     // that ask the process to end are waited for from the first one on
+	count   int           // changes being made
+	closed  bool          // no further changes are allowed
+	idle    chan struct{} // closed when count becomes 0; nil unless Close waits for that
+	signals sync.Once     // starts the signal handler at the first change
 }
 
-// CommitLimit is how long the end of a process waits for a change that is being made.
+// CommitLimit is how long the end of the process waits for a change.
 const CommitLimit = time.Minute
 
-// Begin notes that a change is about to be made. It is false if the process ends, and then nothing may be changed.
-// Otherwise the caller calls [Commits.End].
+// Begin registers a change that is about to be made. If it returns false, the process is ending and nothing may be
+// changed. Otherwise the caller must call [Commits.End].
 func (c *Commits) Begin() bool {
 	if c.OwnsProcess {
 		c.signals.Do(c.awaitSignal)
@@ -39,19 +39,19 @@ func (c *Commits) Begin() bool {
 	return true
 }
 
-// awaitSignal has a signal that asks the process to end do so, but not in the middle of a change.
+// awaitSignal starts to handle signals to terminate: the process ends after the present changes.
 func (c *Commits) awaitSignal() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		asked := <-signals
+		received := <-signals
 		c.Close()
-		signal.Reset(asked)
-		endBy(asked)
+		signal.Reset(received)
+		endBy(received)
 	}()
 }
 
-// End notes that a change is made, or taken back.
+// End unregisters a change that was made or rolled back.
 func (c *Commits) End() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,16 +61,16 @@ func (c *Commits) End() {
 	}
 }
 
-// endBy ends the process as a signal does that nobody handles.
-func endBy(asked os.Signal) {
+// endBy ends the process like an unhandled signal.
+func endBy(received os.Signal) {
 	process, err := os.FindProcess(os.Getpid())
-	if err == nil && process.Signal(asked) == nil {
+	if err == nil && process.Signal(received) == nil {
 		return
 	}
 	os.Exit(1)
 }
 
-// Close refuses further changes, and waits for those that are being made, up to [CommitLimit].
+// Close rejects further changes, and waits up to [CommitLimit] for those that are being made.
 func (c *Commits) Close() {
 	c.mu.Lock()
 	c.closed = true

@@ -21,12 +21,12 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
 )
 
-// Listed is a file that [Vault.EachEntry] visits. It can be asked during the visit alone.
+// Listed is a file that [Vault.EachEntry] visits. It is only valid during the visit.
 type Listed struct {
 	Path  disk.Path
-	entry disk.Entry  // of a walk
-	known *index.File // nil in a walk
-	looks *disk.Stamper
+	entry disk.Entry    // only set in a walk
+	known *index.File   // nil in a walk
+	looks *disk.Stamper // nil in a walk
 }
 
 // IsNote reports whether the file is a note by its extension.
@@ -40,12 +40,12 @@ func (l Listed) Stamp() (system.Stamp, error) {
 	case l.known.Stamp != system.Stamp{}:
 		return l.known.Stamp, nil
 	}
-	return l.looks.Stamp(l.Path) // the index does not look into such a file
+	return l.looks.Stamp(l.Path) // the index does not read files of this kind
 }
 
-// EachEntry visits the files below a folder, and the folders too unless folder is nil. In a worker
-// with a current index it reads no folder, and visits the files in the order of listings, as sorted
-// says. The error is that of the disk, also for a missing folder.
+// EachEntry visits the files below a folder, and the folders too unless folder is nil. With an up-to-date index it does
+// not walk the disk, and visits the files in the order of listings; sorted reports that. The error is that of the disk,
+// also for a missing folder.
 func (v *Vault) EachEntry(under disk.Path, file func(Listed), folder func(path string)) (sorted bool, err error) {
 	if files, unread := v.indexedBelow(under); len(files) > 0 {
 		v.unread.add(unread...)
@@ -76,9 +76,8 @@ func (v *Vault) EachEntry(under disk.Path, file func(Listed), folder func(path s
 	})
 }
 
-// PathsBelow returns the paths of the wanted files below a folder as it was typed, in the order
-// of listings. A missing folder is an error, although the app takes it for an empty one, which
-// would look the same.
+// PathsBelow returns the paths of the wanted files below a typed folder, in the order of listings. A missing folder is an
+// error, unlike in the app, where it looks like an empty one.
 func (v *Vault) PathsBelow(folder string, wanted func(Listed) bool) (found []string, err error) {
 	sorted, err := v.EachFileBelow(folder, func(l Listed) {
 		if wanted(l) {
@@ -91,8 +90,7 @@ func (v *Vault) PathsBelow(folder string, wanted func(Listed) bool) (found []str
 	return found, err
 }
 
-// EachFileBelow is [Vault.EachEntry] for the files of a folder as it was typed. The error of one
-// that is not there says so.
+// EachFileBelow is [Vault.EachEntry] for the files of a typed folder. Its errors are faults, also for a missing folder.
 func (v *Vault) EachFileBelow(folder string, visit func(Listed)) (sorted bool, err error) {
 	under, err := v.FolderOf(folder)
 	if err != nil {
@@ -102,8 +100,7 @@ func (v *Vault) EachFileBelow(folder string, visit func(Listed)) (sorted bool, e
 	return sorted, answer.FolderReadError(folder, err)
 }
 
-// FolderThere returns the path of a folder as it was typed. The error of one that does not exist
-// says so.
+// FolderThere returns the path of a typed folder. It is an error if the folder does not exist.
 func (v *Vault) FolderThere(typed string) (disk.Path, error) {
 	at, err := v.FolderOf(typed)
 	if err != nil {
@@ -112,7 +109,7 @@ func (v *Vault) FolderThere(typed string) (disk.Path, error) {
 	return at, answer.FolderReadError(typed, v.IsThere(at))
 }
 
-// IsThere returns the error of the disk if a folder is not there.
+// IsThere returns nil if a folder exists, and the error of the disk otherwise.
 func (v *Vault) IsThere(folder disk.Path) error {
 	if files, _ := v.indexedBelow(folder); len(files) > 0 {
 		return nil
@@ -120,27 +117,27 @@ func (v *Vault) IsThere(folder disk.Path) error {
 	return v.Disk.Telling(nil).Walk(folder, func(disk.Entry) {})
 }
 
-// indexedBelow returns the files below a folder in the order of listings, if there is an index
-// that is up to date, and none otherwise; and the paths there that could not be read.
+// indexedBelow returns the files below a folder in the order of listings, and the paths there that could not be read.
+// Without a current index it returns none.
 func (v *Vault) indexedBelow(folder disk.Path) (below []*index.File, unread []string) {
-	x, ok := v.Host.Knowledge.IndexIfMade(v.View())
+	idx, ok := v.Host.Knowledge.IndexIfMade(v.View())
 	if !ok && v.Disk.Judges() { // a walk would read every note
-		made, err := v.IndexOfNames()
-		x = made
+		built, err := v.IndexOfNames()
+		idx = built
 		ok = err == nil
 	}
 	switch {
 	case !ok:
 		return nil, nil
 	case folder == disk.Path{}:
-		return x.Files, x.Unread
+		return idx.Files, idx.Unread
 	}
-	for _, path := range x.Unread {
+	for _, path := range idx.Unread {
 		if strings.HasPrefix(path, folder.String()+"/") {
 			unread = append(unread, path)
 		}
 	}
-	for _, f := range x.Files {
+	for _, f := range idx.Files {
 		if f.Path.Below(folder) {
 			below = append(below, f)
 		}
@@ -148,9 +145,8 @@ func (v *Vault) indexedBelow(folder disk.Path) (below []*index.File, unread []st
 	return below, unread
 }
 
-// Excluded returns the test for files that the user has excluded, and a text that tells it from
-// what was excluded before. They are left out of searches and of the lists of tags and properties;
-// links still lead to and from them.
+// Excluded returns the test for files that the user's settings exclude, and a text that identifies these settings in
+// caches. Excluded files are left out of searches and of the lists of tags and properties; their links still count.
 func (v *Vault) Excluded() (excluded func(path string) bool, which string, err error) {
 	filters, err := v.filters()
 	return excludes(filters), strings.Join(filters, "\n"), err
@@ -161,16 +157,16 @@ func excludes(filters []string) func(path string) bool {
 	tests := make([]func(string) bool, 0, len(filters))
 	for _, filter := range filters {
 		if len(filter) > 2 && filter[0] == '/' && strings.HasSuffix(filter, "/") {
-			// A regular expression. One that this program cannot read excludes nothing.
+			// A regular expression. If it does not compile here, it excludes nothing.
 			if expression, err := regexp.Compile(filter[1 : len(filter)-1]); err == nil {
 				tests = append(tests, expression.MatchString)
 			}
 			continue
 		}
-		filter = strings.TrimSuffix(filter, "/") // the path of a file, or the beginning of paths
+		filter = strings.TrimSuffix(filter, "/") // the path of a file or of a folder
 		tests = append(tests, func(path string) bool {
-			rest, found := strings.CutPrefix(path, filter)
-			if !found || filter == "" {
+			rest, ok := strings.CutPrefix(path, filter)
+			if !ok || filter == "" {
 				return false
 			}
 			return rest == "" || rest[0] == '/'
@@ -181,7 +177,7 @@ func excludes(filters []string) func(path string) bool {
 	}
 }
 
-// filters returns the user's setting as it is written.
+// filters returns the user's setting for excluded files.
 func (v *Vault) filters() ([]string, error) {
 	var app struct {
 		Filters []string `json:"userIgnoreFilters"`
@@ -190,65 +186,61 @@ func (v *Vault) filters() ([]string, error) {
 	return app.Filters, err
 }
 
-// PathOf returns the path that a text means, as the disk has it. Every path that
-// a call or a setting of the vault spells out passes through here or [vault.find],
-// so that rules, records and answers know one name of a note.
+// PathOf returns the path that a text means, in the spelling of the disk. Every path in a call or in a setting of the vault
+// passes through here or [Vault.FindPath], so that access rules, records and answers use the same name for a note.
 func (v *Vault) PathOf(text string) (disk.Path, error) {
-	asked, err := disk.ParsePath(text)
+	path, err := disk.ParsePath(text)
 	if err != nil {
 		return disk.Path{}, err
 	}
-	return v.NameOnDisk(asked)
+	return v.NameOnDisk(path)
 }
 
-// FolderOf is pathOf for a folder.
+// FolderOf is [Vault.PathOf] for a folder.
 func (v *Vault) FolderOf(text string) (disk.Path, error) {
-	asked, err := disk.ParseFolder(text)
+	folder, err := disk.ParseFolder(text)
 	if err != nil {
 		return disk.Path{}, err
 	}
-	return v.NameOnDisk(asked)
+	return v.NameOnDisk(folder)
 }
 
-// NameOnDisk returns a path as the disk has it, in the spelling of its names there. A
-// path of which a part does not exist keeps that part. The error says that the path
-// names another file on this system.
-func (v *Vault) NameOnDisk(asked disk.Path) (disk.Path, error) {
-	path, err := v.Disk.NamedInAnyForm(asked)
+// NameOnDisk returns a path in the spelling of the disk. Parts that do not exist are kept. It is an error if the path
+// means another file on this system.
+func (v *Vault) NameOnDisk(requested disk.Path) (disk.Path, error) {
+	path, err := v.Disk.NamedInAnyForm(requested)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("path %q: names something else on this system", asked)
+		err = fmt.Errorf("path %q: names something else on this system", requested)
 	}
 	return path, err
 }
 
-// FindPath is pathOf for a file that a caller takes to be there. The error is the
-// app's sentence for one that is not.
+// FindPath is [Vault.PathOf] for a file that the caller expects to exist. Its error for an invalid path is that of a
+// missing file.
 func (v *Vault) FindPath(typed string) (disk.Path, error) {
-	asked, err := disk.ParsePath(typed)
+	parsed, err := disk.ParsePath(typed)
 	if err != nil {
 		return disk.Path{}, answer.FileNotFound(typed)
 	}
-	path, err := v.Disk.NamedInAnyForm(asked)
+	path, err := v.Disk.NamedInAnyForm(parsed)
 	if err != nil {
 		return disk.Path{}, answer.ReadError(typed, err)
 	}
 	return path, nil
 }
 
-// spelled are the access rules with the names on disk of their paths: a user may write Work for
-// the folder WORK, or another Unicode normal form.
+// spelled contains the access rules with paths in the spelling of the disk: a user may write Work for the folder WORK, or
+// use another Unicode normal form.
 type spelled struct {
 	rules access.Rules
-	names []string // that differ from the written ones, sorted
+	names []string // the names that differ from the written ones, sorted
 	at    time.Time
 }
 
-// respellAfter is how long the names are cached. A rule that denies something applies to every
-// spelling all the time.
+// respellAfter is how long the names are cached. Rules that deny access always apply to every spelling.
 const respellAfter = time.Second
 
-// respell reads the names again, and reports whether they have changed. It is called under the
-// lock, with the folder open.
+// respell updates the names, and reports whether they have changed. The caller holds h.mu, and the folder is open.
 func (h *Host) respell() (others bool) {
 	if !h.rules.Restrict() {
 		h.spelled.rules = h.rules
@@ -257,7 +249,7 @@ func (h *Host) respell() (others bool) {
 	if now := time.Now(); now.Sub(h.spelled.at) < respellAfter {
 		return false
 	}
-	last := h.spelled
+	previous := h.spelled
 	h.spelled = spelled{at: time.Now()}
 	h.spelled.rules = h.rules.Named(func(written string) string {
 		path, err := disk.ParseFolder(written)
@@ -271,27 +263,28 @@ func (h *Host) respell() (others bool) {
 		return path.String()
 	})
 	slices.Sort(h.spelled.names)
-	return !slices.Equal(last.names, h.spelled.names)
+	return !slices.Equal(previous.names, h.spelled.names)
 }
 
-// NamesOneFile reports whether a call is about one file.
+// NamesOneFile reports whether a call names a single file.
 func NamesOneFile(p Values) bool { return p.Has("file") || p.Has("path") || p.Has("active") }
 
-// IndexedTarget finds the file that a request means in the index, for an answer that is made of other files, too.
-func (v *Vault) IndexedTarget(p Values) (x *index.Index, place int, err error) {
+// IndexedTarget finds the file that a request means in the index, for an answer that also depends on other files.
+func (v *Vault) IndexedTarget(p Values) (idx *index.Index, place int, err error) {
 	return v.targetIn(p, v.Index)
 }
 
-// IndexedFile is [Vault.IndexedTarget] for an answer that is made of the file alone. It is an error if that cannot be read.
-func (v *Vault) IndexedFile(p Values) (x *index.Index, place int, err error) {
-	x, place, err = v.targetIn(p, v.IndexOfNames)
-	if err == nil && x.IsUnread(x.Files[place].Path.String()) {
-		return nil, 0, v.whyUnread(Target{Path: x.Files[place].Path, Typed: x.Files[place].Path.String()})
+// IndexedFile is [Vault.IndexedTarget] for an answer that only depends on this file. It is an error if the file could not
+// be read.
+func (v *Vault) IndexedFile(p Values) (idx *index.Index, place int, err error) {
+	idx, place, err = v.targetIn(p, v.IndexOfNames)
+	if err == nil && idx.IsUnread(idx.Files[place].Path.String()) {
+		return nil, 0, v.whyUnread(Target{Path: idx.Files[place].Path, Typed: idx.Files[place].Path.String()})
 	}
-	return x, place, err
+	return idx, place, err
 }
 
-// whyUnread returns the error of a file that the index could not read.
+// whyUnread returns the error for a file that the index could not read.
 func (v *Vault) whyUnread(t Target) error {
 	_, _, err := v.Disk.ReadStamped(t.Path)
 	if err == nil || disk.IsMissing(err) {
@@ -302,65 +295,63 @@ func (v *Vault) whyUnread(t Target) error {
 
 var errUnreadBefore = errors.New("its disk failed a moment ago")
 
-func (v *Vault) targetIn(p Values, take func() (*index.Index, error)) (x *index.Index, place int, err error) {
+func (v *Vault) targetIn(p Values, take func() (*index.Index, error)) (idx *index.Index, place int, err error) {
 	t, err := v.Target(p)
 	if err != nil {
 		return nil, 0, err
 	}
-	if x, err = take(); err != nil {
+	if idx, err = take(); err != nil {
 		return nil, 0, err
 	}
-	place, ok := x.Place(t.Path.String())
+	place, ok := idx.Place(t.Path.String())
 	switch {
-	case !ok && x.IsUnread(t.Path.String()):
+	case !ok && idx.IsUnread(t.Path.String()):
 		return nil, 0, v.whyUnread(t)
 	case !ok:
 		return nil, 0, answer.FileNotFound(t.Typed)
 	}
-	return x, place, nil
+	return idx, place, nil
 }
 
-// ScopedFiles returns the files that a listing is about: the one that is named, the
-// focused one with active, else all that are not excluded. Nobody changes the list.
+// ScopedFiles returns the files that a listing covers: the named one, the focused one for active, otherwise all that are
+// not excluded. The caller must not modify the list.
 func (v *Vault) ScopedFiles(p Values) ([]*index.File, error) {
 	if NamesOneFile(p) {
-		x, place, err := v.IndexedFile(p)
+		idx, place, err := v.IndexedFile(p)
 		if err != nil {
 			return nil, err
 		}
-		return x.Files[place : place+1], nil
+		return idx.Files[place : place+1], nil
 	}
-	x, err := v.Index()
+	idx, err := v.Index()
 	if err != nil {
 		return nil, err
 	}
 	filters, err := v.filters()
 	if err != nil || len(filters) == 0 {
-		return x.Files, err
+		return idx.Files, err
 	}
-	// It is kept for the next call: to test each path takes as long as a short listing.
+	// Cached, because testing every path takes as long as a short listing.
 	return (&search.Derived[[]*index.File]{Name: "files without " + strings.Join(filters, "\n"), Compute: func(files []*index.File) []*index.File {
 		excluded := excludes(filters)
-		var some []*index.File
+		var included []*index.File
 		for _, f := range files {
 			if !excluded(f.Path.String()) {
-				some = append(some, f)
+				included = append(included, f)
 			}
 		}
-		return some
+		return included
 	}}).Of(
 		&v.Host.Memo,
-		x.Files,
+		idx.Files,
 	), nil
 }
 
-// Days returns the days that a parameter for notes names, as of now and in its time
-// zone. A word without a direction means the past. The error is a misuse that says
-// what would be right.
+// Days returns the days that a date parameter means, relative to now and in its time zone. A word without a direction,
+// such as a weekday, means the past. The error is a misuse with an explanation.
 func Days(text string, now time.Time) (date.Span, error) { return read(text, now, date.Past) }
 
-// DaysAhead is [Days] for a parameter of a plan, such as a due date: a word without a
-// direction means the future.
+// DaysAhead is [Days] for a parameter about the future, such as a due date: a word without a direction means the future.
 func DaysAhead(text string, now time.Time) (date.Span, error) { return read(text, now, date.Ahead) }
 
 func read(text string, now time.Time, toward date.Direction) (date.Span, error) {
@@ -371,8 +362,7 @@ func read(text string, now time.Time, toward date.Direction) (date.Span, error) 
 	return span, nil
 }
 
-// Age returns the number of days that a parameter names: as digits, or by the day
-// since which they count.
+// Age returns the number of days that a parameter means: digits, or the day from which the days are counted until now.
 func Age(text string, now time.Time) (days int, err error) {
 	if strings.Trim(text, "0123456789") == "" {
 		days, err = strconv.Atoi(text)
@@ -399,21 +389,21 @@ func Age(text string, now time.Time) (days int, err error) {
 	return days, nil
 }
 
-// DayStartVariable is the hour at which a day begins: before it, what is called today is
-// still the day before. It is from 0, which is the default, to [LatestDayStart].
+// DayStartVariable is the hour at which a day begins, from 0 (the default) to [LatestDayStart]. Before this hour, today is
+// still the previous day.
 const DayStartVariable = "VAULTWICKET_DAY_START"
 
 // LatestDayStart is the latest hour at which a day can begin.
 const LatestDayStart = 12
 
-// Today returns the moment at hand, on the day that counts as today: before the hour at
-// which a day begins, the day is that before, at the same time of day.
+// Today returns the present time of day on the day that counts as today, which is the previous day before the hour at which
+// a day begins.
 func (v *Vault) Today() time.Time {
 	now := v.Clock()
 	return OnDay(now, now.Add(-v.DayStart))
 }
 
-// OnDay returns the time of day of a moment on another day.
+// OnDay returns the time of day of now on another day.
 func OnDay(now, day time.Time) time.Time {
 	return time.Date(
 		day.Year(),

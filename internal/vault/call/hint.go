@@ -15,44 +15,43 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
 )
 
-// On returns the error of a command, with similar names if it is about a file or folder that was
-// not found.
+// On returns the error of a command, with a hint if it is about a file or folder that was not found.
 func On(v *Vault, command string, err error) error {
 	fault, ok := errors.AsType[*answer.Fault](err)
 	if !ok || fault.Missing == (answer.Missing{}) || v.Ctx.Err() != nil {
 		return err
 	}
-	advised := *fault
+	hinted := *fault
 	hint := hintFor(v, fault.Missing)
-	ofFolders := allowlist.OfFolders(command)
+	folderCommand := allowlist.OfFolders(command)
 	maker := allowlist.Maker(command)
 	switch {
 	case hint != "" && allowlist.Takes(command, "folder"):
-		advised.Kind.Hint = strings.Replace(
+		hinted.Kind.Hint = strings.Replace(
 			hint,
 			" is a folder: list its notes with files folder=",
 			" is a folder: give it as folder=",
 			1,
 		)
-	case hint != "" && ofFolders != "":
-		advised.Kind.Hint = strings.Replace(
+	case hint != "" && folderCommand != "":
+		hinted.Kind.Hint = strings.Replace(
 			hint,
 			" is a folder: list its notes with files folder=",
-			" is a folder: use "+ofFolders+" path=",
+			" is a folder: use "+folderCommand+" path=",
 			1,
 		)
 	case hint != "":
-		advised.Kind.Hint = hint
+		hinted.Kind.Hint = hint
 	case maker != "":
-		advised.Kind.Hint = answer.NotFound.Hint + "; " + maker + " makes a note"
+		hinted.Kind.Hint = answer.NotFound.Hint + "; " + maker + " makes a note"
 	default:
 		return err
 	}
-	return &advised
+	return &hinted
 }
 
 func hintFor(v *Vault, m answer.Missing) string {
-	var files, folders []string // that the caller may see
+	var files, folders []string // those that the caller may see
 	_, err := v.EachEntry(disk.Path{},
 		func(l Listed) { files = append(files, l.Path.String()) },
 		func(path string) { folders = append(folders, path) })
@@ -69,8 +68,8 @@ func hintFor(v *Vault, m answer.Missing) string {
 		}
 		return answer.DidYouMean(lookup.NearestPaths(m.Typed, folders))
 	}
-	// A folder of that very name goes before the files that are like the one that was asked for,
-	// and one that is like its folder after them.
+	// Suggest first a folder of that exact name, then files with similar names, then a folder whose name is similar to
+	// that of the parent folder.
 	typed := m.Typed
 	for _, name := range []string{typed, typed + ".md"} {
 		if path, err := v.PathOf(name); err == nil && v.Disk.HasStub(path) {
@@ -87,34 +86,34 @@ func hintFor(v *Vault, m answer.Missing) string {
 	if m.Ext != "" {
 		files = slices.DeleteFunc(files, func(file string) bool { return !strings.HasSuffix(file, "."+m.Ext) })
 	}
-	if near := lookup.NearestPaths(typed, files); len(near) > 0 {
-		return answer.DidYouMean(near)
+	if similar := lookup.NearestPaths(typed, files); len(similar) > 0 {
+		return answer.DidYouMean(similar)
 	}
 	slash := strings.LastIndexByte(strings.Trim(typed, "/"), '/')
 	if slash < 0 {
-		x, err := v.IndexOfNames()
+		idx, err := v.IndexOfNames()
 		if err != nil {
 			return ""
 		}
-		for i, aliases := range index.Collect(x.Files, func(f index.Facts) []string { return frontmatter.Aliases(f.Properties()) }) {
+		for i, aliases := range index.Collect(idx.Files, func(f index.Facts) []string { return frontmatter.Aliases(f.Properties()) }) {
 			if slices.ContainsFunc(aliases, func(alias string) bool { return strings.EqualFold(alias, typed) }) {
 				return fmt.Sprintf(
 					"%s is an alias of path=%s",
 					answer.Quoted(typed),
-					answer.Quoted(x.Files[i].Path.String()),
+					answer.Quoted(idx.Files[i].Path.String()),
 				)
 			}
 		}
 		return ""
 	}
 	parent := strings.Trim(typed, "/")[:slash]
-	if near := lookup.NearestPaths(parent, folders); len(near) > 0 && sameFolder(parent, folders) == "" {
-		return fmt.Sprintf("folder %s not found; %s", answer.Quoted(parent), answer.DidYouMean(near))
+	if similar := lookup.NearestPaths(parent, folders); len(similar) > 0 && sameFolder(parent, folders) == "" {
+		return fmt.Sprintf("folder %s not found; %s", answer.Quoted(parent), answer.DidYouMean(similar))
 	}
 	return ""
 }
 
-// sameFolder returns the folder with this path, "" if there is none.
+// sameFolder returns the folder with a path, ignoring case; "" if there is none.
 func sameFolder(typed string, folders []string) string {
 	wanted := strings.Trim(typed, "/")
 	for _, folder := range folders {

@@ -28,56 +28,55 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
 )
 
-// Host is the state that outlives one call: the environment of the process, the open folder, and
-// all caches such as the index of the vault. A process started for one call answers one, a
-// worker many.
+// Host is the state that outlives a call: the environment of the process, the open folder, and all caches such as the
+// index of the vault. A worker uses it for many calls, another process for one.
 type Host struct {
 	Env       func(string) string
-	Now       func() time.Time                     // of the machine, for the age of files
-	Pause     func(context.Context, time.Duration) // waits until the context ends
+	Now       func() time.Time                     // the clock of the machine, for the age of files
+	Pause     func(context.Context, time.Duration) // waits for a duration or until the context ends
 	Knowledge search.Store
-	Memo      search.Memo // computed for the whole vault
+	Memo      search.Memo // cached results for the whole vault
 	Bases     bases.Memory
-	Meaning   *ranking.Embeddings // vectors of notes; nil unless the user has named a server that makes them
+	Meaning   *ranking.Embeddings // embeddings of notes; nil unless the user has configured a server for them
 
-	// confineTo locks the process into folders; it is nil where the process is shared, as in
-	// tests. Sandbox is the result.
+	// confineTo confines the process to folders; nil if the process is shared, as in tests. Sandbox is the
+	// result.
 	confineTo    func(folders []string, network system.Network) system.Confinement
 	Sandbox      system.Confinement
 	locked       sync.Once
-	VaultMissing bool                     // when the process was locked in: it cannot reach a vault made later
+	VaultMissing bool                     // there was no vault when the process was confined: it cannot reach a later one
 	AppVaults    func() []appvaults.Vault // the app's list of vaults
 
 	Commits Commits // the changes that are being made
 
-	identity string // of the vault's folder, from before the process is locked in
+	identity string // identity of the vault's folder, determined before the process is confined
 	journals sync.Mutex
-	journal  *journal.Journal // of the vault, once something was written
+	journal  *journal.Journal // nil before it is first used
 
 	rules    access.Rules
-	rulesErr error // then nothing is answered
-	// marker replaces the secrets of what is read; nil replaces none. exceptions are the files for
-	// which rules about texts do not apply.
+	rulesErr error // an error in the rules; every call fails with it
+	// marker replaces secrets in what is read by marks; nil replaces none. exceptions are the files to which
+	// content rules do not apply.
 	marker     *guard.Marker
 	exceptions access.Exceptions
 
 	mu       sync.Mutex
 	path     string
 	folder   *disk.Folder
-	seen     fs.FileInfo // of the folder when it was opened, nil if not asked for
-	patterns string      // of the ignore file
-	judge    *disk.Judge // nil where no note narrows access to itself
-	judging  string      // by what, for the cache
+	seen     fs.FileInfo // the folder when it was opened; nil until FolderMoved needs it
+	patterns string      // text of the ignore file
+	judge    *disk.Judge // nil if notes cannot restrict access to themselves
+	judging  string      // identifies the criteria of judge in caches
 	spelled  spelled
 	sight    *Sight
-	visible  *disk.Folder // folder as sight sees it
+	visible  *disk.Folder // the folder restricted to sight
 
-	beneath *Host // of the vault without what is planned, see [Batch]; nil for the vault as it is on the disk
+	beneath *Host // for the host of a [Batch], the host of the vault on the disk; otherwise nil
 	batches batches
 }
 
-// EmbeddingsVariable is the address of a server that makes vectors of texts, a space, and the name of a model;
-// EmbeddingsKeyVariable is the file of a key for it.
+// EmbeddingsVariable is the address of an embeddings server, a space, and the name of a model. EmbeddingsKeyVariable is
+// the path of a file with the key for it.
 const (
 	EmbeddingsVariable    = "VAULTWICKET_EMBEDDINGS"
 	EmbeddingsKeyVariable = "VAULTWICKET_EMBEDDINGS_KEY_FILE"
@@ -93,8 +92,8 @@ func NewHost(env func(string) string, confine func([]string, system.Network) sys
 		}
 	}
 	h.rules, h.rulesErr = access.Parse(env(AccessVariable))
-	if all, err := access.ParseExceptions(strings.Split(env(ExceptionsVariable), "\n")); err == nil {
-		h.exceptions = all
+	if exceptions, err := access.ParseExceptions(strings.Split(env(ExceptionsVariable), "\n")); err == nil {
+		h.exceptions = exceptions
 	} else {
 		h.rulesErr = err
 	}
@@ -106,8 +105,8 @@ func NewHost(env func(string) string, confine func([]string, system.Network) sys
 			func(text io.Reader) bool { return suspects(private, text) },
 		)
 	}
-	if of := env(EmbeddingsVariable); of != "" {
-		h.Meaning = ranking.NewEmbeddings(of, env(EmbeddingsKeyVariable))
+	if server := env(EmbeddingsVariable); server != "" {
+		h.Meaning = ranking.NewEmbeddings(server, env(EmbeddingsKeyVariable))
 	}
 	if marker, err := guard.ParseMarker(env(guard.Variable)); err == nil {
 		h.marker = marker
@@ -118,9 +117,9 @@ func NewHost(env func(string) string, confine func([]string, system.Network) sys
 	return h
 }
 
-// Confine locks the process into the vault and the folders of this program, at the first call.
-// It can no longer read the app's list of vaults, which is in a folder with secrets of the app: AppVaults is called before
-// where the list is needed. A worker therefore knows the list as it was when it began.
+// Confine confines the process to the vault and the folders of this program; only the first call has an effect. After it
+// the process cannot read the app's list of vaults, which is in a folder with secrets of the app, so AppVaults must be
+// called before if the list is needed. A worker therefore has the list as it was when it started.
 func (h *Host) Confine(vault string) {
 	h.locked.Do(func() {
 		h.identity = filenames.Identity(vault)
@@ -144,9 +143,8 @@ func (h *Host) Confine(vault string) {
 	})
 }
 
-// OpenFolder gives a call the visible files of the folder at path, and the rules. The folder is
-// opened at the first call and stays open until the host is closed; the ignore file is read
-// again each time.
+// OpenFolder sets the visible files of the folder at path, and the access rules, in v. The folder is opened at the first
+// call and stays open until the host is closed; the ignore file is read again each time.
 func (h *Host) OpenFolder(path string, v *Vault) error {
 	if h.beneath != nil {
 		if err := h.beneath.OpenFolder(path, v); err != nil {
@@ -182,7 +180,7 @@ func (h *Host) OpenFolder(path string, v *Vault) error {
 		if h.sight != nil {
 			h.visible = h.folder.WithView(h.sight)
 		}
-		// What calls share is charged to none.
+		// Shared by calls, so it is charged to the budget of none.
 		h.visible = h.redacting(h.visible, func(text []byte) ([]byte, error) { return h.marker.Redact(text), nil })
 		if h.judge != nil {
 			h.visible = h.visible.Judging(h.judge)
@@ -196,7 +194,7 @@ func (h *Host) OpenFolder(path string, v *Vault) error {
 	return nil
 }
 
-// redacting returns a folder whose files are read with marks in place of secrets, if there are any.
+// redacting returns a folder that replaces secrets by marks when files are read, if the host has a marker.
 func (h *Host) redacting(folder *disk.Folder, redact func(text []byte) ([]byte, error)) *disk.Folder {
 	if h.marker == nil {
 		return folder
@@ -209,9 +207,8 @@ func (h *Host) redacting(folder *disk.Folder, redact func(text []byte) ([]byte, 
 	})
 }
 
-// FolderMoved reports whether the opened folder is not the one any more to which its
-// path leads: it was removed, renamed or replaced. A folder that is not open
-// yet has not moved.
+// FolderMoved reports whether the path of the opened folder no longer leads to it: it was removed, renamed or replaced.
+// It returns false if no folder is open.
 func (h *Host) FolderMoved() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -225,11 +222,11 @@ func (h *Host) FolderMoved() bool {
 		}
 		h.seen = opened
 	}
-	there, err := os.Stat(h.path)
-	return err != nil || !os.SameFile(there, h.seen)
+	current, err := os.Stat(h.path)
+	return err != nil || !os.SameFile(current, h.seen)
 }
 
-// GiveBack drops what the next call can have again from the cache file.
+// GiveBack frees memory that the next call can fill again from the cache file.
 func (h *Host) GiveBack() {
 	h.Memo.Forget()
 	h.Bases.Forget()
@@ -255,8 +252,8 @@ func (h *Host) closeFolder() {
 	}
 }
 
-// Journal returns the journal of the vault. A worker keeps it, and looks for its folder once: that takes a look at every folder
-// above it and above the vault.
+// Journal returns the journal of the vault. It is opened once per process, because finding its folder examines every
+// parent folder of it and of the vault.
 func (v *Vault) Journal() (*journal.Journal, error) {
 	h := v.Host
 	h.journals.Lock()
@@ -274,8 +271,8 @@ func (v *Vault) Journal() (*journal.Journal, error) {
 	return h.journal, nil
 }
 
-// ReadConfig reads one of the app's settings files into settings. A missing file means the
-// defaults; a malformed one is an error, because a guess would put notes in the wrong place.
+// ReadConfig reads a settings file of the app into settings. A missing file leaves the defaults; a malformed one is an
+// error, because a guess could put notes in the wrong place.
 func (v *Vault) ReadConfig(name string, settings any) error {
 	text, err := v.Disk.Config(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -290,8 +287,8 @@ func (v *Vault) ReadConfig(name string, settings any) error {
 	return nil
 }
 
-// NormalPath returns a typed path in the app's form: slashes only, none at the ends, no two in a
-// row, plain blanks, Unicode normal form C.
+// NormalPath returns a typed path in the app's form: single slashes as separators, none at the ends, ordinary spaces,
+// Unicode normal form C.
 func NormalPath(path string) string {
 	path = strings.NewReplacer(`\`, "/", "\u00a0", " ", "\u202f", " ").Replace(path)
 	segments := strings.FieldsFunc(path, func(r rune) bool { return r == '/' })

@@ -15,35 +15,35 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 )
 
-// Line is a command line that a person types, taken apart. The parameters of its command are not yet looked at.
+// Line is a parsed command line. The parameters of its command are not parsed yet.
 type Line struct {
-	Folder string // of the vault
+	Folder string // the vault's folder
 	protocol.Request
 }
 
-// Synopsis is how the program is used by a person.
+// Synopsis is the usage line of the program.
 const Synopsis = "Usage: vaultwicket vault FOLDER [--write] [--stdin PARAM] [--plan] [--change ID] [--expect HASH] [--approved DIGEST] [vault=<name>] <command> [options]"
 
-// The switches that people have, before the command.
+// The switches for people, before the command.
 const (
-	WriteSwitch    = "--write" // without it nothing is changed and nothing kept
+	WriteSwitch    = "--write" // without it nothing is changed or recorded
 	PlanSwitch     = "--plan"  // show what would be done, and do nothing
 	StdinSwitch    = "--stdin"
 	ChangeSwitch   = "--change"
 	ExpectSwitch   = "--expect"
-	ApprovedSwitch = "--approved" // with the digest of a plan that was shown
-	CompactSwitch  = "--compact"  // print a listing in JSON without the space between its tokens
-	FactsSwitch    = "--facts"    // end with a report on standard error
+	ApprovedSwitch = "--approved" // followed by the digest of a plan that was shown
+	CompactSwitch  = "--compact"  // print a JSON listing without space between its tokens
+	FactsSwitch    = "--facts"    // print a report on standard error at the end
 )
 
-// The switches that stand alone after the folder, in place of a command.
+// The switches that replace the command, alone after the folder.
 const (
 	WorkerSwitch = "--worker" // answer the requests of a gateway
-	OnceSwitch   = "--once"   // answer one
-	StatusSwitch = "--status" // tell what surrounds the program
+	OnceSwitch   = "--once"   // answer one request of a gateway
+	StatusSwitch = "--status" // print the confinement and the cache folder
 )
 
-// ParseLine takes the arguments of the program apart.
+// ParseLine parses the arguments of the program.
 func ParseLine(args []string) (Line, error) {
 	if len(args) == 0 || !IsFolder(args[0]) {
 		return Line{}, answer.Misuse("No folder given.\n%s", Synopsis)
@@ -58,30 +58,30 @@ func ParseLine(args []string) (Line, error) {
 	}
 	l.Command = rest[0]
 	l.Args = rest[1:]
-	// --help is another spelling of the command help. Every other switch is refused: the app ignores
-	// unknown ones, and --copy would change the clipboard.
+	// --help means the command help. Every other switch is rejected. The app ignores unknown ones, and its --copy changes
+	// the clipboard.
 	if l.Command == "--help" {
 		l.Command = "help"
 	}
-	asked := false
+	wantsHelp := false
 	for _, arg := range append([]string{l.Command}, l.Args...) {
 		if isSwitch(arg) && arg != "--help" {
 			return l, answer.Misuse("Unknown switch: %s", arg)
 		}
-		asked = asked || arg == "--help"
+		wantsHelp = wantsHelp || arg == "--help"
 	}
-	if asked {
+	if wantsHelp {
 		l.Command, l.Args = "help", []string{l.Command}
 	}
 	return l, nil
 }
 
-// valuedSwitch is a switch that is followed by a value of a form of its own, which is not empty.
+// valuedSwitch is a switch with a non-empty value of a particular form.
 type valuedSwitch struct {
 	name string
-	into func(*protocol.Request) *string
+	into func(*protocol.Request) *string // where the value is stored
 	fits func(value string) bool
-	want string
+	want string // the form of the value, for an error
 }
 
 var valuedSwitches = []valuedSwitch{
@@ -105,16 +105,16 @@ var valuedSwitches = []valuedSwitch{
 	},
 }
 
-// isHex reports whether a text is so many hexadecimal digits.
+// isHex reports whether a text consists of digits lower-case hexadecimal digits.
 func isHex(text string, digits int) bool {
 	return len(text) == digits && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// takeSwitches reads the switches before the command, and returns the rest.
+// takeSwitches parses the switches before the command, and returns the remaining arguments.
 func takeSwitches(q *protocol.Request, args []string) ([]string, error) {
 	for len(args) > 0 {
 		arg := args[0]
-		value := "" // of a switch with one, none of which can be empty
+		value := "" // the value of a switch that needs one; "" means missing
 		if len(args) > 1 {
 			value = args[1]
 		}
@@ -156,11 +156,10 @@ func takeSwitches(q *protocol.Request, args []string) ([]string, error) {
 	return nil, nil
 }
 
-// maxName is the longest name of a caller or a batch that the journal keeps.
+// maxName is the maximum length of a name of a caller or a batch in the journal, in bytes.
 const maxName = 256
 
-// CheckWrite refuses options of a change that do not have the form of their kind. A person is told so when the
-// command line is read.
+// CheckWrite rejects malformed options of a change in a request. ParseLine checks those of a command line itself.
 func CheckWrite(w protocol.Write) error {
 	if _, err := journal.ParseID(w.Entry); w.Entry != "" && err != nil {
 		return answer.Misuse("%s: %v", ChangeSwitch, err)
@@ -179,7 +178,7 @@ func CheckWrite(w protocol.Write) error {
 	return nil
 }
 
-// OptionOf returns the first option for a change that a request has, "" if it has none.
+// OptionOf returns the first option for changes in a request, for an error; "" if there is none.
 func OptionOf(w protocol.Write) string {
 	switch {
 	case !w.Task.Makes():
@@ -196,13 +195,12 @@ func OptionOf(w protocol.Write) string {
 	return ""
 }
 
-// IsFolder reports whether an argument can name the folder of a vault.
+// IsFolder reports whether an argument can be the folder of a vault.
 func IsFolder(arg string) bool { return arg != "" && !isSwitch(arg) }
 
 func isSwitch(arg string) bool { return strings.HasPrefix(arg, "--") }
 
-// ReadLiteral reads the value of one parameter, of at most limit bytes, from
-// standard input.
+// ReadLiteral reads the value of a parameter, of at most limit bytes, from standard input.
 func ReadLiteral(param string, stdin io.Reader, limit int64) (map[string]string, error) {
 	text, err := io.ReadAll(io.LimitReader(stdin, limit+1))
 	if err != nil {
@@ -214,32 +212,31 @@ func ReadLiteral(param string, stdin io.Reader, limit int64) (map[string]string,
 	return map[string]string{param: string(text)}, nil
 }
 
-// suggestions is how many near names the app offers at most.
+// suggestions is how many similar names the app suggests at most.
 const suggestions = 3
 
-// UnknownCommand is the app's answer to a command that it does not have, with the nearest
-// official names, the best first.
+// UnknownCommand returns the app's error for an unknown command, with similar official names, best first.
 func UnknownCommand(name string) error {
-	const longest = 40 // no official name is longer; a text has no near name
+	const longest = 40 // no official name is longer, so longer texts are not compared
 	type match struct {
 		name     string
 		distance int
 	}
-	var near []match
+	var matches []match
 	for candidate := range allowlist.Commands() {
 		if name == "" || len(name) > longest || candidate.EmbeddedOnly {
 			continue
 		}
-		most := max(1, len(candidate.Name)/3)
-		if d := excerpt.Mistakes([]byte(name), []byte(candidate.Name), most); d <= most ||
+		maxDistance := max(1, len(candidate.Name)/3)
+		if d := excerpt.Mistakes([]byte(name), []byte(candidate.Name), maxDistance); d <= maxDistance ||
 			slices.Contains(strings.Split(candidate.Name, ":"), name) {
-			near = append(near, match{candidate.Name, d})
+			matches = append(matches, match{candidate.Name, d})
 		}
 	}
-	if len(near) == 0 {
+	if len(matches) == 0 {
 		return answer.Misuse("Command %q not found. It may require a plugin to be enabled.", answer.Verbatim(name))
 	}
-	slices.SortStableFunc(near, func(a, b match) int { return cmp.Compare(a.distance, b.distance) })
-	names := answer.Map(near[:min(len(near), suggestions)], func(m match) string { return m.name })
+	slices.SortStableFunc(matches, func(a, b match) int { return cmp.Compare(a.distance, b.distance) })
+	names := answer.Map(matches[:min(len(matches), suggestions)], func(m match) string { return m.name })
 	return answer.Misuse("Command %q not found. Did you mean: %s?", answer.Verbatim(name), strings.Join(names, ", "))
 }

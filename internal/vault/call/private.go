@@ -16,13 +16,13 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
 )
 
-// agentProperty is the property that says what an agent may do, so that "no" is the level none. Of
-// any other property "no" says that it is not private.
+// agentProperty is the property for what an agent may do: its value "no" means no access. For any other property "no"
+// means that the note is not private.
 const agentProperty = "agent"
 
-// LevelIn returns the level to which a text narrows access to its note, [access.Delete] for a text
-// that does not. What cannot be understood narrows it to none: a block of properties that is not
-// YAML, or not closed, and contains one of the names, and a value that is no level.
+// LevelIn returns the access level that the text of a note allows, [access.Delete] if it does not restrict access. In
+// doubt it returns [access.None]: for an invalid or unclosed block of properties that contains one of the names, and for a
+// value that is not a level.
 func LevelIn(p access.Private, text []byte) access.Level {
 	if p.IsZero() {
 		return access.Delete
@@ -49,15 +49,15 @@ func LevelIn(p access.Private, text []byte) access.Level {
 	return level
 }
 
-// mayBeginWithProperties reports whether the beginning of a text is that of a block of properties, or may become one.
+// mayBeginWithProperties reports whether a text begins with a block of properties, or with something that may be one.
 func mayBeginWithProperties(beginning []byte) bool {
 	return len(openBlock(beginning)) > 0 || bytes.HasPrefix(beginning, []byte("---"))
 }
 
-// suspects reports whether a text may narrow access, as far as that is seen piece by piece. It reads
-// all of it, but for an error, which makes it suspect.
+// suspects reports whether a text may restrict access, by a quick check of one piece after the other. An error also makes
+// the text suspect.
 func suspects(p access.Private, text io.Reader) bool {
-	const piece, overlap = 256 << 10, 8 * access.MaxPrivateName // a name is not cut
+	const piece, overlap = 256 << 10, 8 * access.MaxPrivateName // pieces overlap, so that no name is split
 	buf := make([]byte, 0, piece+overlap)
 	for first := true; ; first = false {
 		n, err := io.ReadFull(text, buf[len(buf):piece+overlap])
@@ -78,8 +78,8 @@ func suspects(p access.Private, text io.Reader) bool {
 	}
 }
 
-// openBlock returns what follows the first fence of a text where the app takes it for text: the second
-// fence is missing, or something is in front of the first one. It ends before an empty line.
+// openBlock returns the text after the opening delimiter of a block of properties that the app does not recognize as one:
+// the closing delimiter is missing, or something is before the opening one. It ends before an empty line.
 func openBlock(text []byte) []byte {
 	rest := access.Unfenced(text)
 	for _, stop := range []string{"\n\n", "\n\r\n", "\n---", "\n..."} {
@@ -90,14 +90,14 @@ func openBlock(text []byte) []byte {
 	return rest
 }
 
-// levelOf returns the level to which properties narrow access.
+// levelOf returns the access level that properties allow.
 func levelOf(p access.Private, properties frontmatter.Properties) access.Level {
 	level := access.Delete
 	for _, property := range properties {
 		switch key := access.Fold(strings.TrimSpace(property.Key)); {
 		case p.Names(key):
 			level = min(level, levelOfValue(key, property.Value))
-		case key == "tags" || key == "tag": // also as the app had them before 1.9
+		case key == "tags" || key == "tag": // the app before 1.9 also accepted tag, and one text with several tags
 			words := strings.FieldsFunc(
 				property.Value.String(),
 				func(r rune) bool { return strings.ContainsRune(" \t\r\n,\"[]{}:", r) },
@@ -133,49 +133,49 @@ func levelOfValue(name string, v frontmatter.Value) access.Level {
 	return access.None
 }
 
-// Hides reports whether some files may be hidden from the caller.
+// Hides reports whether files may be hidden from the caller.
 func (v *Vault) Hides() bool { return v.Sight != nil || v.Disk.Judges() }
 
-// IsExcepted reports whether a rule about texts does not apply to the file at a path.
+// IsExcepted reports whether the user exempted the file at a path from a content rule.
 func (v *Vault) IsExcepted(rule string, at disk.Path) bool {
 	return v.Host.exceptions.Has(rule, at.String())
 }
 
-// Narrowed replies with a line for each note that narrows access to itself: the level, a tab and the
-// path. It names notes that are hidden for that, and is for the gateway alone.
+// Narrowed lists the notes that restrict access to themselves, a line each: the level, a tab and the path. It also names
+// hidden notes, and is only for the gateway.
 func (v *Vault) Narrowed(paths []string) (answer.Reply, error) {
 	private := v.Rules.Private()
 	if private.IsZero() {
 		return answer.Reply{}, nil
 	}
 	var lines []string
-	line := func(level access.Level, path string) { lines = append(lines, level.String()+"\t"+path+"\n") }
-	whole := v.Disk.Judging(nil).Raw()
+	addLine := func(level access.Level, path string) { lines = append(lines, level.String()+"\t"+path+"\n") }
+	unrestricted := v.Disk.Judging(nil).Raw()
 	for _, path := range paths {
 		at, err := v.PathOf(path)
 		if err != nil || !disk.IsNote(at) || v.IsExcepted("private", at) {
 			continue
 		}
-		text, err := whole.Read(at)
+		text, err := unrestricted.Read(at)
 		if err == nil {
 			if level := LevelIn(private, text.ForProgram()); level < access.Delete {
-				line(level, path)
+				addLine(level, path)
 			}
 		} else if !disk.IsMissing(err) {
-			line(access.None, path) // it cannot be judged
+			addLine(access.None, path) // an unreadable note cannot be judged
 		}
 	}
 	if len(paths) == 0 {
-		x, err := v.IndexOfNames()
+		idx, err := v.IndexOfNames()
 		if err != nil {
 			return answer.Reply{}, err
 		}
-		for _, f := range x.Closed {
-			line(access.None, f.Path.String())
+		for _, f := range idx.Closed {
+			addLine(access.None, f.Path.String())
 		}
-		for i, level := range v.levels(x) {
-			if 0 < level && level <= access.Delete && !v.IsExcepted("private", x.Files[i].Path) {
-				line(level-1, x.Files[i].Path.String())
+		for i, level := range v.levels(idx) {
+			if 0 < level && level <= access.Delete && !v.IsExcepted("private", idx.Files[i].Path) {
+				addLine(level-1, idx.Files[i].Path.String())
 			}
 		}
 	}
@@ -183,20 +183,20 @@ func (v *Vault) Narrowed(paths []string) (answer.Reply, error) {
 	return answer.From(v.Disk, strings.Join(lines, "")), nil
 }
 
-// levels returns one more than the level to which each seen note narrows access, 0 for other files.
-func (v *Vault) levels(x *index.Index) []access.Level {
+// levels returns for each file one more than the access level that the note allows; 0 for files that are not notes.
+func (v *Vault) levels(idx *index.Index) []access.Level {
 	return (&search.Derived[[]access.Level]{Name: "levels " + v.Host.judging, Compute: func(files []*index.File) []access.Level {
 		return index.Collect(files, func(f index.Facts) access.Level { return levelOf(v.Rules.Private(), f.Properties()) + 1 })
 	}}).Of(
 		&v.Host.Memo,
-		x.Files,
+		idx.Files,
 	)
 }
 
-// Marked replies with the paths of the seen notes that have one of some tags, written with "#", or for
-// "private" narrow access to themselves, a line each.
+// Marked lists the paths of visible notes that have one of the marks, a line each. A mark is a tag with "#", or "private"
+// for notes that restrict access to themselves.
 func (v *Vault) Marked(marks []string) (answer.Reply, error) {
-	x, err := v.IndexOfNames()
+	idx, err := v.IndexOfNames()
 	if err != nil {
 		return answer.Reply{}, err
 	}
@@ -213,14 +213,14 @@ func (v *Vault) Marked(marks []string) (answer.Reply, error) {
 		})
 	}}).Of(
 		&v.Host.Memo,
-		x.Files,
+		idx.Files,
 	)
 	var levels []access.Level
 	if slices.Contains(marks, "private") && !v.Rules.Private().IsZero() {
-		levels = v.levels(x)
+		levels = v.levels(idx)
 	}
 	var b strings.Builder
-	for i, f := range x.Files {
+	for i, f := range idx.Files {
 		isNarrowed := levels != nil && 0 < levels[i] && levels[i] <= access.Delete
 		if tagged[i] || isNarrowed && !v.IsExcepted("private", f.Path) {
 			b.WriteString(f.Path.String() + "\n")
@@ -229,18 +229,17 @@ func (v *Vault) Marked(marks []string) (answer.Reply, error) {
 	return answer.From(v.Disk, b.String()), nil
 }
 
-// ClosedNow tells which notes are closed by their texts: another text when others are. It is "" where
-// none is, where that is not known without reading every note, and for the text of one note, which says
-// itself that it is closed.
+// ClosedNow returns a digest of the paths of notes that are hidden by their own text. It is "" if there are none, if that
+// is not known without reading every note, and for commands that print a single note, which report it themselves.
 func (v *Vault) ClosedNow(command string) string {
 	if !v.Disk.Judges() || allowlist.PrintsNamed(command) {
 		return ""
 	}
-	x, ok := v.Host.Knowledge.IndexIfMade(v.View())
-	if !ok || len(x.Closed) == 0 {
+	idx, ok := v.Host.Knowledge.IndexIfMade(v.View())
+	if !ok || len(idx.Closed) == 0 {
 		return ""
 	}
-	paths := answer.Map(x.Closed, func(f *index.File) string { return f.Path.String() })
+	paths := answer.Map(idx.Closed, func(f *index.File) string { return f.Path.String() })
 	slices.Sort(paths)
 	return answer.Digest([]byte(strings.Join(paths, "\n")))
 }

@@ -1,8 +1,8 @@
-// Package call is what a command of the embedded vault CLI is given: a command line taken apart,
-// the values of its parameters, and the vault as it is for this one call.
+// Package call has the input of a command of the embedded vault CLI: the parsed command line, the values of its
+// parameters, and the vault as this call sees it.
 //
-// A [Host] has what outlives a call, such as the open folder and the index of the vault. It opens
-// a [Vault] for each call, which sees what the access rules show and no more.
+// A [Host] has the state that outlives a call, such as the open folder and the index of the vault. It opens a [Vault] for
+// each call, which contains only what the access rules allow.
 package call
 
 import (
@@ -14,24 +14,23 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 )
 
-// Values are the values of a request that its command knows, every one of them
-// checked. A flag that is set has a value, one that is not has none.
+// Values are the checked values of the parameters of a request, by name. A flag is present only if it is set.
 type Values map[string]string
 
-// Has reports whether the parameter or flag was given, also with an empty value.
+// Has reports whether the parameter or flag was given, possibly with an empty value.
 func (p Values) Has(name string) bool { _, ok := p[name]; return ok }
 
-// Given returns those of some parameters that the request has.
+// Given returns the names that the request has.
 func (p Values) Given(names ...string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !p.Has(name) })
 }
 
-// Syntax is what a command line of one command can carry.
+// Syntax describes the command line of a command.
 type Syntax struct {
 	Name       string
 	Params     []allowlist.Param
-	Positional string // the parameter that a bare word gives, "" if none is taken
-	Escaped    string // a parameter besides texts for notes in which \n and \t are expanded
+	Positional string // the parameter that a bare word sets, "" if bare words are not accepted
+	Escaped    string // a parameter, besides texts of notes, in which \n and \t are expanded
 }
 
 // Param returns the parameter of that name, and false if the command has none.
@@ -43,7 +42,7 @@ func (s Syntax) Param(name string) (allowlist.Param, bool) {
 	return s.Params[i], true
 }
 
-// Usage returns how a parameter is written, without brackets of its own.
+// Usage returns how a parameter is written, without brackets.
 func Usage(p allowlist.Param) string {
 	switch {
 	case isFlag(p):
@@ -54,8 +53,7 @@ func Usage(p allowlist.Param) string {
 	return p.Name + "=<" + p.Hint + ">"
 }
 
-// The kinds of the table that count here: one has no value, and in the values of the
-// other escapes are expanded.
+// The parameter kinds with special syntax: a flag has no value, and in content escapes are expanded.
 const (
 	flagKind    = "flag"
 	contentKind = "content"
@@ -81,11 +79,10 @@ func (s Syntax) usage() string {
 	return strings.Join(words, " ")
 }
 
-// Parse checks the parameters of a call against what the command can carry. Those in literal did not come as
-// arguments, and are taken as they are, with no escape expanded.
+// Parse parses and checks the parameters of a call. Those in literal did not come from the command line, and their escapes
+// are not expanded.
 //
-// The app ignores unknown parameters, so that a typing error becomes another command. Here every
-// such error is refused.
+// Unknown parameters are errors. The app ignores them, so that a typo changes what a command does.
 func (s Syntax) Parse(args []string, literal map[string]string) (Values, error) {
 	values := Values{}
 	for _, arg := range args {
@@ -94,39 +91,39 @@ func (s Syntax) Parse(args []string, literal map[string]string) (Values, error) 
 			continue
 		}
 		name, value, hasValue := strings.Cut(arg, "=")
-		row, ok := s.Param(name)
+		param, ok := s.Param(name)
 		if !ok {
 			return nil, s.unknown(name)
 		}
-		if isFlag(row) {
-			// The app takes any value of a flag for yes, "false" included.
+		if isFlag(param) {
+			// For the app any value of a flag means true, even "false".
 			if hasValue && value != "true" {
 				return nil, answer.Misuse("Invalid value for %s: %s. Leave it out or give it alone.", name, value)
 			}
 			value = "true"
 		} else if !hasValue {
-			return nil, answer.Misuse("Missing value for parameter: %s\n%s", Usage(row), s.usage())
+			return nil, answer.Misuse("Missing value for parameter: %s\n%s", Usage(param), s.usage())
 		}
-		if row.Kind == contentKind || name == s.Escaped {
-			// There is no way to escape the backslash: text with such pairs has to come by standard input.
+		if param.Kind == contentKind || name == s.Escaped {
+			// A backslash cannot be escaped: text that contains such pairs must come from standard input.
 			value = strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(value)
 		}
-		if err := s.set(values, row, value); err != nil {
+		if err := s.set(values, param, value); err != nil {
 			return nil, err
 		}
 	}
 	for name, value := range literal {
-		row, ok := s.Param(name)
-		if !ok || isFlag(row) {
+		param, ok := s.Param(name)
+		if !ok || isFlag(param) {
 			return nil, s.unknown(name)
 		}
-		if err := s.set(values, row, value); err != nil {
+		if err := s.set(values, param, value); err != nil {
 			return nil, err
 		}
 	}
-	for _, row := range s.Params {
-		if row.Required && !values.Has(row.Name) {
-			return values, answer.Misuse("Missing required parameter: %s\n%s", Usage(row), s.usage())
+	for _, param := range s.Params {
+		if param.Required && !values.Has(param.Name) {
+			return values, answer.Misuse("Missing required parameter: %s\n%s", Usage(param), s.usage())
 		}
 	}
 	if values.Has("file") && values.Has("path") {
@@ -135,19 +132,19 @@ func (s Syntax) Parse(args []string, literal map[string]string) (Values, error) 
 	return values, nil
 }
 
-// set stores one value. A repeated parameter is refused; the app silently takes the last one.
-func (s Syntax) set(values Values, row allowlist.Param, value string) error {
+// set stores a value. A repeated parameter is an error; the app silently uses the last one.
+func (s Syntax) set(values Values, param allowlist.Param, value string) error {
 	switch {
-	case values.Has(row.Name):
-		return answer.Misuse("Parameter given twice: %s", row.Name)
-	case value == "" && row.Required:
-		return answer.Misuse("Missing required parameter: %s", row.Name)
+	case values.Has(param.Name):
+		return answer.Misuse("Parameter given twice: %s", param.Name)
+	case value == "" && param.Required:
+		return answer.Misuse("Missing required parameter: %s", param.Name)
 	case value == "":
-		return answer.Misuse("Missing value for parameter: %s\n%s", Usage(row), s.usage())
-	case len(row.Choices) > 0 && !slices.ContainsFunc(row.Choices, func(choice string) bool { return allowlist.IsChoice(value, choice) }):
-		return answer.Misuse("Invalid value for %s: %s. Use %s.", row.Name, value, strings.Join(row.Choices, ", "))
+		return answer.Misuse("Missing value for parameter: %s\n%s", Usage(param), s.usage())
+	case len(param.Choices) > 0 && !slices.ContainsFunc(param.Choices, func(choice string) bool { return allowlist.IsChoice(value, choice) }):
+		return answer.Misuse("Invalid value for %s: %s. Use %s.", param.Name, value, strings.Join(param.Choices, ", "))
 	}
-	values[row.Name] = value
+	values[param.Name] = value
 	return nil
 }
 
@@ -155,8 +152,7 @@ func (s Syntax) unknown(name string) error {
 	return answer.Misuse("Unknown parameter: %s\n%s", name, s.usage())
 }
 
-// Number reads a parameter that is a whole number within bounds, or returns
-// what counts without it.
+// Number returns the value of a parameter that must be a whole number from least to most, or fallback if it is missing.
 func (p Values) Number(name string, fallback, least, most int) (int, error) {
 	if !p.Has(name) {
 		return fallback, nil

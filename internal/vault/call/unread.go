@@ -8,7 +8,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 )
 
-// unread are the visible files and folders that could not be read for a call. It is safe for concurrent use.
+// unread collects the visible files and folders that could not be read for a call. It is safe for concurrent use.
 type unread struct {
 	mu    sync.Mutex
 	paths map[string]bool
@@ -33,8 +33,8 @@ func (u *unread) add(paths ...string) {
 // AddUnread adds paths to those of [Vault.Unread].
 func (v *Vault) AddUnread(paths []string) { v.unread.add(paths...) }
 
-// Unread returns the paths, sorted, of the files and folders that the rules let the caller see, and that could not be read
-// for an answer that is made of many files. The texts of those notes do not tell whether they may be named.
+// Unread returns the sorted paths of the files and folders that the access rules show to the caller and that could not be
+// read for an answer from many files. As their texts are unknown, a note among them might hide itself: do not print them.
 func (v *Vault) Unread() []string {
 	v.unread.mu.Lock()
 	defer v.unread.mu.Unlock()

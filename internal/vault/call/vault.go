@@ -37,111 +37,111 @@ import (
 // request.
 type Vault struct {
 	Name       string
-	Path       string // of the folder, absolute
-	Disk       *disk.Folder
-	shared     *disk.Folder    // the same, which calls share and none is charged for
-	onDisk     *disk.Folder    // shared without what is planned, nil for the same
-	unread     *unread         // what of the vault could not be read for the call
+	Path       string          // absolute path of the folder
+	Disk       *disk.Folder    // the files as the caller sees them; reads are charged to the call
+	shared     *disk.Folder    // the same files, shared by calls and charged to none
+	onDisk     *disk.Folder    // shared without the overlay of a batch; nil without a batch
+	unread     *unread         // files and folders that could not be read for the call
 	begun      time.Time       // when the call was opened
-	limit      time.Duration   // the time that it has, 0 if it is not known
+	limit      time.Duration   // time limit of the call, 0 if unknown
 	Rules      access.Rules    // access to each note
 	Sight      *Sight          // the visible files; nil if all are
 	Host       *Host           // state between calls
-	ForGateway bool            // the answer may be read by an agent
+	ForGateway bool            // an agent may read the answer
 	Ctx        context.Context // ends with the call
 
 	Clock       func() time.Time
 	DayStart    time.Duration   // after midnight
-	Caller      string          // that writes, "" if unknown
+	Caller      string          // who changes notes, "" if unknown
 	settled     *atomic.Bool    // see [search.View]
-	active      string          // the focused note, "" for that of the app's own record
-	sources     [][]byte        // with secrets, whose texts a change puts into other files
-	RandomIndex func(n int) int // a random index below n
+	active      string          // the focused note, "" for the one in the app's workspace file
+	sources     [][]byte        // texts with secrets that a change puts into other files
+	RandomIndex func(n int) int // returns a random index below n
 
 	Tally *protocol.Tally // progress of the call, may be nil
 
-	Origin Origin // that the proposed change was made from
-	// Taken are the files whose text the proposed change puts into another one.
+	Origin Origin // the template of the proposed change
+	// Taken are the files whose text the proposed change puts into other files.
 	Taken []Taken
-	// Namesakes are the files that the name of the note of the call may mean, the one that it does first; at most one if it
-	// was named otherwise.
+	// Namesakes are the files that the note name of the call may mean, beginning with the one that it means; at most one
+	// if the note was given by its path.
 	Namesakes []string
 
-	Batch    *Batch   // whose changes are planned, and seen by the call as if they were made; nil for the vault as it is
-	Restores *Version // that the app has kept, for a call that restores it; nil for other calls
-	// Changes is called before the first file is changed, with how many are. It is false if the call is cancelled; nil tells
-	// nobody.
+	Batch    *Batch   // the batch whose planned changes the call sees; nil for the vault on the disk
+	Restores *Version // the version of the app's history that the call restores; nil for other calls
+	// Changes is called with the number of files before the first one is changed. If it returns false, the call is
+	// cancelled. It may be nil.
 	Changes func(files int) bool
 }
 
-// Index returns what the files of the vault contain, for an answer that is made of all of them: what could not be read
-// counts in [Vault.Unread].
+// Index returns the index of the vault, for an answer that depends on all files. Files that could not be read are counted
+// in [Vault.Unread].
 func (v *Vault) Index() (*index.Index, error) {
-	x, err := v.IndexOfNames()
+	idx, err := v.IndexOfNames()
 	if err == nil {
-		v.unread.add(x.Unread...)
+		v.unread.add(idx.Unread...)
 	}
-	return x, err
+	return idx, err
 }
 
-// defaultLimit is the time that a call has unless it says so.
+// defaultLimit is the time limit of a call without a known one.
 const defaultLimit = 15 * time.Second
 
-// Until returns when a share of the time of the call is over, of which there are fifteen: as many as the seconds that a call
-// has by default.
+// Until returns the time at which a share of the call's time, in fifteenths, is over. By default a fifteenth is a second.
 func (v *Vault) Until(fifteenths int) time.Time {
 	return v.begun.Add(cmp.Or(v.limit, defaultLimit) * time.Duration(fifteenths) / 15)
 }
 
-// sharesForFiles is how much of its time a call waits for the first look at the files of a vault, see [Vault.Until]. What is
-// after it is for the answer.
+// sharesForFiles is the share of its time that a call waits for the first scan of the vault's files, see [Vault.Until]. The
+// rest is for the answer.
 const sharesForFiles = 12
 
-// IndexInTime is [Vault.Index] for a call that is answered from the files that were looked at when the time for that is
-// over, see [search.Store.IndexInTime]. It is an error if there are none.
+// IndexInTime is [Vault.Index] for a call that can be answered from the files indexed until a time, see
+// [search.Store.IndexInTime]. It is an error if there are none.
 func (v *Vault) IndexInTime(until time.Time) (*index.Index, error) {
-	x, err := v.Host.Knowledge.IndexInTime(v.View(), until)
+	idx, err := v.Host.Knowledge.IndexInTime(v.View(), until)
 	if errors.Is(err, context.DeadlineExceeded) && v.Ctx.Err() == nil {
 		return nil, answer.NotYet.Failure(
 			"There is nothing to answer from yet: the files of the vault are being read for the first time.",
 		)
 	}
 	if err == nil {
-		v.unread.add(x.Unread...)
+		v.unread.add(idx.Unread...)
 	}
-	return x, err
+	return idx, err
 }
 
-// IndexIfCurrent is [Vault.Index] if it costs almost nothing, see [search.Store.IndexIfCurrent].
+// IndexIfCurrent is [Vault.Index] if that costs almost nothing, see [search.Store.IndexIfCurrent].
 func (v *Vault) IndexIfCurrent() (*index.Index, bool) {
-	x, ok := v.Host.Knowledge.IndexIfCurrent(v.View())
+	idx, ok := v.Host.Knowledge.IndexIfCurrent(v.View())
 	if ok {
-		v.unread.add(x.Unread...)
+		v.unread.add(idx.Unread...)
 	}
-	return x, ok
+	return idx, ok
 }
 
-// IndexOfNames is [Vault.Index] to find files by their names, for which no text is needed. Where a process for one call has
-// no time to look at all files, it keeps what it has read for the next one, and the error says how far that is.
+// IndexOfNames is [Vault.Index] for finding files by name, which needs no texts: unread files are not counted. If a process
+// for one call has no time to index all files, it saves its progress for the next call and returns an error that reports
+// it.
 func (v *Vault) IndexOfNames() (*index.Index, error) {
 	if v.Host.Knowledge.Resident || v.limit == 0 {
 		return v.Host.Knowledge.Index(v.View())
 	}
-	x, err := v.Host.Knowledge.IndexInTime(v.View(), v.Until(sharesForFiles))
+	idx, err := v.Host.Knowledge.IndexInTime(v.View(), v.Until(sharesForFiles))
 	if errors.Is(err, context.DeadlineExceeded) {
-		x, err = &index.Index{IsPart: true}, nil
+		idx, err = &index.Index{IsPart: true}, nil
 	}
-	if err == nil && x.IsPart {
-		said := "the files of the vault are being read for the first time"
-		if known := len(x.Files); known > 0 {
-			said += fmt.Sprintf(", %d of %s so far", known, answer.Count(known+x.Missing, "file"))
+	if err == nil && idx.IsPart {
+		progress := "the files of the vault are being read for the first time"
+		if indexed := len(idx.Files); indexed > 0 {
+			progress += fmt.Sprintf(", %d of %s so far", indexed, answer.Count(indexed+idx.Missing, "file"))
 		}
-		return nil, answer.NotYet.Failure("There is nothing to answer from yet: %s.", said)
+		return nil, answer.NotYet.Failure("There is nothing to answer from yet: %s.", progress)
 	}
-	return x, err
+	return idx, err
 }
 
-// View is the vault as the knowledge of earlier calls needs it.
+// View returns the vault in the form that package search needs.
 func (v *Vault) View() search.View {
 	return search.View{
 		OnDisk:  v.onDisk,
@@ -158,33 +158,32 @@ func (v *Vault) View() search.View {
 	}
 }
 
-// Origin is what a call made a note from.
+// Origin is the template from which a call makes a note.
 type Origin struct {
 	Text  string
-	Timed bool // it was filled in with the date or the time
-	// Left says what of it was not filled in, because only a plugin of the app knows it; ""
-	// if nothing was left.
+	Timed bool // the date or the time was filled in
+	// Left describes the parts that were not filled in, because only a plugin of the app can; "" if there are
+	// none.
 	Left string
 }
 
-// Taken is a file whose text is put into another one, as the caller sees it.
+// Taken is a file whose text a change puts into another file.
 type Taken struct {
 	Path disk.Path
-	Text []byte
+	Text []byte // as the caller sees it
 }
 
 // Version is a version of a note in a history of the app.
 type Version struct {
-	Of   string // which one of which history, in words
-	Text []byte // as the app has printed it
+	Of   string // the description of the version and its history
+	Text []byte // as the app printed it
 }
 
-// ActiveNote returns the path of the focused note, which need not exist. A hidden one is not
-// focused.
+// ActiveNote returns the path of the focused note, which need not exist. A hidden note does not count as focused.
 func (v *Vault) ActiveNote() (string, error) {
 	active := v.active
 	if active == "" {
-		// The app's own scratch file: if it is missing or malformed, no note is known to be open.
+		// The app's scratch file: if it is missing or malformed, no note counts as open.
 		var space struct {
 			Active                      string
 			Main, Left, Right, Floating pane
@@ -208,7 +207,7 @@ func (v *Vault) ActiveNote() (string, error) {
 	return active, nil
 }
 
-// pane is a node of the window's layout; a leaf has a view.
+// pane is a node of the window layout. Only a leaf has a view.
 type pane struct {
 	ID       string
 	Children []pane
@@ -220,17 +219,17 @@ func (p *pane) find(id string) *pane {
 		return p
 	}
 	for i := range p.Children {
-		if found := p.Children[i].find(id); found != nil {
-			return found
+		if match := p.Children[i].find(id); match != nil {
+			return match
 		}
 	}
 	return nil
 }
 
-// ActiveVariable says which note is focused, by its path in the vault.
+// ActiveVariable is the path in the vault of the focused note.
 const ActiveVariable = "VAULTWICKET_ACTIVE"
 
-// Open returns the vault in a folder, as it is for this one request.
+// Open returns the vault in a folder for one request.
 func (h *Host) Open(ctx context.Context, folder string, q protocol.Request) (*Vault, error) {
 	env := h.Env
 	clock, err := date.Clock(env(date.NowVariable))
@@ -248,11 +247,11 @@ func (h *Host) Open(ctx context.Context, folder string, q protocol.Request) (*Va
 		return nil, answer.ErrVaultNotFound
 	}
 	if allowlist.ListsVaults(q.Command) || q.Vault != nil && appvaults.IsID(*q.Vault) {
-		h.AppVaults() // a process that is locked in cannot read the list
+		h.AppVaults() // a confined process cannot read the list
 	}
 	h.Confine(path)
 	name := filepath.Base(path)
-	if real := filepath.Base(h.identity); filenames.Same(name, real) { // not for a link
+	if real := filepath.Base(h.identity); filenames.Same(name, real) { // false if folder is a link
 		name = real
 	}
 	v := &Vault{
@@ -271,16 +270,16 @@ func (h *Host) Open(ctx context.Context, folder string, q protocol.Request) (*Va
 	}
 	if id := q.Vault; id != nil && *id != v.Name && *id != filepath.Base(path) {
 		// The app's list of vaults is read only for an id: no other call reads outside the vault.
-		same := func(r appvaults.Vault) bool { return r.ID == *id && appvaults.SameFolder(r.Folder, path) }
-		if !appvaults.IsID(*id) || !slices.ContainsFunc(h.AppVaults(), same) {
+		isThis := func(r appvaults.Vault) bool { return r.ID == *id && appvaults.SameFolder(r.Folder, path) }
+		if !appvaults.IsID(*id) || !slices.ContainsFunc(h.AppVaults(), isThis) {
 			return nil, answer.ErrVaultNotFound
 		}
 	}
 	return v, h.OpenFolder(path, v)
 }
 
-// Judged returns a text as it may leave the program, with marks in place of secrets if the caller
-// may not see them. It is no text if the budget runs out, and then the call ends with that error.
+// Judged returns a text as it may leave the program, with marks in place of secrets if the caller may not see them. If the
+// budget is exhausted the result is empty, and the call ends with the error of the budget.
 func (v *Vault) Judged(text guard.Unjudged) guard.Judged {
 	shown, _ := v.Host.marker.Judge(text, budget.From(v.Ctx).Step)
 	return shown
@@ -295,7 +294,7 @@ func (v *Vault) ShownPages(path disk.Path, pages []guard.Unjudged) ([]guard.Judg
 	return v.markerOf(path).JudgePieces(pages, budget.From(v.Ctx).Step)
 }
 
-// markerOf returns what puts marks in place of the secrets of the file at path, nil if the caller may see them.
+// markerOf returns the marker for the secrets of the file at path, nil if the caller may see them.
 func (v *Vault) markerOf(path disk.Path) *guard.Marker {
 	if v.redacts(path) {
 		return v.Host.marker
@@ -303,24 +302,24 @@ func (v *Vault) markerOf(path disk.Path) *guard.Marker {
 	return nil
 }
 
-// redacts reports whether the file at path is read with marks in place of its secrets.
+// redacts reports whether secrets in the file at path are replaced by marks.
 func (v *Vault) redacts(path disk.Path) bool {
 	return v.Disk.IsRedacted() && !v.IsExcepted("secrets", path)
 }
 
-// JudgedText is Judged of a text that was decoded from a file which is none of the notes, such as a setting of the app.
+// JudgedText is [Vault.Judged] for a text decoded from a file that is not a note, such as a settings file of the app.
 func (v *Vault) JudgedText(text string) string {
 	return v.Judged(guard.NewUnjudged([]byte(text))).String()
 }
 
-// Shown returns the text of the file at path as the caller reads it, which is [Vault.Judged] or the
-// text as it is.
+// Shown returns the text of the file at path as the caller reads it: unchanged if the caller may see its secrets,
+// otherwise like [Vault.Judged].
 func (v *Vault) Shown(path disk.Path, text guard.Unjudged) guard.Judged {
 	shown, _ := v.markerOf(path).Judge(text, budget.From(v.Ctx).Step)
 	return shown
 }
 
-// ShownFrom reads the file at path out of another reader as the caller reads it.
+// ShownFrom returns a reader of the content of the file at path as the caller reads it.
 func (v *Vault) ShownFrom(path disk.Path, file io.Reader) io.Reader {
 	if !v.redacts(path) {
 		return file
@@ -328,14 +327,14 @@ func (v *Vault) ShownFrom(path disk.Path, file io.Reader) io.Reader {
 	return v.Host.marker.Reader(file, budget.From(v.Ctx).Step)
 }
 
-// Restorer returns what puts the secrets of some texts, and those of the files that were read by
-// [Vault.ReadSource], back into a text with marks.
+// Restorer returns a restorer that replaces marks in a text by the secrets of the given texts, and of the files that
+// [Vault.ReadSource] has read.
 func (v *Vault) Restorer(texts ...[]byte) *guard.Restorer {
 	return v.Host.marker.Restorer(budget.From(v.Ctx).Step, slices.Concat(v.sources, texts)...)
 }
 
-// ReadSource reads a file whose text a change puts into another one: with marks, as the caller sees
-// it, and its secrets are put back where they are still recognized.
+// ReadSource reads a file whose text a change puts into another file. The text has marks in place of secrets, as the
+// caller sees it; when the change is made, the marks that remain are replaced by the secrets again.
 func (v *Vault) ReadSource(path disk.Path) ([]byte, error) {
 	text, err := v.Disk.Read(path)
 	if err == nil {
@@ -367,7 +366,7 @@ func (v *Vault) Show(t Target) (answer.Reply, error) {
 	}
 	reply := answer.Reply{Body: file, Note: t.Path}
 	switch {
-	case file.Judged != nil: // what was judged is what is shown
+	case file.Judged != nil: // show exactly the bytes that were judged
 		file.Close()
 		shown := file.Judged
 		if v.redacts(t.Path) {
@@ -383,7 +382,7 @@ func (v *Vault) Show(t Target) (answer.Reply, error) {
 	return reply, nil
 }
 
-// HashOf returns the digest of a note as the caller reads it, "" if it cannot be read.
+// HashOf returns the [answer.Digest] of a note as the caller reads it, "" if it cannot be read.
 func (v *Vault) HashOf(note disk.Path) string {
 	shown, err := v.Show(Target{Path: note})
 	if err != nil {
@@ -397,8 +396,8 @@ func (v *Vault) HashOf(note disk.Path) string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// MarkdownNote reads the note that a request means, which has to be Markdown. It needs no
-// index: one note is read faster than a vault is looked at.
+// MarkdownNote reads the note that a request means, which must be Markdown. It does not use the index, because reading one
+// note is faster than scanning a vault.
 func (v *Vault) MarkdownNote(p Values) (t Target, text []byte, err error) {
 	if t, err = v.Target(p); err != nil {
 		return t, nil, err
@@ -419,8 +418,8 @@ type Target struct {
 	Typed string
 }
 
-// Target finds out which file is meant: path= exactly, file= as a link would,
-// else the focused note. It need not exist.
+// Target returns the file that a request means: path= is its exact path, file= is resolved like a link, and the default is
+// the focused note. The file need not exist.
 func (v *Vault) Target(p Values) (Target, error) {
 	if p.Has("file") {
 		path, err := v.resolve(p["file"], &v.Namesakes)
@@ -437,13 +436,12 @@ func (v *Vault) Target(p Values) (Target, error) {
 	return Target{path, typed}, err
 }
 
-// Resolve finds the file that a link with this text would lead to from a note
-// in the vault's folder.
+// Resolve returns the file that a link with this text would lead to from a note in the vault's root.
 func (v *Vault) Resolve(name string) (disk.Path, error) { return v.resolve(name, nil) }
 
-// resolve is Resolve, and notes which files the name may mean, unless namesakes is nil.
+// resolve is [Vault.Resolve]. Unless namesakes is nil, it also sets the files that the name may mean.
 func (v *Vault) resolve(name string, namesakes *[]string) (disk.Path, error) {
-	exact := name // the path of a file, with its extension or as the name of a note, wins against all others
+	exact := name // an exact path, with extension or as that of a note, has priority
 	if !strings.Contains(name[strings.LastIndexByte(name, '/')+1:], ".") {
 		exact += ".md"
 	}
@@ -451,39 +449,39 @@ func (v *Vault) resolve(name string, namesakes *[]string) (disk.Path, error) {
 		_, err := v.Disk.Stat(path)
 		switch {
 		case err == nil:
-			return path, nil // the vault need not be walked
+			return path, nil // without scanning the vault
 		case disk.IsUnread(err):
-			return disk.Path{}, answer.ReadError(name, err) // it is this one, and no other of its name
+			return disk.Path{}, answer.ReadError(name, err) // it exists, so no other file of this name is meant
 		}
 	}
-	x, ok := v.Host.Knowledge.IndexIfCurrent(v.View())
+	idx, ok := v.Host.Knowledge.IndexIfCurrent(v.View())
 	if !ok && v.Disk.Judges() { // a walk would read every note
 		var err error
-		if x, err = v.IndexOfNames(); err != nil {
+		if idx, err = v.IndexOfNames(); err != nil {
 			return disk.Path{}, err
 		}
 		ok = true
 	}
 	if ok {
-		v.AddUnread(x.UnreadNames()) // one of these may have the name, or one that comes first
-		if place, ok := x.Resolve(name); ok {
+		v.AddUnread(idx.UnreadNames()) // one of these may have the name, or take precedence
+		if place, ok := idx.Resolve(name); ok {
 			if namesakes != nil {
-				*namesakes = x.Namesakes(name)
+				*namesakes = idx.Namesakes(name)
 			}
-			return x.Files[place].Path, nil
+			return idx.Files[place].Path, nil
 		}
 		return disk.Path{}, answer.FileNotFound(name)
 	}
-	var found []string
+	var paths []string
 	err := v.Disk.Telling(nil).Walk(disk.Path{}, func(e disk.Entry) {
 		if !e.IsDir {
-			found = append(found, e.Path.String())
+			paths = append(paths, e.Path.String())
 		}
 	})
 	if err != nil {
 		return disk.Path{}, err
 	}
-	files := lookup.New(found)
+	files := lookup.New(paths)
 	if i, ok := files.Resolve(name, ""); ok {
 		if namesakes != nil {
 			*namesakes = answer.Map(files.Namesakes(name), files.Path)
@@ -493,23 +491,21 @@ func (v *Vault) resolve(name string, namesakes *[]string) (disk.Path, error) {
 	return disk.Path{}, answer.FileNotFound(name)
 }
 
-// AccessVariable has the access rules of a vault, as package access writes them. Nothing is
-// answered if they are invalid.
+// AccessVariable contains the access rules of a vault, in the format of package access. If they are invalid, every call
+// fails.
 const AccessVariable = "VAULTWICKET_ACCESS"
 
-// ExceptionsVariable has the files for which rules about texts do not apply, a line each, as package
-// access writes them.
+// ExceptionsVariable contains the exceptions to content rules, one per line, in the format of package access.
 const ExceptionsVariable = "VAULTWICKET_EXCEPTIONS"
 
-// Sight is the visible part of a vault: what neither the rules nor the patterns of the ignore
-// file (gitignore(5)) hide. It implements the interface View of package disk.
+// Sight is the visible part of a vault: what neither the access rules nor the patterns of the ignore file (see
+// gitignore(5)) hide. It implements the interface View of package disk.
 type Sight struct {
 	rules   access.Rules
-	ignored *access.Ignored // nil if there is no file of patterns
+	ignored *access.Ignored // nil if there are no patterns
 }
 
-// NewSight returns the view of a vault, nil where everything is seen. Patterns
-// is the text of the ignore file.
+// NewSight returns the visible part of a vault, nil if everything is visible. patterns is the text of the ignore file.
 func NewSight(rules access.Rules, patterns string) *Sight {
 	s := &Sight{rules: rules, ignored: access.ParseIgnored(patterns)}
 	if s.ignored == nil && !rules.Hide() {
@@ -528,12 +524,12 @@ func (s *Sight) SeesFolder(path string) bool {
 	return s.rules.Level(path) > access.None && !s.ignored.Hides(path, access.Folder)
 }
 
-// Enters reports whether something in a folder can be shown to the caller.
+// Enters reports whether something in a folder may be shown to the caller.
 func (s *Sight) Enters(folder string) bool {
 	return s.rules.Opens(folder) && !s.ignored.Hides(folder, access.Folder)
 }
 
-// Level returns what may be done with the file at a path.
+// Level returns the access level for the file at a path. s may be nil.
 func (s *Sight) Level(path string, rules access.Rules) access.Level {
 	if s != nil && s.ignored.Hides(path, access.File) {
 		return access.None
@@ -541,8 +537,8 @@ func (s *Sight) Level(path string, rules access.Rules) access.Level {
 	return rules.Level(path)
 }
 
-// Sees reports whether a path from a record may be named. Text that is no path of a file may not,
-// nor the bookmarks, which name hidden files.
+// Sees reports whether a path from a record may be shown to the caller. If files may be hidden, it returns false for text
+// that is not a path, and for the bookmarks, which name hidden files.
 func (v *Vault) Sees(path string) bool {
 	if !v.Hides() {
 		return true
@@ -551,8 +547,8 @@ func (v *Vault) Sees(path string) bool {
 	return err == nil && v.Disk.SeesFile(at)
 }
 
-// SeesPlace is [Vault.Sees] by the access rules and the patterns alone. A note that its text closes is
-// then as if it were gone.
+// SeesPlace is [Vault.Sees] by the access rules and the ignore file alone: it returns true for a note that only its own
+// text hides.
 func (v *Vault) SeesPlace(path string) bool {
 	if v.Sight == nil {
 		return true
@@ -567,7 +563,7 @@ func (v *Vault) SeesFolder(path string) bool {
 	return err == nil && v.Disk.SeesFolder(at)
 }
 
-// AmbiguousName says which files the name of the note of the call may mean, "" for a name that is clear.
+// AmbiguousName returns a notice about the files that the note name of the call may mean, "" if it is unambiguous.
 func (v *Vault) AmbiguousName() string {
 	if len(v.Namesakes) < 2 {
 		return ""
