@@ -117,15 +117,15 @@ const (
 	defaultFound    = 10
 	maxFound        = 100
 	maxContextLines = 10
-	// fewOfContext and maxLine limit the bytes that are shown of a line of context: by default enough to see
+	// defaultLine and maxLine limit the bytes that are shown of a line of context: by default enough to see
 	// what it is about; with context=, as many as of the line with the words.
 	defaultLine, maxLine = 80, 240
 	maxTokens            = 20_000
-	// bytesOfToken is the minimum size of a model's token in ordinary text, in bytes.
+	// minTokenBytes is the minimum size of a model's token in ordinary text, in bytes.
 	minTokenBytes = 3
 	// maxQuestion is the maximum length of a query in bytes: a long paragraph.
 	maxQuestion = 4 << 10
-	// costOfFile is the memory that a question needs per file of the vault, in bytes.
+	// fileMemory is the memory that a question needs per file of the vault, in bytes.
 	fileMemory = 24
 )
 

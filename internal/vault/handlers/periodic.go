@@ -163,7 +163,7 @@ func (p period) settings(v *call.Vault) (chosen noteSettings, err error) {
 	return chosen, err
 }
 
-// literals matches the quoted literal text of a format, such as [W].
+// literals matches the literal text in brackets in a format.
 var literals = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[^\]]*\]?`) })
 
 // begin returns the first day of the period that contains at, with the time of day of at. A week begins on Monday if the
