@@ -28,28 +28,28 @@ var opened = map[string]string{
 	"internal/vault/handlers listBookmarks":    "the bookmarks, each of whose texts is judged",
 	"internal/vault/handlers listJournal":      "lines are counted, and no text is shown",
 	"internal/vault/handlers listRecents":      "paths of the record of the app, which are looked up",
-	"internal/vault/handlers madeWith":         "compares",
-	"internal/vault/handlers meansAdded":       "compares what the app has written with what it was asked for",
-	"internal/vault/handlers meansBookmarked":  "compares what the app has written with what it was asked for",
-	"internal/vault/handlers meansMarked":      "compares what the app has written with what it was asked for",
-	"internal/vault/handlers meansSet":         "compares what the app has written with what it was asked for",
+	"internal/vault/handlers judgeCreated":     "compares",
+	"internal/vault/handlers verifyAdded":      "compares what the app has written with what it was asked for",
+	"internal/vault/handlers verifyBookmark":   "compares what the app has written with what it was asked for",
+	"internal/vault/handlers verifyMarked":     "compares what the app has written with what it was asked for",
+	"internal/vault/handlers verifySet":        "compares what the app has written with what it was asked for",
 	"internal/vault/handlers readAttachment":   "the bytes of an image, and of which type a file is; a text is shown by Shown",
 	"internal/vault/handlers relink":           "the links that a change writes",
 	"internal/vault/handlers restoreVersion":   "whether the text ends its last line",
-	"internal/vault/handlers restored":         "the version that a change writes",
+	"internal/vault/handlers requestedVersion": "the version that a change writes",
 	"internal/vault/handlers seesNoteOf":       "whether a removed note was private",
 	"internal/vault/handlers tell":             "properties before and after a change, as the caller sees them",
-	"internal/vault/handlers textOfAttachment": "whether a file is a text or a PDF; both are shown by Shown and ShownPages",
+	"internal/vault/handlers attachmentText":   "whether a file is a text or a PDF; both are shown by Shown and ShownPages",
 }
 
 // replies are the functions among them, and among those that write texts, that make a reply from a string, too.
 var replies = map[string]string{
-	"internal/vault/call Narrowed":             "levels and paths, for the gateway",
-	"internal/vault/change reply":              "numbers of lines, hashes and paths",
-	"internal/vault/handlers listBookmarks":    "what is judged of the bookmarks",
-	"internal/vault/handlers listJournal":      "numbers of lines and what the journal says of changes",
-	"internal/vault/handlers readAttachment":   "what is judged of a text, and an image in base64",
-	"internal/vault/handlers textOfAttachment": "what is judged of a text, and of pages",
+	"internal/vault/call Narrowed":           "levels and paths, for the gateway",
+	"internal/vault/change reply":            "numbers of lines, hashes and paths",
+	"internal/vault/handlers listBookmarks":  "what is judged of the bookmarks",
+	"internal/vault/handlers listJournal":    "numbers of lines and what the journal says of changes",
+	"internal/vault/handlers readAttachment": "what is judged of a text, and an image in base64",
+	"internal/vault/handlers attachmentText": "what is judged of a text, and of pages",
 }
 
 // A text that was not judged is of type guard.Unjudged. Whoever looks into one makes no reply from a string, but for a few
