@@ -14,25 +14,25 @@ type Memo struct {
 	entries map[string]*memoEntry
 }
 
-// memoEntry is one kept value, with the files from which it was computed.
+// memoEntry is a cached value and the files that it was computed from.
 type memoEntry struct {
 	mu    sync.Mutex
 	files []*index.File
 	value any
 }
 
-// Derived is a value that is computed from the facts of files, and cached under its name.
-// It must not be changed.
+// Derived describes a value that is computed from the facts of files and cached under its name.
+// A computed value must not be changed.
 type Derived[T any] struct {
 	Name    string
 	Compute func([]*index.File) T
-	// Follow computes the value for files from the last one, which was for other files: most
-	// of them are the same, and both lists are in the order of listings. nil means Compute.
+	// Follow computes the value for files from last, the value for the files before. Most files
+	// are in both lists, and both lists are in the order of listings. If it is nil, Compute is called.
 	Follow func(last T, before, files []*index.File) T
 }
 
-// Of returns the value for a list of files. It computes it if the last one was
-// for another list; calls for the same value wait for one another.
+// Of returns the value for a list of files. It computes the value if the cached one is
+// for another list. Concurrent calls for the same value wait for one another.
 func (d *Derived[T]) Of(m *Memo, files []*index.File) T {
 	m.mu.Lock()
 	if m.entries == nil {
@@ -47,17 +47,17 @@ func (d *Derived[T]) Of(m *Memo, files []*index.File) T {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
-	case e.files == nil || d.Follow == nil && !same(e.files, files):
+	case e.files == nil || d.Follow == nil && !sameFiles(e.files, files):
 		e.files, e.value = files, d.Compute(files)
-	case !same(e.files, files):
+	case !sameFiles(e.files, files):
 		e.files, e.value = files, d.Follow(e.value.(T), e.files, files)
 	}
 	return e.value.(T)
 }
 
-// same reports whether two lists have the same files. Most are the very list of an index,
-// which does not change.
-func same(a, b []*index.File) bool {
+// sameFiles reports whether two lists have the same files. Usually both are one slice, the immutable
+// list of an index.
+func sameFiles(a, b []*index.File) bool {
 	if len(a) == len(b) && len(a) > 0 && &a[0] == &b[0] {
 		return true
 	}

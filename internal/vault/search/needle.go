@@ -12,35 +12,34 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 )
 
-// needle is a text to search for, with or without regard to case.
+// needle is a text to search for, case-sensitive or not.
 //
-// Notes are mostly ASCII and mostly do not contain it, so that case is fast: eight bytes at a
-// time are compared with two rare bytes of the needle, and only where both match the whole is
-// compared.
+// Most notes are ASCII and do not contain the text, so this case is fast: two rare bytes of the needle
+// are compared with eight bytes of the note at a time, and the whole needle only where both match.
 type needle struct {
 	text  []byte // folded unless exact
 	exact bool
 	grams index.WordTrigrams
 
-	pair    pair // for ASCII
-	ascii   bool
-	strayK  bool // contains a k or an i, which have partners outside ASCII
-	strayI  bool
-	runes   []rune // for everything else
-	anchor  int    // the rune that is looked for
-	anchors [][]byte
+	pair    pair // for ASCII needles
+	isASCII bool
+	hasK    bool     // KELVIN SIGN also folds to k
+	hasI    bool     // İ also folds to i
+	runes   []rune   // for all other needles
+	anchor  int      // index in runes of the rarest one, which is searched first
+	anchors [][]byte // the encodings of every case of the anchor
 }
 
-// verdict is the answer to a match: what to search next.
+// verdict is what a callback wants after a match.
 type verdict uint8
 
 const (
-	skip verdict = iota // continue at the next byte
-	take                // continue after the match
-	stop
+	skip verdict = iota // reject the match and continue at the next byte
+	take                // accept the match and continue after it
+	stop                // end the search
 )
 
-// letterCase says whether capital and small letters are the same.
+// letterCase says whether upper and lower case differ.
 type letterCase bool
 
 const (
@@ -52,15 +51,15 @@ func newNeedle(text string, letters letterCase) *needle {
 	if letters == matchCase {
 		return &needle{text: []byte(text), exact: true, grams: index.TrigramsOfWord(foldString(text))}
 	}
-	n := &needle{ascii: true}
+	n := &needle{isASCII: true}
 	for _, r := range text {
 		n.runes = append(n.runes, index.FoldRune(r))
-		n.ascii = n.ascii && index.FoldRune(r) < utf8.RuneSelf
+		n.isASCII = n.isASCII && index.FoldRune(r) < utf8.RuneSelf
 	}
 	n.text = []byte(string(n.runes))
 	n.grams = index.TrigramsOfWord(n.text)
-	n.strayK = strings.ContainsRune(string(n.runes), 'k')
-	n.strayI = strings.ContainsRune(string(n.runes), 'i')
+	n.hasK = strings.ContainsRune(string(n.runes), 'k')
+	n.hasI = strings.ContainsRune(string(n.runes), 'i')
 	if len(n.runes) == 0 {
 		return n
 	}
@@ -68,7 +67,7 @@ func newNeedle(text string, letters letterCase) *needle {
 	for _, r := range variants(n.runes[n.anchor]) {
 		n.anchors = append(n.anchors, []byte(string(r)))
 	}
-	if n.ascii {
+	if n.isASCII {
 		best := n.anchor
 		second := len(n.text) - 1
 		for i, r := range n.runes {
@@ -91,19 +90,20 @@ func (n *needle) each(text []byte, try func(start, end int) verdict) {
 		try(0, 0)
 	case n.exact:
 		eachExact(text, n.text, try)
-	case n.ascii && !n.mayBeOdd(text):
+	case n.isASCII && !n.hasFoldingRune(text):
 		n.eachASCII(text, try)
 	default:
 		n.eachRune(text, try)
 	}
 }
 
-// mayBeOdd reports whether a text has a character outside of ASCII that is a letter of the needle in another case.
-func (n *needle) mayBeOdd(text []byte) bool {
-	if n.strayK && bytes.Contains(text, []byte(kelvin)) {
+// hasFoldingRune reports whether text contains a character outside ASCII that folds to a letter of the needle, so that
+// eachASCII could miss a match.
+func (n *needle) hasFoldingRune(text []byte) bool {
+	if n.hasK && bytes.Contains(text, []byte(kelvin)) {
 		return true
 	}
-	return n.strayI && bytes.Contains(text, []byte(dottedI))
+	return n.hasI && bytes.Contains(text, []byte(dottedI))
 }
 
 func eachExact(text, wanted []byte, try func(start, end int) verdict) {
@@ -124,22 +124,22 @@ func eachExact(text, wanted []byte, try func(start, end int) verdict) {
 	}
 }
 
-// patience is how many bytes per byte of text may be compared in vain before a finder falls
+// patience is how many bytes may be compared in vain, per byte of text, before a search falls
 // back to eachFolded. It prevents quadratic time on repetitive texts.
 const patience = 8
 
 func (n *needle) eachASCII(text []byte, try func(start, end int) verdict) {
 	size := len(n.text)
 	from := 0
-	wasted := patience * (len(text) + size)
+	remaining := patience * (len(text) + size)
 	n.pair.each(text, size, func(start int) bool {
 		if start < from {
 			return true
 		}
-		same := commonFolded(text[start:], n.text)
-		if same < size {
-			wasted -= same
-			return wasted >= 0
+		matched := commonFolded(text[start:], n.text)
+		if matched < size {
+			remaining -= matched
+			return remaining >= 0
 		}
 		switch try(start, start+size) {
 		case stop:
@@ -151,12 +151,12 @@ func (n *needle) eachASCII(text []byte, try func(start, end int) verdict) {
 		}
 		return true
 	})
-	if wasted < 0 {
+	if remaining < 0 {
 		n.eachFolded(text, from, try)
 	}
 }
 
-// commonFolded returns the length of the common prefix of text, folded, and wanted.
+// commonFolded returns the length in bytes of the common prefix of wanted and text with ASCII letters folded.
 func commonFolded(text, wanted []byte) int {
 	for i, c := range wanted {
 		if foldByte(text[i]) != c {
@@ -166,10 +166,10 @@ func commonFolded(text, wanted []byte) int {
 	return len(wanted)
 }
 
-// eachFolded folds the whole text first. Invalid bytes are copied.
+// eachFolded folds the text from an offset on and searches the result, in linear time. Invalid bytes are copied.
 func (n *needle) eachFolded(text []byte, from int, try func(start, end int) verdict) {
 	folded := make([]byte, 0, len(text)-from+utf8.UTFMax)
-	origin := make([]int, 0, len(text)-from+utf8.UTFMax) // of each folded byte, and of the end
+	origin := make([]int, 0, len(text)-from+utf8.UTFMax) // offset in text of each folded byte and of the end
 	for at := from; at < len(text); {
 		r, size := utf8.DecodeRune(text[at:])
 		if r == utf8.RuneError && size == 1 {
@@ -186,14 +186,14 @@ func (n *needle) eachFolded(text []byte, from int, try func(start, end int) verd
 	eachExact(folded, n.text, func(start, end int) verdict { return try(origin[start], origin[end]) })
 }
 
-// eachRune searches one character of the needle in all its cases and compares around it.
+// eachRune searches for the anchor in every case and compares the runes around it.
 func (n *needle) eachRune(text []byte, try func(start, end int) verdict) {
-	var buffer [4]int
-	next := buffer[:0]
+	var buf [4]int
+	next := buf[:0]
 	for _, a := range n.anchors {
 		next = append(next, indexFrom(text, a, 0))
 	}
-	wasted := patience * (len(text) + len(n.text))
+	remaining := patience * (len(text) + len(n.text))
 	for from := 0; ; {
 		i := 0
 		for j, at := range next {
@@ -206,8 +206,8 @@ func (n *needle) eachRune(text []byte, try func(start, end int) verdict) {
 			return
 		}
 		next[i] = indexFrom(text, n.anchors[i], at+1)
-		start, end, ok := n.around(text, at, &wasted)
-		if wasted < 0 {
+		start, end, ok := n.around(text, at, &remaining)
+		if remaining < 0 {
 			n.eachFolded(text, from, try)
 			return
 		}
@@ -225,7 +225,7 @@ func (n *needle) eachRune(text []byte, try func(start, end int) verdict) {
 	}
 }
 
-// indexFrom returns the next offset of wanted, or the length of the text.
+// indexFrom returns the first offset of wanted at or after from, or the length of the text if there is none.
 func indexFrom(text, wanted []byte, from int) int {
 	if i := bytes.Index(text[from:], wanted); i >= 0 {
 		return from + i
@@ -233,8 +233,9 @@ func indexFrom(text, wanted []byte, from int) int {
 	return len(text)
 }
 
-// around compares the needle with the text around its anchor.
-func (n *needle) around(text []byte, anchor int, wasted *int) (start, end int, ok bool) {
+// around compares the needle with the text around an occurrence of its anchor. It subtracts the number of compared
+// runes from remaining.
+func (n *needle) around(text []byte, anchor int, remaining *int) (start, end int, ok bool) {
 	start = anchor
 	end = anchor
 	for i := n.anchor - 1; i >= 0; i-- {
@@ -243,7 +244,7 @@ func (n *needle) around(text []byte, anchor int, wasted *int) (start, end int, o
 			return 0, 0, false
 		}
 		start -= size
-		*wasted--
+		*remaining--
 	}
 	for _, wanted := range n.runes[n.anchor:] {
 		r, size := utf8.DecodeRune(text[end:])
@@ -251,7 +252,7 @@ func (n *needle) around(text []byte, anchor int, wasted *int) (start, end int, o
 			return 0, 0, false
 		}
 		end += size
-		*wasted--
+		*remaining--
 	}
 	return start, end, true
 }
@@ -268,10 +269,10 @@ type pair struct {
 	caseFirst, caseSecond byte // 0x20 for letters, which then match in both cases
 }
 
-// common are bytes of usual text, by frequency.
+// common lists the characters of ordinary text, most frequent first.
 const common = " etaoinsrhldcumfpgwybv\nk,.-01x'jqz"
 
-// rarity ranks a folded character.
+// rarity ranks a folded character: the higher, the rarer it is in ordinary text.
 func rarity(r rune) int {
 	switch i := strings.IndexRune(common, r); {
 	case i >= 0:
@@ -282,6 +283,7 @@ func rarity(r rune) int {
 	return len(common) + 1
 }
 
+// caseBit returns the bit in which the upper and lower case of c differ, 0 if c is not a letter.
 func caseBit(c byte) byte {
 	if 'a' <= c && c <= 'z' {
 		return 'a' - 'A'
@@ -295,25 +297,25 @@ const (
 	word      = 8
 )
 
-// each calls try for every offset where a needle of the size may begin, until it returns false.
+// each calls try for every offset at which a needle of the given size may begin, until try returns false.
 // There are false positives but no false negatives.
 func (p pair) each(text []byte, size int, try func(start int) bool) {
 	starts := len(text) - size + 1
 	if starts <= 0 {
 		return
 	}
-	// One slice for each byte of the pair, so that both are read at the same index.
+	// Both slices are shifted by the offset of their byte in the needle, so that one index serves both.
 	first := text[p.atFirst : p.atFirst+starts]
 	second := text[p.atSecond : p.atSecond+starts]
 	wantFirst := everyByte * uint64(p.first)
 	wantSecond := everyByte * uint64(p.second)
-	lowFirst := everyByte * uint64(p.caseFirst)
-	lowSecond := everyByte * uint64(p.caseSecond)
+	caseMaskFirst := everyByte * uint64(p.caseFirst)
+	caseMaskSecond := everyByte * uint64(p.caseSecond)
 	i := 0
 	for ; i+word <= len(first) && i+word <= len(second); i += word {
-		// A byte of differs is zero where both bytes agree.
-		differs := (binary.LittleEndian.Uint64(first[i:i+word]) | lowFirst) ^ wantFirst |
-			(binary.LittleEndian.Uint64(second[i:i+word]) | lowSecond) ^ wantSecond
+		// A byte of differs is zero if both bytes of the pair match there.
+		differs := (binary.LittleEndian.Uint64(first[i:i+word]) | caseMaskFirst) ^ wantFirst |
+			(binary.LittleEndian.Uint64(second[i:i+word]) | caseMaskSecond) ^ wantSecond
 		for hits := (differs - everyByte) &^ differs & highBits; hits != 0; hits &= hits - 1 {
 			if !try(i + bits.TrailingZeros64(hits)/word) {
 				return
@@ -335,22 +337,22 @@ func foldByte(c byte) byte {
 }
 
 const (
-	dottedI = "İ" // folds to an ASCII letter, and no other character folds to it
+	dottedI = "İ" // lower-cases to i, but is not in the orbit of unicode.SimpleFold
 	kelvin  = "\u212a"
 )
 
-// variants returns every character that folds to the same one as r.
+// variants returns all characters that fold to the same character as r.
 func variants(r rune) []rune {
-	same := []rune{index.FoldRune(r)}
-	for v := unicode.SimpleFold(same[0]); v != same[0]; v = unicode.SimpleFold(v) {
-		if index.FoldRune(v) == same[0] {
-			same = append(same, v)
+	runes := []rune{index.FoldRune(r)}
+	for v := unicode.SimpleFold(runes[0]); v != runes[0]; v = unicode.SimpleFold(v) {
+		if index.FoldRune(v) == runes[0] {
+			runes = append(runes, v)
 		}
 	}
-	if same[0] == 'i' {
-		same = append(same, []rune(dottedI)...)
+	if runes[0] == 'i' {
+		runes = append(runes, []rune(dottedI)...)
 	}
-	return same
+	return runes
 }
 
 func foldString(text string) []byte { return []byte(strings.Map(index.FoldRune, text)) }

@@ -36,9 +36,9 @@ func TestFastFinderAgreesWithTheNaiveOne(t *testing.T) {
 			from := rapid.IntRange(0, len(runes)-1).Draw(t, "from")
 			wanted = string(runes[from:rapid.IntRange(from, min(from+12, len(runes))).Draw(t, "to")])
 		}
-		got, want := newNeedle(wanted, ignoreCase).in([]byte(text)), strings.Contains(lower(text), lower(wanted))
+		got, want := newNeedle(wanted, ignoreCase).occursIn([]byte(text)), strings.Contains(lower(text), lower(wanted))
 		require.Equal(t, got, want, "%q in %q", wanted, text)
-		got, want = newNeedle(wanted, matchCase).in([]byte(text)), strings.Contains(text, wanted)
+		got, want = newNeedle(wanted, matchCase).occursIn([]byte(text)), strings.Contains(text, wanted)
 		require.Equal(t, got, want, "exactly %q in %q", wanted, text)
 	})
 }
@@ -91,7 +91,7 @@ func TestEveryPairOfASCIICharacters(t *testing.T) {
 		n := newNeedle(string([]byte{c, 'x'}), ignoreCase)
 		for d := byte(1); d < 0x80; d++ {
 			text := []byte("\x00\x00\x00\x00\x00\x00\x00" + string([]byte{d}) + "X\x00\x00")
-			if got, want := n.in(text), foldByte(c) == foldByte(d); got != want {
+			if got, want := n.occursIn(text), foldByte(c) == foldByte(d); got != want {
 				t.Errorf("%q in %q: %v", n.text, text, got)
 			}
 		}
@@ -110,7 +110,7 @@ func TestTextsThatRepeatThemselvesAreCheap(t *testing.T) {
 		{strings.Repeat("ж", long), strings.Repeat("ж", 1000) + "ш" + strings.Repeat("ж", 500)},
 	} {
 		n, text := newNeedle(c.needle, ignoreCase), []byte(c.text)
-		allocs := testing.AllocsPerRun(1, func() { assert.That(t, !n.in(text), "found") })
+		allocs := testing.AllocsPerRun(1, func() { assert.That(t, !n.occursIn(text), "found") })
 		if gaveUp := allocs > 0; !gaveUp && comparedInVain(n, text) > bound*(len(text)+len(c.needle)) {
 			t.Errorf("%.4s: %d bytes are compared in vain", c.text, comparedInVain(n, text))
 		}
@@ -125,7 +125,7 @@ func TestTextsThatRepeatThemselvesAreCheap(t *testing.T) {
 
 // comparedInVain does what the finders do, without their patience.
 func comparedInVain(n *needle, text []byte) (compared int) {
-	if n.ascii {
+	if n.isASCII {
 		n.pair.each(text, len(n.text), func(start int) bool {
 			compared += commonFolded(text[start:], n.text)
 			return true
@@ -155,7 +155,7 @@ func TestPlacesInTextThatIsNotUTF8(t *testing.T) {
 		return stop
 	})
 	assert.That(t, slices.Equal(places, []int{2, 6}), "places %v", places)
-	assert.That(t, !newNeedle("\ufffd", ignoreCase).in([]byte("\xff")), "a broken byte is taken for a character")
+	assert.That(t, !newNeedle("\ufffd", ignoreCase).occursIn([]byte("\xff")), "a broken byte is taken for a character")
 }
 
 // query returns random query text of few terms.

@@ -5,31 +5,31 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 )
 
-// planned is what a store rests on that knows a vault as it will be: see [Store.Plan].
+// planned connects a store of a vault with planned changes to the store of the vault on disk, see [Store.Plan].
 type planned struct {
-	on      *Store // nil for a store of the vault as it is
-	changed func(known int) []string
-	base    *index.Index // of on, that last is made of
-	folder  *disk.Folder // that last is of
-	known   int          // how many changed paths last has
+	onDisk    *Store                   // nil for a store of the vault on disk
+	changed   func(known int) []string // see [Store.Plan]
+	baseIndex *index.Index             // the index of onDisk that last is based on
+	folder    *disk.Folder             // the folder that last was read from
+	known     int                      // how many changed paths last includes
 }
 
-// Plan makes a new store one of the vault as it will be once what is planned is made. It follows the store on, which is that of
-// the vault as it is, and reads only the files at the changed paths, of which changed returns those after so many. It writes
-// no cache file.
-func (k *Store) Plan(on *Store, changed func(known int) []string) {
-	k.planned.on = on
+// Plan makes a new store describe the vault with planned changes applied. The store follows onDisk, the store of the
+// vault as it is, and reads only the files at the changed paths: changed returns these without the first known ones.
+// The store writes no cache file.
+func (k *Store) Plan(onDisk *Store, changed func(known int) []string) {
+	k.planned.onDisk = onDisk
 	k.planned.changed = changed
 	k.words.isReadOnly = true
 }
 
-// lookPlanned is look of a store that rests on another one. It is called under the lock.
-func (k *Store) lookPlanned(from View) (*index.Index, error) {
+// updatePlanned is update for a store with planned changes. The caller holds k.mu.
+func (k *Store) updatePlanned(from View) (*index.Index, error) {
 	p := &k.planned
-	onDisk := from
-	onDisk.Folder = from.OnDisk
-	onDisk.Own = nil
-	base, err := p.on.Index(onDisk)
+	diskView := from
+	diskView.Folder = from.OnDisk
+	diskView.Own = nil
+	base, err := p.onDisk.Index(diskView)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (k *Store) lookPlanned(from View) (*index.Index, error) {
 	changed := p.changed(0)
 	last := k.last
 	fresh := changed[min(p.known, len(changed)):]
-	if last == nil || p.base != base || p.folder != from.Folder {
+	if last == nil || p.baseIndex != base || p.folder != from.Folder {
 		last = base
 		fresh = changed
 	}
@@ -51,24 +51,24 @@ func (k *Store) lookPlanned(from View) (*index.Index, error) {
 		k.changes++
 	}
 	k.last = last
-	p.base = base
+	p.baseIndex = base
 	p.folder = from.Folder
 	p.known = len(changed)
 	return last, nil
 }
 
-// shareCache gives the store the texts and filters that the cache file has.
+// shareCache lets the store read the texts and filters in the cache file of the store on disk.
 func (k *Store) shareCache() {
-	on := k.planned.on
-	k.keep.Lock()
-	defer k.keep.Unlock()
+	onDisk := k.planned.onDisk
+	k.cacheMu.Lock()
+	defer k.cacheMu.Unlock()
 	if k.cache != nil {
 		return
 	}
-	on.awaitSaving()
-	on.keep.RLock()
-	defer on.keep.RUnlock()
-	if on.cache != nil {
-		k.cache = on.cache.Share()
+	onDisk.awaitSaving()
+	onDisk.cacheMu.RLock()
+	defer onDisk.cacheMu.RUnlock()
+	if onDisk.cache != nil {
+		k.cache = onDisk.cache.Share()
 	}
 }

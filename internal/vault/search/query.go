@@ -1,31 +1,31 @@
 package search
 
-// A [Query] is in the search language of the app: it parses a query and matches it against one
-// note at a time. It reads no file and ranks nothing.
+// A [Query] is a query in the search language of the app. It is parsed once and matched against one
+// note at a time. It reads no files and ranks nothing.
 //
-// The language: adjacent terms must all match, OR needs one of its sides, a leading dash
+// The language: adjacent terms must all match, OR needs one of its sides to match, a leading dash
 // negates, parentheses group; NOT binds tighter than AND, AND tighter than OR. A term is a
 // word, a "phrase", a /regex/, an operator with its own term (line:(a b)), or a property
 // ([name:value]).
 //
 // A word matches anywhere: "art" is in "party". A phrase needs a word boundary at each end.
-// They and a regex are searched in the text and the path of a note. Case is folded by simple
-// lower-casing of each Unicode character, without rules of single languages and foldings to
-// several characters.
+// Words, phrases and regexes are searched for in the text and the path of a note. Case is folded by
+// simple lower-casing of each Unicode character, without language-specific rules and without foldings
+// to several characters.
 //
 // Where the rules of the app are not published, these are the decisions:
 //
-//   - A name directly before a colon and a value is an operator, and an unknown one is
-//     refused. URLs, times, drives, and a colon before a blank are text.
-//   - An incomplete query is refused with advice, never guessed.
-//   - A dash negates wherever a term may begin, also after an operator.
-//   - A match inside the extension of a file does not count for a term without operator;
+//   - A name directly before a colon and a value is an operator; an unknown operator is
+//     an error. URLs, times, drives, and a colon before a blank are text.
+//   - An incomplete query is an error with advice; its meaning is never guessed.
+//   - A dash negates wherever a term may begin, including after an operator.
+//   - A match in the extension of a file does not count for a term without an operator;
 //     otherwise "md" would match every note.
 //   - A section ends at the next heading of any level. A section: that contains another
 //     section: includes its sub-headings, otherwise nesting would be useless.
 //   - The text of a task begins after its box, so task:x does not match the x of a done one.
 //
-// A query is safe for use by several goroutines. The trigrams of a note tell without the text which notes cannot match.
+// A query is safe for concurrent use. With the trigrams of a note, it rules out notes without reading their text.
 
 import (
 	"bytes"
@@ -44,18 +44,18 @@ import (
 
 // QueryOptions are the options of [ParseQuery].
 type QueryOptions struct {
-	CaseSensitive bool           // makes terms case-sensitive unless the query says otherwise
-	Budget        *budget.Budget // the budget of the call; nil is one with default limits
+	CaseSensitive bool           // case-sensitive unless the query overrides it
+	Budget        *budget.Budget // budget of the call; if nil, a budget with default limits
 }
 
 // Query is a parsed query. The zero Query matches nothing.
 type Query struct {
-	root    node
-	special bool
-	budget  *budget.Budget
+	root      node
+	hasSyntax bool // see parser
+	budget    *budget.Budget
 }
 
-// ParseQuery parses a query. Every error is a [*ParseError].
+// ParseQuery parses a query of at most maxLength bytes. Every error is a [*ParseError].
 func ParseQuery(text string, options QueryOptions) (q *Query, err error) {
 	if len(text) > maxLength {
 		return nil, &ParseError{
@@ -88,7 +88,7 @@ func ParseQuery(text string, options QueryOptions) (q *Query, err error) {
 		q.budget = budget.New(budget.Limits{})
 	}
 	p := parser{text: text}
-	if p.blanks(); p.done() {
+	if p.skipBlanks(); p.done() {
 		p.fail(
 			0,
 			"query_empty",
@@ -97,9 +97,9 @@ func ParseQuery(text string, options QueryOptions) (q *Query, err error) {
 		)
 	}
 	if q.root = p.alternatives(setting{letters: letterCase(options.CaseSensitive)}); !p.done() {
-		p.closesNothing()
+		p.failUnopened()
 	}
-	q.special = p.special
+	q.hasSyntax = p.hasSyntax
 	return q, nil
 }
 
@@ -113,8 +113,8 @@ func (q *Query) Match(n QueryNote) bool {
 	return q.root.match(s, everything) && q.Err() == nil
 }
 
-// Lines returns the lines of n in which a part of the query matches, in order, each once. It is
-// empty if only the name or properties of n match, or nothing.
+// Lines returns the lines of n in which a term of the query matches, in order and without duplicates.
+// It returns nil if n does not match, and an empty list if only its name or properties do.
 func (q *Query) Lines(n QueryNote) []MatchedLine {
 	s := q.begin(n)
 	if s == nil {
@@ -125,12 +125,12 @@ func (q *Query) Lines(n QueryNote) []MatchedLine {
 	if !q.root.match(s, everything) || q.Err() != nil {
 		return nil
 	}
-	slices.Sort(s.found)
+	slices.Sort(s.offsets)
 	text := s.textOf()
 	lines := []MatchedLine{} // not nil: the note was found
 	number := 0
 	end := -1
-	for _, at := range s.found {
+	for _, at := range s.offsets {
 		if at <= end {
 			continue
 		}
@@ -158,8 +158,8 @@ func (q *Query) Lines(n QueryNote) []MatchedLine {
 	return lines
 }
 
-// Foresee returns the outlook of Match from the path of a note and the filter of its text. It
-// calls no other method of n.
+// Foresee predicts the result of Match from the path of a note and the trigrams of its text. Path is
+// the only method of n that it calls.
 func (q *Query) Foresee(n QueryNote, text index.Trigrams) Outlook {
 	s := q.begin(n)
 	if s == nil {
@@ -169,11 +169,11 @@ func (q *Query) Foresee(n QueryNote, text index.Trigrams) Outlook {
 	return q.root.foresee(s, text)
 }
 
-// NeedsText reports whether Match needs the text of a note; otherwise it calls only Path.
+// NeedsText reports whether Match may need more of a note than its path.
 func (q *Query) NeedsText() bool { return q.root != nil && q.root.cost() > looksAtPath }
 
-// Err returns the error of the budget that ended the search, nil if none did. With an error the
-// results are incomplete.
+// Err returns the error of the budget that ended the search, or nil. After an error the results are
+// incomplete.
 func (q *Query) Err() error {
 	if q.root == nil {
 		return nil
@@ -181,46 +181,46 @@ func (q *Query) Err() error {
 	return q.budget.Err()
 }
 
-// QueryNote is a note to match. Each method except Path is called at most once per call, and only if
-// the query depends on it.
+// QueryNote is a note to match. A query calls each method except Path at most once per match, and only
+// if the result depends on it.
 type QueryNote interface {
-	// Path is relative to the vault, with slashes and extension, in Unicode normal form C as
-	// typed text is.
+	// Path is relative to the vault, with slashes and extension, in Unicode normal form C, like
+	// typed text.
 	Path() string
-	// Text is the whole file. It is not changed.
+	// Text returns the whole file. The query does not change it.
 	Text() []byte
-	// Scan is the scan of the text.
+	// Scan returns the parsed text.
 	Scan() *markdown.Note
-	// Properties are those of the frontmatter.
+	// Properties returns the properties of the frontmatter.
 	Properties() frontmatter.Properties
 }
 
-// Outlook is the expected result of a match before the text of the note is read.
+// Outlook is the predicted result of a match, before the text of the note is read.
 type Outlook uint8
 
-// The outlooks, by likelihood of a match.
+// The outlooks, from the least to the most likely match.
 const (
 	Never Outlook = iota
 	Perhaps
 	Always
 )
 
-// Reading returns how a query with operators was understood, as a query with all parentheses. It
-// is "" for plain words.
+// Reading returns the query as it was understood, with all parentheses written out. It returns ""
+// for a query of plain words.
 func (q *Query) Reading() string {
-	if q.root == nil || !q.special {
+	if q.root == nil || !q.hasSyntax {
 		return ""
 	}
 	return reading(q.root, notation{})
 }
 
-// notation says how [reading] writes a node.
+// notation controls how [reading] writes a node.
 type notation struct {
-	nested  bool // several sides are in parentheses
-	inValue bool // of a property, which has only the parentheses that it needs
+	nested  bool // put parentheses around a group
+	inValue bool // within a property value, where only needed parentheses are written
 }
 
-// reading formats a node.
+// reading formats a node as query text.
 func reading(n node, in notation) string {
 	operand := notation{nested: true, inValue: in.inValue}
 	switch n := n.(type) {
@@ -229,16 +229,16 @@ func reading(n node, in notation) string {
 		if n.any {
 			between = " OR "
 		}
-		var all []string
+		var sides []string
 		for _, term := range n.terms {
 			inner, isGroup := term.(*group)
 			needsBrackets := isGroup && (inner.any || !n.any)
-			all = append(all, reading(term, notation{nested: !in.inValue || needsBrackets, inValue: in.inValue}))
+			sides = append(sides, reading(term, notation{nested: !in.inValue || needsBrackets, inValue: in.inValue}))
 		}
 		if in.nested {
-			return "(" + strings.Join(all, between) + ")"
+			return "(" + strings.Join(sides, between) + ")"
 		}
-		return strings.Join(all, between)
+		return strings.Join(sides, between)
 	case not:
 		return "-" + reading(n.term, operand)
 	case *operator:
@@ -259,32 +259,32 @@ func reading(n node, in notation) string {
 	return n.(pattern).source()
 }
 
-// ParseError is an error in a query, with advice.
+// ParseError reports an error in a query, with advice on how to correct it.
 type ParseError struct {
 	code   string
-	At     int // the character where the trouble begins, from 1
+	At     int // position of the error in characters, from 1
 	Reason string
 	hint   string
 }
 
-// Code returns the kind of error, for programs.
+// Code returns the error code for programs, such as "query_too_long".
 func (e *ParseError) Code() string { return e.code }
 
-// Error returns the reason and the place.
+// Error returns the position and the reason.
 func (e *ParseError) Error() string { return fmt.Sprintf("query, character %d: %s", e.At, e.Reason) }
 
-// Hint returns the advice.
+// Hint returns the advice for the user.
 func (e *ParseError) Hint() string { return e.hint }
 
-// search is the match of one query against one note. It caches what it asked of the note.
+// search is the state of matching one query against one note. It caches the results of the note's methods.
 type search struct {
 	note   QueryNote
 	budget *budget.Budget
-	steps  int64 // that the budget was not told of
+	steps  int64 // not yet charged to budget
 
 	collects bool
-	found    []int // offsets into the text, none that is in one line with the one before
-	line     span  // the part of a line that was looked at last, up to its end
+	offsets  []int // of matches in the text; no two successive ones are in the same line
+	line     span  // from the offset that addOffset last looked up to the end of its line
 
 	path, text       []byte
 	hasPath, hasText bool
@@ -293,32 +293,32 @@ type search struct {
 	hasProps         bool
 	tags             []tag
 	hasTags          bool
-	parts            [kinds][]span
-	hasParts         [kinds]bool
+	parts            [kindCount][]span
+	hasParts         [kindCount]bool
 }
 
-// searches is a pool: each note of a vault takes a search for a short time.
+// searches is a pool, because every note of a vault needs a search for a short time.
 var searches = sync.Pool{New: func() any { return new(search) }}
 
-// begin returns a search, which is to be released by end; nil if the query cannot match anything or
-// has ended.
+// begin returns a search that the caller must release with end. It returns nil if the query is empty
+// or its budget is used up.
 func (q *Query) begin(n QueryNote) *search {
 	if q.root == nil || q.Err() != nil {
 		return nil
 	}
 	s := searches.Get().(*search)
-	*s = search{note: n, budget: q.budget, path: s.path[:0], found: s.found[:0]}
+	*s = search{note: n, budget: q.budget, path: s.path[:0], offsets: s.offsets[:0]}
 	return s
 }
 
 func (s *search) end() {
-	_ = s.budget.Step(s.steps)                // the query tells of its end
-	*s = search{path: s.path, found: s.found} // it keeps no note in memory
+	_ = s.budget.Step(s.steps)                    // Query.Err reports the end of the budget
+	*s = search{path: s.path, offsets: s.offsets} // the pool must not keep notes in memory
 	searches.Put(s)
 }
 
-// spend counts bytes that are read and reports whether the search may continue. It charges the
-// shared budget in batches.
+// spend counts bytes that were read and reports whether the search may continue. It charges the
+// shared budget in batches, because all goroutines contend for it.
 func (s *search) spend(bytes int) bool {
 	const stepBytes, atOnce = 256, 1 << 12
 	if s.steps += 1 + int64(bytes)/stepBytes; s.steps < atOnce {
@@ -332,31 +332,31 @@ func (s *search) spend(bytes int) bool {
 // scope is the part of a note that is matched.
 type scope struct {
 	span
-	whole  bool                // the whole note, path and frontmatter included
-	values []frontmatter.Value // inside of a property
+	whole  bool                // the whole note, with path and frontmatter
+	values []frontmatter.Value // of the property that is matched, if any
 }
 
-// everything is the scope of a whole note. Its span is unused, because it would need the text.
+// everything is the scope of a whole note. Its span is not set, because that would need the text.
 var everything = scope{whole: true}
 
-// maxLines bounds the reported lines of one note; the app stops at that number for a whole
-// search.
+// maxLines is the maximum number of lines reported for one note. The app has the same limit for a
+// whole search.
 const maxLines = 100_000
 
-// put adds an offset in the text, unless it is in the line of the previous one.
-func (s *search) put(at int) {
-	if !s.collects || len(s.found) >= maxLines {
+// addOffset records the offset of a match, unless the previous one is in the same line.
+func (s *search) addOffset(at int) {
+	if !s.collects || len(s.offsets) >= maxLines {
 		return
 	}
-	if !s.line.has(at) {
+	if !s.line.contains(at) {
 		s.line = span{at, at + lineLength(s.textOf()[at:]) + 1}
 	}
-	if n := len(s.found); n == 0 || !s.line.has(s.found[n-1]) {
-		s.found = append(s.found, at)
+	if n := len(s.offsets); n == 0 || !s.line.contains(s.offsets[n-1]) {
+		s.offsets = append(s.offsets, at)
 	}
 }
 
-func (p span) has(at int) bool { return p.start <= at && at < p.end }
+func (p span) contains(at int) bool { return p.start <= at && at < p.end }
 
 func (s *search) pathOf() []byte {
 	if !s.hasPath {
@@ -380,8 +380,8 @@ func (s *search) textOf() []byte {
 	return s.text
 }
 
-// in returns the text of a scope and where it begins.
-func (s *search) in(sc scope) (text []byte, start int) {
+// textIn returns the text of a scope and its offset in the note.
+func (s *search) textIn(sc scope) (text []byte, start int) {
 	if sc.whole {
 		return s.textOf(), 0
 	}
@@ -403,7 +403,7 @@ func (s *search) propertiesOf() frontmatter.Properties {
 	return s.properties
 }
 
-// tagsOf returns the tags of the frontmatter, then those of the text.
+// tagsOf returns the tags of the frontmatter, followed by those of the text.
 func (s *search) tagsOf() []tag {
 	if s.hasTags {
 		return s.tags
@@ -432,19 +432,19 @@ func (s *search) tagsOf() []tag {
 // MatchedLine is a line of a note with a match.
 type MatchedLine struct {
 	Line int // from 1
-	// Text is the line; of one longer than maxLineText an excerpt around the first match.
+	// Text is the line, or an excerpt around the first match if the line is longer than maxLineText bytes.
 	Text string
 }
 
 const (
-	// maxLineText bounds the text of a line in bytes: more than a long paragraph.
-	// Some notes are one line of megabytes.
+	// maxLineText is the maximum length of a reported line in bytes, longer than most paragraphs:
+	// some notes are a single line of megabytes.
 	maxLineText = 1 << 10
-	ellipsis    = "…" // in place of omitted text
+	ellipsis    = "…" // replaces omitted text
 )
 
-// nextRune returns the offset of the first character at or after an offset. Invalid bytes are
-// characters.
+// nextRune returns the offset of the first character that begins at or after an offset. An invalid
+// byte counts as a character.
 func nextRune(text []byte, at int) int {
 	for n := 0; n < utf8.UTFMax && at < len(text) && !utf8.RuneStart(text[at]); n++ {
 		at++

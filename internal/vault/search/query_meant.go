@@ -7,13 +7,14 @@ import (
 	"sync"
 )
 
-// Meant returns the query that was probably meant by one in the words of other languages, such as
-// AND, NOT, && and name=value, which are text in this one. It is "" for a query without such words.
+// Meant translates a query that uses the syntax of other query languages, such as AND, NOT, && and
+// name=value, which are plain text here. It returns "" if there is nothing to translate, or if the
+// translation does not parse.
 func Meant(text string) string {
 	if len(text) > maxLength {
 		return ""
 	}
-	words := piecesOf(text)
+	words := splitWords(text)
 	if first := words[0]; strings.EqualFold(first, "where") &&
 		slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "=") }) {
 		words = words[1:]
@@ -23,27 +24,27 @@ func Meant(text string) string {
 	negated := false
 	changed := false
 	for i, w := range words {
-		sides := i > 0 && i < len(words)-1
+		isBetween := i > 0 && i < len(words)-1
 		switch {
 		case w == "NOT" && i < len(words)-1:
 			negated = !negated
 			changed = true
 			continue
-		case sides && (w == "AND" || w == "&&"):
+		case isBetween && (w == "AND" || w == "&&"):
 			changed = true
 			continue
-		case sides && w == "||":
+		case isBetween && w == "||":
 			changed = true
 			meant = append(meant, "OR")
 			continue
 		}
-		mended := wordHere(w)
-		changed = changed || mended != w
+		translated := translateWord(w)
+		changed = changed || translated != w
 		if negated {
-			mended = negate(mended)
+			translated = negate(translated)
 			negated = false
 		}
-		meant = append(meant, mended)
+		meant = append(meant, translated)
 	}
 	if !changed || len(meant) == 0 {
 		return ""
@@ -55,7 +56,7 @@ func Meant(text string) string {
 	return query
 }
 
-// negate returns the opposite of a word of a query.
+// negate adds a dash to a word of a query, or removes the one that it has.
 func negate(word string) string {
 	if positive, isNegative := strings.CutPrefix(word, "-"); isNegative {
 		return positive
@@ -63,13 +64,13 @@ func negate(word string) string {
 	return "-" + word
 }
 
-// piecesOf splits a query at blanks outside quotes and links.
-func piecesOf(text string) []string {
-	pieces := []string{""}
+// splitWords splits a query at blanks outside quotes and links.
+func splitWords(text string) []string {
+	words := []string{""}
 	inQuotes := false
 	inLink := false
 	for i, r := range text {
-		last := len(pieces) - 1
+		last := len(words) - 1
 		inLink = inLink && !strings.HasSuffix(text[:i], "]]")
 		switch {
 		case inLink:
@@ -80,17 +81,17 @@ func piecesOf(text string) []string {
 		}
 		isBlank := r == ' ' || r == '\t' || r == '\n'
 		if isBlank && !inQuotes && !inLink {
-			if pieces[last] != "" {
-				pieces = append(pieces, "")
+			if words[last] != "" {
+				words = append(words, "")
 			}
 			continue
 		}
-		pieces[last] += string(r)
+		words[last] += string(r)
 	}
-	if last := len(pieces) - 1; last > 0 && pieces[last] == "" {
-		pieces = pieces[:last]
+	if last := len(words) - 1; last > 0 && words[last] == "" {
+		words = words[:last]
 	}
-	return pieces
+	return words
 }
 
 // joinComparisons joins comparisons that are written with blanks around the operator.
@@ -107,28 +108,28 @@ func joinComparisons(words []string) (joined []string) {
 	return joined
 }
 
-// comparison is name=value, in parentheses or not.
+// comparison matches name=value and name!=value, with or without parentheses around it.
 var comparison = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(-?\(*)([\pL][\pL\d_-]*)(={1,2}|!=)("[^"]*"|[^\s"'=()&?]+)(\)*)$`)
 })
 
-// wordHere returns a word of another language as it is written in this one, and any other word as it is.
-func wordHere(w string) string {
+// translateWord translates a word from another query language. It returns other words unchanged.
+func translateWord(w string) string {
 	if strings.HasPrefix(w, "[[") && strings.HasSuffix(w, "]]") {
 		return `"` + w + `"`
 	}
 	if strings.HasPrefix(w, "!") && len(w) > 1 && isASCIILetter(rune(w[1])) {
 		return "-" + w[1:]
 	}
-	found := comparison().FindStringSubmatch(w)
-	if found == nil {
+	match := comparison().FindStringSubmatch(w)
+	if match == nil {
 		return w
 	}
-	before := found[1]
-	name := found[2]
-	sign := found[3]
-	value := found[4]
-	behind := found[5]
+	before := match[1]
+	name := match[2]
+	sign := match[3]
+	value := match[4]
+	behind := match[5]
 	if sign == "!=" {
 		before += "-"
 	}

@@ -13,40 +13,39 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 )
 
-// node is a part of a query.
+// node is a node of the syntax tree of a query.
 type node interface {
-	// match matches the node in a scope. A search that collects gets the places of the matches.
+	// match reports whether the node matches in a scope. If s collects, it records the offsets of the matches.
 	match(s *search, in scope) bool
-	// possible reports whether any part of text could match, by a cheap check without false
-	// negatives.
+	// possible reports whether some part of text may match. It is cheap and has no false negatives.
 	possible(text []byte) bool
-	// foresee returns the outlook of match in every scope of a note whose text has this filter.
-	// It does not read the text.
+	// foresee predicts match for every scope of a note whose text has these trigrams. It does not
+	// read the text.
 	foresee(s *search, text index.Trigrams) Outlook
 	// cost ranks nodes: cheap ones are tried first.
 	cost() cost
 }
 
-// cost is what a node has to read. Matching has no side effects, so the order does not change
-// the result.
+// cost ranks nodes by what they have to read. Matching has no side effects, so the order does not
+// change the result.
 type cost uint8
 
 const (
 	looksAtPath cost = iota
 	looksAtText
-	looksAtIndex // what a scan finds, or the frontmatter
+	looksAtIndex // needs the parsed note or its frontmatter
 	splitsText
 	runsRegex
 )
 
-// group matches if all terms do, or with any if one of them does.
+// group matches if all its terms match; if any is set, one of them is enough.
 type group struct {
 	any     bool
-	terms   []node // as written
-	ordered []node // cheap ones first
+	terms   []node // in the order of the query
+	ordered []node // by cost
 }
 
-// newGroup returns the group that matches if all of some terms do.
+// newGroup returns a group that matches if all terms do.
 func newGroup(terms []node) *group {
 	return &group{
 		terms: terms,
@@ -57,7 +56,7 @@ func newGroup(terms []node) *group {
 	}
 }
 
-// newAlternatives returns the group that matches if one of some terms does.
+// newAlternatives returns a group that matches if one of the terms does.
 func newAlternatives(terms []node) *group {
 	g := newGroup(terms)
 	g.any = true
@@ -73,12 +72,12 @@ func (g *group) cost() cost {
 }
 
 func (g *group) match(s *search, in scope) bool {
-	before := len(s.found)
+	before := len(s.offsets)
 	found := !g.any
 	for _, term := range g.ordered {
 		switch matches := term.match(s, in); {
 		case !g.any && !matches:
-			s.found = s.found[:before]
+			s.offsets = s.offsets[:before]
 			return false
 		case g.any && matches && !s.collects:
 			return true
@@ -118,9 +117,9 @@ func (g *group) foresee(s *search, text index.Trigrams) Outlook {
 type not struct{ term node }
 
 func (n not) match(s *search, in scope) bool {
-	before := len(s.found)
+	before := len(s.offsets)
 	found := n.term.match(s, in)
-	s.found = s.found[:before]
+	s.offsets = s.offsets[:before]
 	return !found
 }
 
@@ -132,27 +131,27 @@ func (n not) foresee(s *search, text index.Trigrams) Outlook {
 
 func (n not) cost() cost { return n.term.cost() }
 
-// operator is a name with a term. Operators that only change where or how to look were applied
-// to the terms below by the parser.
+// operator is a named operator with its term. For operators that only change where or how to search,
+// the parser has already applied the change to the terms below.
 type operator struct {
 	name string
 	node // the term
 }
 
-// setting is the context of a term in the query.
+// setting is what the enclosing operators and brackets determine for a term.
 type setting struct {
 	letters letterCase
 	field   field
-	depth   int
-	scopes  int
+	depth   int // of nesting, at most maxDepth
+	scopes  int // operators around it that divide the text, at most maxScopes
 }
 
-// dividers are the operators that divide the text.
+// dividers are the operators that divide the text into pieces.
 var dividers = map[string]kind{
 	"line": lines, "block": blocks, "section": sections, "task": tasks, "task-todo": openTasks, "task-done": doneTasks,
 }
 
-// extent says which of the matches of a pattern are asked for.
+// extent selects which matches a pattern reports.
 type extent bool
 
 const (
@@ -160,23 +159,24 @@ const (
 	everyMatch extent = true
 )
 
-// pattern is what a term searches for.
+// pattern is a word, phrase or regex that a term searches for.
 type pattern interface {
-	// each calls try for the matches in text that are asked for, from left to right, until it has enough.
-	each(b *budget.Budget, text []byte, asked extent, try func(start, end int) verdict)
+	// each calls try for the wanted matches in text, from left to right, until try returns stop.
+	each(b *budget.Budget, text []byte, wanted extent, try func(start, end int) verdict)
+	// mayOccur reports whether text may contain the pattern. It has no false negatives.
 	mayOccur(text []byte) bool
-	// grams are the trigrams that every matching text contains.
+	// grams returns the trigrams that every matching text contains.
 	grams() index.WordTrigrams
 	cost() cost
-	// source is the pattern as query text.
+	// source returns the pattern as query text.
 	source() string
 }
 
-// field is where a term searches.
+// field is the part of a note in which a term searches.
 type field uint8
 
 const (
-	anywhere field = iota // in the text and in the path
+	anywhere field = iota // in the text and the path
 	inName
 	inPath
 	inText
@@ -184,7 +184,7 @@ const (
 	inValues
 )
 
-// term searches for a pattern in the text or the path.
+// term searches for a pattern in the text, the path or both.
 type term struct {
 	pattern
 	field field
@@ -193,30 +193,31 @@ type term struct {
 func (t *term) match(s *search, in scope) bool {
 	switch t.field {
 	case inName:
-		return t.foundIn(s, s.nameOf())
+		return t.occursIn(s, s.nameOf())
 	case inPath:
-		return t.foundIn(s, s.pathOf())
+		return t.occursIn(s, s.pathOf())
 	case anywhere:
-		named := t.names(s)
-		if named && !s.collects {
+		matchesPath := t.matchesPath(s)
+		if matchesPath && !s.collects {
 			return true
 		}
-		return t.matchText(s, in) || named
+		return t.matchText(s, in) || matchesPath
 	}
 	return t.matchText(s, in)
 }
 
-func (t *term) foundIn(s *search, name []byte) bool {
+// occursIn reports whether the pattern occurs in a name or value.
+func (t *term) occursIn(s *search, text []byte) bool {
 	found := false
-	t.each(s.budget, name, firstMatch, func(int, int) verdict {
+	t.each(s.budget, text, firstMatch, func(int, int) verdict {
 		found = true
 		return stop
 	})
 	return found
 }
 
-// names reports whether the path matches outside its extension.
-func (t *term) names(s *search) bool {
+// matchesPath reports whether the pattern occurs in the path and begins before its extension.
+func (t *term) matchesPath(s *search) bool {
 	path := s.pathOf()
 	stem := len(path)
 	if dot := bytes.LastIndexByte(path, '.'); dot > bytes.LastIndexByte(path, '/') {
@@ -225,28 +226,28 @@ func (t *term) names(s *search) bool {
 	found := false
 	t.each(s.budget, path, firstMatch, func(start, _ int) verdict {
 		found = start < stem
-		return stop // later matches are no better
+		return stop // later matches do not begin earlier
 	})
 	return found
 }
 
 func (t *term) matchText(s *search, in scope) bool {
-	text, offset := s.in(in)
+	text, offset := s.textIn(in)
 	if !s.spend(len(text)) {
 		return false
 	}
-	asked := firstMatch
+	wanted := firstMatch
 	if s.collects {
-		asked = everyMatch
+		wanted = everyMatch
 	}
 	found := false
-	t.each(s.budget, text, asked, func(start, end int) verdict {
+	t.each(s.budget, text, wanted, func(start, end int) verdict {
 		found = true
 		if !s.collects {
 			return stop
 		}
-		if start < end || !in.whole { // task:"" is meant to show every task
-			s.put(offset + start)
+		if start < end || !in.whole { // task:"" has to report every task, although the match is empty
+			s.addOffset(offset + start)
 		}
 		return take
 	})
@@ -264,7 +265,7 @@ func (t *term) foresee(s *search, text index.Trigrams) Outlook {
 			return Always
 		}
 		return Never
-	case t.field == anywhere && t.names(s):
+	case t.field == anywhere && t.matchesPath(s):
 		return Always
 	case !text.MayHold(t.grams()):
 		return Never
@@ -279,27 +280,27 @@ func (t *term) cost() cost {
 	return t.pattern.cost()
 }
 
-// wordNodes is a word of the query, which also matches inside words.
-type wordNodes struct {
+// wordPattern is a word of the query. It also matches inside words of the text.
+type wordPattern struct {
 	needle *needle
 	raw    string
 }
 
-func (w wordNodes) each(_ *budget.Budget, text []byte, _ extent, try func(start, end int) verdict) {
+func (w wordPattern) each(_ *budget.Budget, text []byte, _ extent, try func(start, end int) verdict) {
 	w.needle.each(text, try)
 }
 
-func (w wordNodes) mayOccur(text []byte) bool { return w.needle.in(text) }
-func (w wordNodes) grams() index.WordTrigrams { return w.needle.grams }
-func (w wordNodes) cost() cost                { return looksAtText }
-func (w wordNodes) source() string            { return w.raw }
+func (w wordPattern) mayOccur(text []byte) bool { return w.needle.occursIn(text) }
+func (w wordPattern) grams() index.WordTrigrams { return w.needle.grams }
+func (w wordPattern) cost() cost                { return looksAtText }
+func (w wordPattern) source() string            { return w.raw }
 
-// phrase is text that has a word boundary at both ends.
-type phrase struct{ wordNodes }
+// phrase is text that matches only with a word boundary at each end.
+type phrase struct{ wordPattern }
 
 func (p phrase) each(_ *budget.Budget, text []byte, _ extent, try func(start, end int) verdict) {
 	p.needle.each(text, func(start, end int) verdict {
-		if start < end && (cutsWord(text, start) || cutsWord(text, end)) {
+		if start < end && (isInWord(text, start) || isInWord(text, end)) {
 			return skip
 		}
 		return try(start, end)
@@ -310,8 +311,8 @@ func (p phrase) source() string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(p.raw) + `"`
 }
 
-// in reports whether the needle is in text.
-func (n *needle) in(text []byte) bool {
+// occursIn reports whether text contains the needle.
+func (n *needle) occursIn(text []byte) bool {
 	found := false
 	n.each(text, func(int, int) verdict {
 		found = true
@@ -320,89 +321,89 @@ func (n *needle) in(text []byte) bool {
 	return found
 }
 
-// joins reports whether r forms a word with an adjacent such character.
-func joins(r rune) bool {
+// isWordRune reports whether r is a character of words: there is no word boundary between two of them.
+func isWordRune(r rune) bool {
 	if r < utf8.RuneSelf {
 		isDigit := '0' <= r && r <= '9'
 		return isASCIILetter(r) || isDigit || r == '_'
 	}
-	if r == 'ー' || unicode.In(r, withoutBlanks...) {
+	if r == 'ー' || unicode.In(r, unspacedScripts...) {
 		return false
 	}
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-// withoutBlanks are scripts that have no blanks between words.
-var withoutBlanks = []*unicode.RangeTable{
+// unspacedScripts are scripts that do not separate words by blanks.
+var unspacedScripts = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// cutsWord reports whether an offset is inside a word.
-func cutsWord(text []byte, at int) bool {
+// isInWord reports whether an offset is inside a word, and not at its beginning or end.
+func isInWord(text []byte, at int) bool {
 	before, _ := utf8.DecodeLastRune(text[:at])
 	after, _ := utf8.DecodeRune(text[at:])
-	return joins(before) && joins(after)
+	return isWordRune(before) && isWordRune(after)
 }
 
-// inFrontmatter is what may match in the frontmatter, where names and values may be escaped: neither the
-// text nor its filter excludes it.
+// inFrontmatter is embedded by nodes that search the frontmatter, where names and values may be
+// escaped, so that neither the text nor its trigrams can rule out a match.
 type inFrontmatter struct{}
 
 func (inFrontmatter) foresee(*search, index.Trigrams) Outlook { return Perhaps }
 func (inFrontmatter) possible([]byte) bool                    { return true }
 
-// property matches if a property with one of the names has a matching value.
+// property matches if a property with one of the names exists and has a matching value.
 type property struct {
 	inFrontmatter
 	names []propertyName
-	value node // nil if the name is enough
+	value node // if nil, any value matches
 }
 
 func (p *property) match(s *search, _ scope) bool {
-	return slices.ContainsFunc(s.propertiesOf(), func(have frontmatter.Property) bool {
-		named := slices.ContainsFunc(p.names, func(n propertyName) bool {
+	return slices.ContainsFunc(s.propertiesOf(), func(prop frontmatter.Property) bool {
+		hasName := slices.ContainsFunc(p.names, func(n propertyName) bool {
 			if n.name == nil {
-				return (&term{pattern: n.pattern}).foundIn(s, []byte(have.Key))
+				return (&term{pattern: n.pattern}).occursIn(s, []byte(prop.Key))
 			}
-			return bytes.Equal(foldString(have.Key), n.name)
+			return bytes.Equal(foldString(prop.Key), n.name)
 		})
-		return named && (p.value == nil || p.value.match(s, scope{whole: true, values: have.Value.Elements()}))
+		return hasName && (p.value == nil || p.value.match(s, scope{whole: true, values: prop.Value.Elements()}))
 	})
 }
 
 func (p *property) cost() cost { return looksAtIndex }
 
-// propertyName is an alternative name of a property.
+// propertyName is one of the alternative names in a property term.
 type propertyName struct {
 	pattern        // as written
 	name    []byte // folded; nil for a regex
 }
 
-// valueTerm matches if one of the values of a property does.
+// valueTerm matches if one of the values of a property does. It is a term within [name:value].
 type valueTerm struct {
 	inFrontmatter
 	pattern
-	fits func(frontmatter.Value) bool // decides before the pattern, if not nil
-	only bool                         // decides alone
+	fits func(frontmatter.Value) bool // if not nil, a value that fits matches
+	only bool                         // the pattern is not tried: only fits decides
 }
 
 func (v *valueTerm) match(s *search, in scope) bool {
-	return slices.ContainsFunc(in.values, func(have frontmatter.Value) bool {
-		if v.fits != nil && v.fits(have) {
+	return slices.ContainsFunc(in.values, func(value frontmatter.Value) bool {
+		if v.fits != nil && v.fits(value) {
 			return true
 		}
-		return !v.only && have.Kind() != frontmatter.Null &&
-			(&term{pattern: v.pattern}).foundIn(s, []byte(have.String()))
+		return !v.only && value.Kind() != frontmatter.Null &&
+			(&term{pattern: v.pattern}).occursIn(s, []byte(value.String()))
 	})
 }
 
-// tag is a tag with its "#" and its offset in the text, -1 for one in the frontmatter.
+// tag is a tag with its "#" and its offset in the text, which is -1 for a tag in the frontmatter.
 type tag struct {
 	text []byte
 	at   int
 }
 
-// tagTerm matches if one of the tags does.
+// tagTerm matches if one of the tags of the note does.
 type tagTerm struct {
 	inFrontmatter
 	pattern        // as written
@@ -416,7 +417,7 @@ func (t *tagTerm) match(s *search, in scope) bool {
 			continue
 		}
 		if t.name == nil {
-			if !(&term{pattern: t.pattern}).foundIn(s, tag.text) {
+			if !(&term{pattern: t.pattern}).occursIn(s, tag.text) {
 				continue
 			}
 		} else {
@@ -428,7 +429,7 @@ func (t *tagTerm) match(s *search, in scope) bool {
 		}
 		found = true
 		if tag.at >= 0 {
-			s.put(tag.at)
+			s.addOffset(tag.at)
 		}
 		if !s.collects {
 			break

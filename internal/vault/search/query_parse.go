@@ -17,28 +17,28 @@ import (
 
 // The limits of a query.
 const (
-	maxLength = 4 << 10 // bytes; a query is typed, or pasted from a sentence
-	maxDepth  = 32      // of parentheses, dashes and operators in each other; it bounds the stack
-	maxScopes = 4       // of operators that divide a text; each may multiply the work by the depth of headings
-	maxTerms  = 256     // each can cost one pass over the text
+	maxLength = 4 << 10 // bytes; queries are typed, or pasted sentences
+	maxDepth  = 32      // of nested parentheses, dashes and operators; it bounds the stack
+	maxScopes = 4       // of nested operators that divide a text; each may multiply the work by the depth of headings
+	maxTerms  = 256     // each can cost a pass over the text
 )
 
-// parser reads a query from left to right without backtracking. Its methods panic with a
-// [*ParseError].
+// parser reads a query from left to right without backtracking. Its methods report errors by
+// panicking with a [*ParseError], which [ParseQuery] recovers.
 type parser struct {
-	text     string
-	at       int
-	terms    int
-	special  bool // something but words side by side
-	sections int  // section operators so far
+	text      string
+	at        int
+	terms     int
+	hasSyntax bool // there is more than plain words
+	sections  int  // section operators so far
 }
 
-// alternatives reads adjacent terms, and such separated by OR.
+// alternatives reads groups of adjacent terms that are separated by OR.
 func (p *parser) alternatives(set setting) node {
 	var sides []node
 	for {
 		var terms []node
-		for p.blanks(); !p.atEnd(set) && !p.atOR(); p.blanks() {
+		for p.skipBlanks(); !p.atEnd(set) && !p.atOR(); p.skipBlanks() {
 			terms = append(terms, p.term(set))
 		}
 		switch {
@@ -47,7 +47,7 @@ func (p *parser) alternatives(set setting) node {
 		case len(terms) > 1:
 			sides = append(sides, newGroup(terms))
 		case len(sides) > 0 || p.atOR():
-			p.lonelyOR()
+			p.failLonelyOR()
 		case p.at < len(p.text) && p.text[p.at] == ']':
 			p.fail(
 				p.at,
@@ -66,7 +66,7 @@ func (p *parser) alternatives(set setting) node {
 		if !p.atOR() {
 			break
 		}
-		p.special = true
+		p.hasSyntax = true
 		p.at += len("OR")
 	}
 	if len(sides) == 1 {
@@ -86,11 +86,11 @@ func (p *parser) term(set setting) node {
 		)
 	}
 	if p.atOR() {
-		p.lonelyOR()
+		p.failLonelyOR()
 	}
 	switch p.text[p.at] {
 	case '-':
-		p.special = true
+		p.hasSyntax = true
 		start := p.at
 		p.at++
 		if p.atEnd(set) || p.atBlank() {
@@ -103,22 +103,22 @@ func (p *parser) term(set setting) node {
 		}
 		return not{p.term(set)}
 	case '(':
-		p.special = true
+		p.hasSyntax = true
 		open := p.failure(p.at, "group_open", "a parenthesis is not closed", "add \")\", or put the text in quotes")
 		p.at++
 		inner := p.within(set, open)
-		if !p.take(')') {
+		if !p.accept(')') {
 			panic(open)
 		}
 		return inner
 	case '[':
-		p.special = true
+		p.hasSyntax = true
 		return p.property(set)
 	case ']':
-		p.closesNothing()
+		p.failUnopened()
 	}
 	if name, inside := p.operator(set); name != "" {
-		p.special = true
+		p.hasSyntax = true
 		if p.atEnd(set) || p.atBlank() {
 			p.fail(
 				p.at-1,
@@ -148,17 +148,17 @@ func (p *parser) term(set setting) node {
 	return p.leaf(set)
 }
 
-// within reads what an open bracket contains. At the end of the query the error is that it is
-// open.
+// within reads the terms in a bracket. If the query ends there, the error is open, which reports that
+// the bracket is not closed.
 func (p *parser) within(set setting, open *ParseError) node {
-	if p.blanks(); p.done() {
+	if p.skipBlanks(); p.done() {
 		panic(open)
 	}
 	return p.alternatives(set)
 }
 
-// operator reads the name and colon of an operator, if there is one, and returns the setting of its
-// term.
+// operator reads the name and colon of an operator and returns the setting for its term. If there is
+// no known operator, it reads nothing and returns "".
 func (p *parser) operator(set setting) (name string, inside setting) {
 	size := strings.IndexFunc(p.text[p.at:], func(r rune) bool { return r != '-' && !isASCIILetter(r) })
 	if set.field == inValues || size < 0 || p.text[p.at+size] != ':' {
@@ -214,11 +214,11 @@ func (p *parser) leaf(set setting) node {
 			}
 			text = p.text[start:p.at]
 		}
-		searched := text // the texts of notes are as they are, paths in normal form C
+		searched := text // note texts are not normalized, but paths are in normal form C
 		if set.field == inName || set.field == inPath {
 			searched = norm.NFC.String(text)
 		}
-		word := wordNodes{needle: newNeedle(searched, set.letters), raw: text}
+		word := wordPattern{needle: newNeedle(searched, set.letters), raw: text}
 		found = word
 		if isPhrase {
 			found = phrase{word}
@@ -235,7 +235,7 @@ func (p *parser) leaf(set setting) node {
 		return &tagTerm{pattern: found, name: foldString(strings.TrimSuffix(strings.TrimPrefix(text, "#"), "/"))}
 	case inValues:
 		v := &valueTerm{pattern: found}
-		if _, ok := found.(wordNodes); !ok {
+		if _, ok := found.(wordPattern); !ok {
 			return v
 		}
 		// Words with a special meaning: null, TRUE, FALSE, <5 and >5.
@@ -272,7 +272,7 @@ func (p *parser) leaf(set setting) node {
 	return &term{pattern: found, field: set.field}
 }
 
-// quoted reads a phrase.
+// quoted reads a phrase and returns its text without the escapes.
 func (p *parser) quoted() string {
 	start := p.at
 	var text strings.Builder
@@ -283,8 +283,8 @@ func (p *parser) quoted() string {
 			return text.String()
 		}
 		after := p.text[p.at+1:]
-		isProtected := strings.HasPrefix(after, `"`) || strings.HasPrefix(after, `\`)
-		if c == '\\' && isProtected {
+		isEscape := strings.HasPrefix(after, `"`) || strings.HasPrefix(after, `\`)
+		if c == '\\' && isEscape {
 			p.at++
 			c = p.text[p.at]
 		}
@@ -329,18 +329,18 @@ func (p *parser) regex(letters letterCase) *regexTerm {
 	}
 	re, err := newRegex(source, p.text[flags:p.at], letters)
 	if err != nil {
-		said, _, _ := strings.Cut(err.Error(), " in `") // the engine repeats the regex
+		problem, _, _ := strings.Cut(err.Error(), " in `") // the engine repeats the regex
 		p.fail(
 			start,
 			"regex_bad",
-			"not a regex: "+strings.TrimPrefix(said, "error parsing regexp: "),
+			"not a regex: "+strings.TrimPrefix(problem, "error parsing regexp: "),
 			"write it as in JavaScript, or put the text in quotes if it is not one",
 		)
 	}
 	return re
 }
 
-// atEnd reports whether the next character closes the group, or the query ends.
+// atEnd reports whether the query ends or the next character closes the bracket.
 func (p *parser) atEnd(set setting) bool {
 	if p.done() || p.text[p.at] == ')' {
 		return true
@@ -360,7 +360,7 @@ func (p *parser) atOR() bool {
 
 func isASCIILetter(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' }
 
-func (p *parser) blanks() {
+func (p *parser) skipBlanks() {
 	for !p.done() && p.atBlank() {
 		_, size := utf8.DecodeRuneInString(p.text[p.at:])
 		p.at += size
@@ -374,8 +374,8 @@ func (p *parser) atBlank() bool {
 
 func (p *parser) done() bool { return p.at >= len(p.text) }
 
-// take reads a character if it is next.
-func (p *parser) take(c byte) bool {
+// accept reads c if it is the next character, and reports whether it was.
+func (p *parser) accept(c byte) bool {
 	if p.done() || p.text[p.at] != c {
 		return false
 	}
@@ -383,11 +383,12 @@ func (p *parser) take(c byte) bool {
 	return true
 }
 
-func (p *parser) lonelyOR() {
+func (p *parser) failLonelyOR() {
 	p.fail(p.at, "or_alone", "OR needs a term on each side", "add a term, or put \"OR\" in quotes for the word itself")
 }
 
-func (p *parser) closesNothing() {
+// failUnopened fails at a closing bracket without an opening one.
+func (p *parser) failUnopened() {
 	p.fail(
 		p.at,
 		"group_unopened",
@@ -398,7 +399,7 @@ func (p *parser) closesNothing() {
 
 func (p *parser) fail(at int, code, reason, hint string) { panic(p.failure(at, code, reason, hint)) }
 
-// failure returns the error at an offset.
+// failure returns an error at an offset in bytes.
 func (p *parser) failure(at int, code, reason, hint string) *ParseError {
 	return &ParseError{code: code, At: 1 + utf8.RuneCountInString(p.text[:at]), Reason: reason, hint: hint}
 }
@@ -410,20 +411,21 @@ func (p *parser) property(set setting) node {
 		p.fail(start, "property_in_property", "a bracket inside of a property", "put the value in quotes")
 	}
 	p.at++
-	found := &property{names: p.names(start, set.depth)}
-	if p.take(':') {
+	prop := &property{names: p.names(start, set.depth)}
+	if p.accept(':') {
 		set.field = inValues
-		found.value = p.within(set, p.propertyOpen(start))
+		prop.value = p.within(set, p.propertyOpen(start))
 	}
-	if p.take(']') {
-		return found
+	if p.accept(']') {
+		return prop
 	}
 	if !p.done() && p.text[p.at] == ')' {
-		p.closesNothing()
+		p.failUnopened()
 	}
 	panic(p.propertyOpen(start))
 }
 
+// propertyOpen returns the error that the bracket at an offset is not closed.
 func (p *parser) propertyOpen(start int) *ParseError {
 	return p.failure(
 		start,
@@ -433,48 +435,49 @@ func (p *parser) propertyOpen(start int) *ParseError {
 	)
 }
 
-// names reads the names of a property, in parentheses or not.
+// names reads the names of a property, with or without parentheses.
 func (p *parser) names(start, depth int) []propertyName {
 	if depth++; depth > maxDepth {
 		p.fail(p.at, "query_too_deep", "too many parts inside of each other", "use fewer parentheses")
 	}
-	var all []propertyName
+	var names []propertyName
 	for {
-		p.blanks()
-		if p.take('(') {
+		p.skipBlanks()
+		if p.accept('(') {
 			open := p.failure(
 				p.at-1,
 				"group_open",
 				"a parenthesis is not closed",
 				"add \")\", or put the name in quotes",
 			)
-			all = append(all, p.names(start, depth)...)
-			if !p.take(')') {
+			names = append(names, p.names(start, depth)...)
+			if !p.accept(')') {
 				panic(open)
 			}
 		} else {
-			all = append(all, p.name(start))
+			names = append(names, p.name(start))
 			if p.terms++; p.terms > maxTerms {
 				p.fail(p.at, "query_too_long", "too many terms", "write a shorter query")
 			}
 		}
-		if p.blanks(); !p.atOR() {
-			return all
+		if p.skipBlanks(); !p.atOR() {
+			return names
 		}
 		p.at += len("OR")
 	}
 }
 
+// name reads one name of a property. The bracket of the property is at start.
 func (p *parser) name(start int) propertyName {
 	if !p.done() && p.text[p.at] == '"' {
 		raw := p.quoted()
-		return propertyName{pattern: phrase{wordNodes{raw: raw}}, name: foldString(raw)}
+		return propertyName{pattern: phrase{wordPattern{raw: raw}}, name: foldString(raw)}
 	}
 	if !p.done() && p.text[p.at] == '/' {
 		return propertyName{pattern: p.regex(ignoreCase)}
 	}
 	var parts []string
-	for p.blanks(); !p.done() && !p.atOR(); p.blanks() {
+	for p.skipBlanks(); !p.done() && !p.atOR(); p.skipBlanks() {
 		start := p.at
 		for !p.done() && !p.atBlank() && strings.IndexByte(`()"[]:`, p.text[p.at]) < 0 {
 			p.at++
@@ -496,7 +499,7 @@ func (p *parser) name(start int) propertyName {
 			"write [name] or [name:value], or put the text in quotes",
 		)
 	}
-	return propertyName{pattern: wordNodes{raw: raw}, name: foldString(raw)}
+	return propertyName{pattern: wordPattern{raw: raw}, name: foldString(raw)}
 }
 
 // operators are the names of all operators, without their colons.
@@ -504,30 +507,30 @@ var operators = []string{
 	"file", "path", "content", "tag", "line", "block", "section", "task", "task-todo", "task-done", "match-case", "ignore-case",
 }
 
-// refuseUnknown fails if a name before a colon looks like an operator but is none, with advice.
+// refuseUnknown fails, with advice, if the next word looks like an operator but is unknown.
 func (p *parser) refuseUnknown(set setting) {
 	if set.field != anywhere && set.field != inText {
 		return
 	}
 	rest := p.text[p.at:]
-	size := strings.IndexFunc(rest, func(r rune) bool { return !isASCIILetter(r) && !strings.ContainsRune("-_.", r) })
-	if size < 2 || rest[:size] == "OR" { // a single letter names a drive
+	length := strings.IndexFunc(rest, func(r rune) bool { return !isASCIILetter(r) && !strings.ContainsRune("-_.", r) })
+	if length < 2 || rest[:length] == "OR" { // a single letter names a drive
 		return
 	}
-	after, isNamed := strings.CutPrefix(rest[size:], ":")
+	after, isNamed := strings.CutPrefix(rest[length:], ":")
 	if !isNamed || after == "" || strings.IndexByte(" \t\r\n/\\:)", after[0]) >= 0 {
 		return
 	}
-	name := rest[:size]
-	value := rest[size+1:]
+	name := rest[:length]
+	value := rest[length+1:]
 	if end := endOfValue(value); end > 0 {
 		value = value[:end]
 	}
-	whole := func(term string) string { // the query with another term in place of this one
-		return excerpt.Short(p.text[:p.at] + term + rest[size+1+len(value):])
+	replaceTerm := func(term string) string { // returns the query with another term in place of this one
+		return excerpt.Short(p.text[:p.at] + term + rest[length+1+len(value):])
 	}
 	lower := strings.ToLower(name)
-	advice := fmt.Sprintf("did you mean the property %s?", quoted(whole("["+name+":"+value+"]")))
+	advice := fmt.Sprintf("did you mean the property %s?", quoted(replaceTerm("["+name+":"+value+"]")))
 	meant := excerpt.Nearest(lower, operators)
 	for operator, others := range otherNames {
 		if slices.Contains(others, lower) {
@@ -538,13 +541,13 @@ func (p *parser) refuseUnknown(set setting) {
 	case slices.Contains(dates, lower):
 		advice = "the search language has no dates: use the command \"recent\" with since=, or \"query\" with where="
 	case meant != "":
-		advice = fmt.Sprintf("did you mean %s?", quoted(whole(meant+":"+value)))
+		advice = fmt.Sprintf("did you mean %s?", quoted(replaceTerm(meant+":"+value)))
 	}
 	p.fail(p.at, CodeNoOperator, fmt.Sprintf("there is no operator %q", excerpt.Short(name)+":"),
 		advice+"; operators: "+strings.Join(operators, ": ")+":; [name:value] finds a property, quotes a text")
 }
 
-// endOfValue returns where the value of an operator ends, -1 for the end of the text.
+// endOfValue returns the offset at which the value of an operator ends, or -1 if it is all of text.
 func endOfValue(text string) int {
 	if rest, isQuoted := strings.CutPrefix(text, "\""); isQuoted {
 		if end := strings.IndexByte(rest, '"'); end >= 0 {
@@ -554,13 +557,13 @@ func endOfValue(text string) int {
 	return strings.IndexAny(text, " ()")
 }
 
-// quoted puts a query between quotation marks, with the escapes that its own need.
+// quoted returns a query in quotation marks, with its own quotation marks escaped.
 func quoted(query string) string { return strconv.Quote(query) }
 
 // CodeNoOperator is the code of a [ParseError] about an operator that does not exist.
 const CodeNoOperator = "operator_unknown"
 
-// otherNames are names of operators in other programs.
+// otherNames lists, for each operator, its names in other programs.
 var otherNames = map[string][]string{
 	"tag":       {"tags", "hashtag", "label", "labels", "is"},
 	"file":      {"title", "name", "filename", "file-name", "note", "intitle", "basename"},
@@ -574,7 +577,7 @@ var otherNames = map[string][]string{
 	"block":     {"blocks", "paragraph"},
 }
 
-// dates are names of times, for which the search language has no operator.
+// dates are names of date filters in other programs. The search language has no operator for dates.
 var dates = []string{
 	"modified", "mtime", "updated", "changed", "edited", "since", "after", "before", "date", "day", "created", "ctime", "on", "newer", "older", "last-modified", "file.mtime",
 	"file.ctime", "modified_at", "updated_at", "created_at",

@@ -12,22 +12,22 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 )
 
-// regexTerm is a regular expression of JavaScript with the flag m. It works on characters, where
-// JavaScript without the flag u works on UTF-16 code units. The budget of the call stops it.
+// regexTerm is a JavaScript regular expression with the flag m. It matches characters, whereas
+// JavaScript without the flag u matches UTF-16 code units. The budget of the call limits its time.
 type regexTerm struct {
 	body, flags string
 
 	full     func() *formula.Regexp // compiled when first needed: it can take milliseconds
-	required *needle                // text without which there is no match; nil if not known
+	required *needle                // text that every match contains; nil if not known
 }
 
-// newRegex compiles a regex. The flag i has it ignore case, whatever else is asked for; g and d have no effect.
+// newRegex compiles a regex. The flag i makes it ignore case, whatever letters is; g and d have no effect.
 func newRegex(source, flags string, letters letterCase) (*regexTerm, error) {
 	if strings.Contains(flags, "i") {
 		letters = ignoreCase
 	}
 	options := formula.RegexFlags{Multiline: true, DotAll: strings.Contains(flags, "s"), Unicode: strings.Contains(flags, "u")}
-	// Whether it is a regex does not depend on case, and this is the fast way to know.
+	// Compiling without case folding is fast and finds the same syntax errors.
 	plain, err := formula.CompileRegex(source, options, budget.Default.Match)
 	if err != nil {
 		return nil, err
@@ -50,13 +50,13 @@ func newRegex(source, flags string, letters letterCase) (*regexTerm, error) {
 }
 
 const (
-	// maxWindow is how many bytes of a text are matched at once: the engine takes several times as much memory.
+	// maxWindow is how many bytes of a text are matched at once: the engine needs several times as much memory.
 	maxWindow = 512 << 10
-	// overlap is how much of a long text a match reaches at most, from its beginning in both directions.
+	// overlap is how many bytes before and after its beginning a match in a long text can depend on.
 	overlap = 64 << 10
 )
 
-func (r *regexTerm) each(b *budget.Budget, text []byte, asked extent, try func(start, end int) verdict) {
+func (r *regexTerm) each(b *budget.Budget, text []byte, wanted extent, try func(start, end int) verdict) {
 	if !r.mayOccur(text) {
 		return
 	}
@@ -73,7 +73,7 @@ func (r *regexTerm) each(b *budget.Budget, text []byte, asked extent, try func(s
 		}
 		err := b.Match(r.body, func(limit time.Duration) error {
 			window := string(text[from:to])
-			if asked == firstMatch && len(window) == len(text) { // which takes half the time
+			if wanted == firstMatch && len(window) == len(text) { // takes half the time
 				places, err := formula.WithinLimit(r.full(), limit).FindAllStringIndex(window, 1)
 				if len(places) > 0 {
 					try(places[0][0], places[0][1])
@@ -87,7 +87,7 @@ func (r *regexTerm) each(b *budget.Budget, text []byte, asked extent, try func(s
 				}
 				next = max(next, start+length)
 				left--
-				if asked == firstMatch {
+				if wanted == firstMatch {
 					left = 0
 				}
 				return try(start, start+length) != stop && left > 0
@@ -95,13 +95,13 @@ func (r *regexTerm) each(b *budget.Budget, text []byte, asked extent, try func(s
 		})
 		b.Release(size)
 		if err != nil {
-			return // the query tells of the end of its budget
+			return // Query.Err reports the end of the budget
 		}
 		at = next
 	}
 }
 
-func (r *regexTerm) mayOccur(text []byte) bool { return r.required == nil || r.required.in(text) }
+func (r *regexTerm) mayOccur(text []byte) bool { return r.required == nil || r.required.occursIn(text) }
 
 func (r *regexTerm) grams() index.WordTrigrams {
 	if r.required == nil {
@@ -114,15 +114,15 @@ func (r *regexTerm) cost() cost { return runsRegex }
 
 func (r *regexTerm) source() string { return "/" + r.body + "/" + r.flags }
 
-// minRequired is the length from which a required text is searched first.
+// minRequired is the minimum length in bytes of a required text. Shorter ones are in almost every note.
 const minRequired = 2
 
-// requiredText returns the longest text that every match of a regex contains, nil if none is
-// found. It considers only ASCII outside groups: it is an optimization.
+// requiredText returns the longest text that it finds to be in every match of a regex, or nil. It
+// considers only ASCII outside groups, because it is only an optimization.
 func requiredText(source string, letters letterCase) *needle {
 	var runs []string
 	var run []byte
-	end := func() {
+	endRun := func() {
 		runs = append(runs, string(run))
 		run = nil
 	}
@@ -132,38 +132,38 @@ func requiredText(source string, letters letterCase) *needle {
 		switch {
 		case c == '(':
 			depth++
-			end()
+			endRun()
 		case c == ')':
 			depth--
-			end()
+			endRun()
 		case depth > 0:
 		case c == '|':
 			return nil
 		case c == '*' || c == '?':
 			run = run[:max(len(run)-1, 0)]
-			end()
+			endRun()
 		case c == '{':
 			run = run[:max(len(run)-1, 0)]
-			end()
+			endRun()
 			if rest := strings.TrimLeft(source[at+1:], "0123456789,"); strings.HasPrefix(rest, "}") {
 				at = len(source) - len(rest)
 			}
 		case c == '\\':
 			switch escaped := source[at+1]; {
 			case strings.IndexByte("dDwWsSbBtnvfr", escaped) >= 0:
-				end()
-			case joins(rune(escaped)) || escaped < ' ' || escaped >= utf8.RuneSelf:
+				endRun()
+			case isWordRune(rune(escaped)) || escaped < ' ' || escaped >= utf8.RuneSelf:
 				return nil // what follows may belong to the escape
 			default:
 				run = append(run, escaped)
 			}
 		case strings.IndexByte("+^$.[]}", c) >= 0 || c >= utf8.RuneSelf:
-			end()
+			endRun()
 		default:
 			run = append(run, c)
 		}
 	}
-	end()
+	endRun()
 	best := slices.MaxFunc(runs, func(a, b string) int { return len(a) - len(b) })
 	if len(best) < minRequired {
 		return nil

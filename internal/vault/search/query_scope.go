@@ -7,28 +7,28 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 )
 
-// kind is a way to divide a text.
+// kind is a kind of pieces into which a text is divided.
 type kind uint8
 
 const (
 	lines kind = iota
 	blocks
 	sections
-	deepSections // with the sections of sub-headings
+	deepSections // with their subsections
 	tasks
 	openTasks
 	doneTasks
-	kinds // how many there are
+	kindCount
 )
 
-// part matches its term in each line, block, section or task separately.
+// part matches if its term matches within one line, block, section or task.
 type part struct {
 	operator
 	kind kind
 }
 
 func (p *part) match(s *search, in scope) bool {
-	text, offset := s.in(in)
+	text, offset := s.textIn(in)
 	if !s.spend(len(text)) || !p.possible(text) {
 		return false
 	}
@@ -65,14 +65,14 @@ func (p *part) match(s *search, in scope) bool {
 	return found
 }
 
-// foresee is at most Perhaps: there may be no part.
+// foresee returns at most Perhaps: the note may have no such piece.
 func (p *part) foresee(s *search, text index.Trigrams) Outlook {
 	return min(Perhaps, p.node.foresee(s, text))
 }
 
 func (p *part) cost() cost { return max(splitsText, p.node.cost()) }
 
-// piecesOf returns the pieces of the whole text in order.
+// piecesOf returns the pieces of a kind of the whole text, in order.
 func (s *search) piecesOf(k kind) []span {
 	if s.hasParts[k] {
 		return s.parts[k]
@@ -89,8 +89,8 @@ func (s *search) piecesOf(k kind) []span {
 	return s.parts[k]
 }
 
-// splitSections returns the text before the first heading, and for each heading the text up to
-// the next one that ends its section: of any level, or not of sub-headings.
+// splitSections returns the text before the first heading, and for each heading the text up to the
+// heading that ends its section: the next one of any level or, for deepSections, of no lower level.
 func (s *search) splitSections(k kind) []span {
 	text := s.textOf()
 	headings := s.scanOf().Headings
@@ -103,25 +103,25 @@ func (s *search) splitSections(k kind) []span {
 		}
 		starts = append(starts, at)
 	}
-	// Open sections are on a stack, so that deep headings do not take quadratic time.
-	all := make([]span, len(starts))
+	// Open sections are kept on a stack, so that deeply nested headings do not take quadratic time.
+	spans := make([]span, len(starts))
 	var open []int
 	for j, start := range starts {
-		all[j] = span{start, len(text)}
+		spans[j] = span{start, len(text)}
 		for len(open) > 0 && (k == sections || headings[j].Level <= headings[open[len(open)-1]].Level) {
-			all[open[len(open)-1]].end = start
+			spans[open[len(open)-1]].end = start
 			open = open[:len(open)-1]
 		}
 		open = append(open, j)
 	}
 	if first := append(starts, len(text))[0]; first > 0 || len(starts) == 0 {
-		return slices.Insert(all, 0, span{0, first})
+		return slices.Insert(spans, 0, span{0, first})
 	}
-	return all
+	return spans
 }
 
-// splitTasks returns the text of each task of the kind: after the box, to the end of its block,
-// without nested items.
+// splitTasks returns the text of each task of a kind: from its box to the end of its block, without
+// nested items.
 func (s *search) splitTasks(k kind) []span {
 	blocks := s.piecesOf(blocks)
 	size := len(s.textOf())
@@ -143,9 +143,8 @@ func (s *search) splitTasks(k kind) []span {
 	return spans
 }
 
-// splitBlocks divides a text into the blocks of its Markdown: paragraphs, list items, headings,
-// quotes, tables, and whole fences of code, math and comments. The text before body is one
-// block.
+// splitBlocks divides a text into its Markdown blocks: paragraphs, list items, headings, quotes,
+// tables, and whole fences of code, math and comments. The text before the offset body is a block.
 func splitBlocks(text []byte, body int) []span {
 	var done []span
 	var current span
@@ -190,7 +189,7 @@ func splitBlocks(text []byte, body int) []span {
 			continue
 		}
 		marks := len(rest) - len(bytes.TrimLeft(rest, "#"))
-		fence := opens(rest)
+		fence := closingFence(rest)
 		isApart := marks == len(rest) || rest[marks] == ' ' || rest[marks] == '\t'
 		heading := 1 <= marks && marks <= 6 && isApart
 		isOther := len(fence) > 0 || isItem(rest)
@@ -211,18 +210,19 @@ func splitBlocks(text []byte, body int) []span {
 	return done
 }
 
-// unquote removes up to most quote marks, and surrounding blanks.
-func unquote(line []byte, most int) (rest []byte, depth int) {
+// unquote removes up to maxMarks quote marks and surrounding blanks from a line, and returns how many
+// marks it removed.
+func unquote(line []byte, maxMarks int) (rest []byte, depth int) {
 	rest = bytes.TrimSpace(line)
-	for depth < most && len(rest) > 0 && rest[0] == '>' {
+	for depth < maxMarks && len(rest) > 0 && rest[0] == '>' {
 		rest = bytes.TrimSpace(rest[1:])
 		depth++
 	}
 	return rest, depth
 }
 
-// opens returns the text that closes the fence that a line opens, nil if it opens none.
-func opens(line []byte) []byte {
+// closingFence returns the text that ends the fence that a line opens, or nil if it opens none.
+func closingFence(line []byte) []byte {
 	for _, mark := range []string{"```", "~~~"} {
 		if fence := bytes.TrimLeft(line, mark[:1]); len(line)-len(fence) >= len(mark) &&
 			!bytes.Contains(fence, []byte("`")) {
@@ -250,10 +250,10 @@ func isItem(line []byte) bool {
 	return len(rest) == 1 || rest[1] == ' ' || rest[1] == '\t'
 }
 
-// span is a range of bytes.
+// span is the range of bytes from start up to but not including end.
 type span struct{ start, end int }
 
-// lineLength returns the length of the first line without its end.
+// lineLength returns the length of the first line of text without its line break.
 func lineLength(text []byte) int {
 	if i := bytes.IndexByte(text, '\n'); i >= 0 {
 		return i

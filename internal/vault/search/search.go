@@ -22,27 +22,27 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// Scope says which notes a search is about.
+// Scope selects the notes that a search visits.
 type Scope struct {
-	Folder   disk.Path
+	Folder   disk.Path // notes below it; the zero path is the whole vault
 	Excluded func(path string) bool
-	Texts    bool // the texts of the notes are needed
-	// Seen, if it is not nil, counts the notes.
+	Texts    bool // visits need the texts of most notes
+	// Seen, if it is not nil, counts the notes that are not excluded.
 	Seen *atomic.Int64
-	// Wanted, if it is not nil, is called for each note before there is a text: whether the
-	// note is to be visited. It may use only the path and the filter. It is called from
-	// several goroutines.
+	// Wanted, if it is not nil, reports whether a note is to be visited. It is called before the
+	// text is read, may use only the path and the filter of the note, and must be safe for
+	// concurrent use.
 	Wanted func(*Note) bool
 }
 
 func (s Scope) wants(n *Note) bool { return s.Wanted == nil || s.Wanted(n) }
 
-// EachNote visits every wanted note, from several goroutines. Texts are from the cache file
-// where it has them, for one large file is read in a fraction of the time that thousands
-// of small ones take; the others are read from the vault, and only if the visit needs them.
+// EachNote calls visit for every wanted note, from several goroutines. Texts come from the cache file
+// if it has them, because reading one large file takes a fraction of the time of reading thousands of
+// small ones. Other texts are read from the vault, and only if the visit needs them.
 func (k *Store) EachNote(from View, s Scope, visit func(*Note)) error {
 	if x, ok := k.IndexIfCurrent(from); ok {
-		from.tell(slices.DeleteFunc(slices.Clone(x.Unread), func(path string) bool {
+		from.reportUnread(slices.DeleteFunc(slices.Clone(x.Unread), func(path string) bool {
 			return s.Folder != (disk.Path{}) && !strings.HasPrefix(path, s.Folder.String()+"/")
 		})...)
 		k.eachIndexed(x, from, s, visit)
@@ -51,23 +51,23 @@ func (k *Store) EachNote(from View, s Scope, visit func(*Note)) error {
 	return k.eachWalked(from, s, visit)
 }
 
-// eachWalked looks at the stamp of every note. Texts that had to be read are kept for the
-// next search.
+// eachWalked visits the notes by walking the vault, and compares the stamp of every note with the
+// cache. It caches the texts that it has to read for the next search.
 func (k *Store) eachWalked(from View, s Scope, visit func(*Note)) error {
 	w := walked{Scope: s, begun: from.Now(), visit: visit, judges: from.Folder.Judges()}
-	if k.Resident { // the cache is only read: there the index is saved
+	if k.Resident { // the cache is only read, because the index is saved to it
 		k.awaitSaving()
-		k.keep.RLock()
-		w.saver = k.saver()
-		if w.saver.begun = true; w.saver.cache != nil {
-			w.saver.cache = w.saver.cache.Share()
+		k.cacheMu.RLock()
+		w.cacheWriter = k.newCacheWriter()
+		if w.cacheWriter.begun = true; w.cacheWriter.cache != nil {
+			w.cacheWriter.cache = w.cacheWriter.cache.Share()
 		}
-		k.keep.RUnlock()
+		k.cacheMu.RUnlock()
 	} else {
 		k.mu.Lock()
-		k.attend(from)
+		k.openFolder(from)
 		k.awaitSaving()
-		w.saver = k.saver()
+		w.cacheWriter = k.newCacheWriter()
 		k.mu.Unlock()
 	}
 	err := cmp.Or(from.Own, from.Folder).Counting(from.Tally.Found).WalkUnread(s.Folder, func(e disk.Entry) {
@@ -75,47 +75,48 @@ func (k *Store) eachWalked(from View, s Scope, visit func(*Note)) error {
 			return
 		}
 		if from.Ctx.Err() == nil && index.IsRead(e.Path) {
-			w.take(e)
+			w.visitEntry(e)
 		}
 		from.Tally.Done()
 	})
-	w.visitKept(from)
+	w.visitCached(from)
 	switch {
 	case k.Resident:
-		if w.saver.cache != nil {
-			_ = w.saver.cache.Close()
+		if w.cacheWriter.cache != nil {
+			_ = w.cacheWriter.cache.Close()
 		}
-	case err != nil || from.Ctx.Err() != nil || s.Folder != (disk.Path{}): // not all notes were seen
-		w.saver.update.Discard()
+	case err != nil || from.Ctx.Err() != nil || s.Folder != (disk.Path{}): // the scan is not complete
+		w.cacheWriter.update.Discard()
 	default:
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		k.adopt(w.saver.save())
+		k.adopt(w.cacheWriter.commit())
 	}
 	return err
 }
 
-// walked is a search by walking. It is used by several goroutines.
+// walked is the state of a search that walks the vault. It is safe for concurrent use.
 type walked struct {
 	Scope
-	begun time.Time
-	saver *saver
-	visit func(*Note)
-	// judges says that a note is read before it is visited: its text may close it.
+	begun       time.Time
+	cacheWriter *cacheWriter
+	visit       func(*Note)
+	// judges reports whether a note must be read before it is visited, because its text may hide it.
 	judges bool
 
-	mu   sync.Mutex
-	kept []keptNote
+	mu     sync.Mutex
+	cached []cachedNote // to be visited after the walk
 }
 
-func (w *walked) take(e disk.Entry) {
+// visitEntry visits the note of an entry, or defers the visit if its text is in the cache.
+func (w *walked) visitEntry(e disk.Entry) {
 	var record cache.Record
-	if w.saver.cache != nil && w.saver.cache.Len() > 0 {
+	if w.cacheWriter.cache != nil && w.cacheWriter.cache.Len() > 0 {
 		stamp, err := e.Stamp()
 		if err != nil {
-			return // it is gone
+			return // the note is gone
 		}
-		record, _ = w.saver.find(e.Path, stamp)
+		record, _ = w.cacheWriter.find(e.Path, stamp)
 	}
 	if e.Path.Ext() != "md" || w.Excluded(e.Path.String()) {
 		return
@@ -130,7 +131,7 @@ func (w *walked) take(e disk.Entry) {
 		}
 		n.text = text
 		n.hasText = true
-		n.failed = err
+		n.readErr = err
 	}
 	if w.Seen != nil {
 		w.Seen.Add(1)
@@ -138,7 +139,7 @@ func (w *walked) take(e disk.Entry) {
 	if w.Texts && record.Has(cache.TextPart) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.kept = append(w.kept, keptNote{e.Path, record})
+		w.cached = append(w.cached, cachedNote{e.Path, record})
 		return
 	}
 	if w.wants(n) {
@@ -146,7 +147,7 @@ func (w *walked) take(e disk.Entry) {
 	}
 }
 
-// read reads a note and keeps its text.
+// read reads a note and caches its text.
 func (w *walked) read(e disk.Entry, buf *[]byte) ([]byte, error) {
 	text, stamp, err := e.ReadInto(*buf)
 	if err != nil {
@@ -154,20 +155,20 @@ func (w *walked) read(e disk.Entry, buf *[]byte) ([]byte, error) {
 	}
 	*buf = text
 	if stamp.Settled(w.begun) {
-		w.saver.writing().Put(e.Path.String(), stamp, text, cache.Found{Filter: string(index.TrigramsOf(text))})
+		w.cacheWriter.pendingUpdate().Put(e.Path.String(), stamp, text, cache.Found{Filter: string(index.TrigramsOf(text))})
 	}
 	return text, nil
 }
 
-// visitKept visits the notes whose texts are in the cache.
-func (w *walked) visitKept(from View) {
-	records := make([]cache.Record, len(w.kept))
-	notes := make([]*Note, len(w.kept))
-	for i, kept := range w.kept {
-		records[i] = kept.record
-		notes[i] = &Note{File: kept.path.String(), from: &from, path: kept.path}
+// visitCached visits the notes whose texts are in the cache.
+func (w *walked) visitCached(from View) {
+	records := make([]cache.Record, len(w.cached))
+	notes := make([]*Note, len(w.cached))
+	for i, cached := range w.cached {
+		records[i] = cached.record
+		notes[i] = &Note{File: cached.path.String(), from: &from, path: cached.path}
 	}
-	c := w.saver.cache
+	c := w.cacheWriter.cache
 	wanted := make([]bool, len(notes))
 	c.Each(records, cache.FilterPart, func(i int, filter []byte, ok bool) {
 		if ok {
@@ -176,8 +177,8 @@ func (w *walked) visitKept(from View) {
 		wanted[i] = w.wants(notes[i])
 	})
 	n := 0
-	for i, is := range wanted {
-		if is {
+	for i, isWanted := range wanted {
+		if isWanted {
 			records[n], notes[n] = records[i], notes[i]
 			n++
 		}
@@ -186,28 +187,28 @@ func (w *walked) visitKept(from View) {
 	notes = notes[:n]
 	visitTexts(c, records, notes, func(i int) {
 		n := notes[i]
-		kept := n.hasText
+		isFromCache := n.hasText
 		w.visit(n)
-		if kept && !records[i].Has(cache.FilterPart) {
-			if update := w.saver.writing(); update != nil {
+		if isFromCache && !records[i].Has(cache.FilterPart) {
+			if update := w.cacheWriter.pendingUpdate(); update != nil {
 				update.Add(n.path.String(), records[i], cache.FilterPart, string(index.TrigramsOf(n.text)))
 			}
 		}
 	})
 }
 
-// buffers are for the texts of notes during a search. A hit keeps no reference to them.
+// buffers hold the texts of notes while they are visited. Results do not refer to them.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// eachIndexed reads only the files that the cache does not have.
+// eachIndexed visits the notes of an index, and reads only the texts that the cache does not have.
 func (k *Store) eachIndexed(x *index.Index, from View, s Scope, visit func(*Note)) {
-	k.withAimed(x, func(c *cache.Cache, has aimed) {
-		notes := make([]*Note, len(has.files))
-		budget.InParallel(len(has.files), share, func(start, end int) {
-			var next *Note // one that was not wanted makes room for the next
+	k.withRecords(x, func(c *cache.Cache, table recordTable) {
+		notes := make([]*Note, len(table.files))
+		budget.InParallel(len(table.files), notesPerShare, func(start, end int) {
+			var next *Note // reused if the note before was not wanted
 			seen := 0
 			for i := start; i < end; i++ {
-				f := &has.files[i]
+				f := &table.files[i]
 				if !f.isNote || s.Excluded(f.path.String()) || !f.path.Below(s.Folder) {
 					continue
 				}
@@ -237,15 +238,15 @@ func (k *Store) eachIndexed(x *index.Index, from View, s Scope, visit func(*Note
 		for i, n := range notes {
 			switch {
 			case n == nil:
-			case s.Texts && has.files[i].record.Has(cache.TextPart):
-				records = append(records, has.files[i].record)
+			case s.Texts && table.files[i].record.Has(cache.TextPart):
+				records = append(records, table.files[i].record)
 				cached = append(cached, n)
 			default:
 				rest = append(rest, n)
 			}
 		}
 		visitTexts(c, records, cached, func(i int) { visit(cached[i]) })
-		budget.InParallel(len(rest), share, func(start, end int) {
+		budget.InParallel(len(rest), notesPerShare, func(start, end int) {
 			for _, n := range rest[start:end] {
 				visit(n)
 			}
@@ -253,8 +254,8 @@ func (k *Store) eachIndexed(x *index.Index, from View, s Scope, visit func(*Note
 	})
 }
 
-// visitTexts sets the texts of notes from the cache, except damaged ones, and visits each by
-// its index.
+// visitTexts sets the texts of notes from the cache, except damaged ones, and calls visit with the
+// index of each note.
 func visitTexts(c *cache.Cache, records []cache.Record, notes []*Note, visit func(i int)) {
 	c.Each(records, cache.TextPart, func(i int, text []byte, ok bool) {
 		if ok {
@@ -265,31 +266,31 @@ func visitTexts(c *cache.Cache, records []cache.Record, notes []*Note, visit fun
 	})
 }
 
-// share is how many notes one goroutine takes at a time.
-const share = 64
+// notesPerShare is how many notes a goroutine visits at a time.
+const notesPerShare = 64
 
-// Note is a note during a search. It is read at most once, and scanned only if the query
-// needs that and the index has no facts.
+// Note is a note during a search. It is read at most once, and parsed only if that is needed and the
+// index has no facts about it.
 type Note struct {
 	File string
-	// Rank is above that of the notes before it in the order of listings, or 0 if
-	// there was no index.
+	// Rank is higher than that of all notes before it in the order of listings. It is 0 if there
+	// was no index.
 	Rank int
 
 	from    *View
 	path    disk.Path
 	isNFC   bool                   // File is known to be in normal form C
-	read    func() ([]byte, error) // instead of a read by its path
+	read    func() ([]byte, error) // if not nil, reads the text in place of a read by path
 	text    []byte
 	hasText bool
-	failed  error       // of the read of the text
+	readErr error       // from reading the text
 	indexed *index.File // nil if there was no index
-	// Filter is that of the text, the zero one if it is not known.
+	// Filter has the trigrams of the text. It is empty if they are not known.
 	Filter index.Trigrams
 	found  *index.Found // nil until it is needed
 }
 
-// Path is the path of the note in Unicode normal form C, in which queries compare it.
+// Path returns the path of the note in Unicode normal form C, which queries compare.
 func (s *Note) Path() string {
 	if s.isNFC {
 		return s.File
@@ -302,23 +303,24 @@ func (s *Note) Path() string {
 	return s.File
 }
 
-// Text is empty for a note that cannot be read: it is found by its name alone, and [View].Own tells of it.
+// Text returns the text of the note. It is empty if the note cannot be read: such a note is found by its name alone,
+// and [View].Own reports it.
 func (s *Note) Text() []byte {
 	switch {
 	case s.hasText:
 	case s.read != nil:
-		s.text, s.failed = s.read()
+		s.text, s.readErr = s.read()
 	default:
-		s.text, _, s.failed = cmp.Or(s.from.Own, s.from.Folder).ReadHere(s.path)
+		s.text, _, s.readErr = cmp.Or(s.from.Own, s.from.Folder).ReadHere(s.path)
 	}
 	s.hasText = true
 	return s.text
 }
 
-// IsUnread reports whether the text is that of a note that could not be read.
-func (s *Note) IsUnread() bool { return disk.IsUnread(s.failed) }
+// IsUnread reports whether the note could not be read.
+func (s *Note) IsUnread() bool { return disk.IsUnread(s.readErr) }
 
-// Scan returns the parts of the note, from the index where it has them.
+// Scan returns the parsed note, from the index if that has it.
 func (s *Note) Scan() *markdown.Note {
 	switch {
 	case s.found != nil:
@@ -330,105 +332,105 @@ func (s *Note) Scan() *markdown.Note {
 	return &s.found.Note
 }
 
-// Properties returns the properties of the note, from the index where it has them.
+// Properties returns the properties of the note, from the index if that has them.
 func (s *Note) Properties() frontmatter.Properties {
 	s.Scan()
 	return s.found.Properties
 }
 
-// aimed are the records of the cache for each file of an index, by its place there.
-type aimed struct {
+// recordTable has the cache record of each file of an index, in the order of the index.
+type recordTable struct {
 	index *index.Index // nil before the first use
-	files []aimedFile
+	files []recordRow
 }
 
-// aimedFile is all that a search looks at of each file, contiguous in memory: large vaults
-// do not fit into the caches of a processor.
-type aimedFile struct {
+// recordRow is all that a search needs of a file before it reads the text. Rows are contiguous in
+// memory, because the files of a large vault do not fit into the caches of a processor.
+type recordRow struct {
 	path   disk.Path
-	filter index.Trigrams // of the text of the record, or of the one read for the index
+	filter index.Trigrams // of the cached text, or of the text that was read for the index
 	record cache.Record
 	isNote bool
-	isNFC  bool // the path is in Unicode normal form C, as queries compare it
-	isMade bool // the filter was made of the text in the cache, which has none
+	isNFC  bool // the path is in Unicode normal form C, which queries compare
+	isMade bool // the filter was computed from the cached text and is not in the cache
 }
 
-// withAimed calls use with the cache, and with its records of the files of an index. Both
-// are use's own, and no lock is held meanwhile.
-func (k *Store) withAimed(x *index.Index, use func(*cache.Cache, aimed)) {
+// withRecords calls use with a copy of the cache handle and the cache records for the files of an index.
+// It holds no lock while use runs.
+func (k *Store) withRecords(x *index.Index, use func(*cache.Cache, recordTable)) {
 	k.awaitSaving()
-	k.keep.RLock()
-	for k.aimed.index != x {
-		k.keep.RUnlock()
-		k.aim(x)
-		k.keep.RLock()
+	k.cacheMu.RLock()
+	for k.records.index != x {
+		k.cacheMu.RUnlock()
+		k.lookUpRecords(x)
+		k.cacheMu.RLock()
 	}
 	c := k.cache
-	has := k.aimed
+	table := k.records
 	if c != nil {
 		c = c.Share()
 		defer c.Close()
 	}
-	k.keep.RUnlock()
-	use(c, has)
+	k.cacheMu.RUnlock()
+	use(c, table)
 }
 
-// aim looks up the record of each file of an index.
-func (k *Store) aim(x *index.Index) {
-	k.keep.Lock()
-	defer k.keep.Unlock()
-	if k.aimed.index == x {
+// lookUpRecords makes the table of records for an index.
+func (k *Store) lookUpRecords(x *index.Index) {
+	k.cacheMu.Lock()
+	defer k.cacheMu.Unlock()
+	if k.records.index == x {
 		return
 	}
-	next := aimed{x, make([]aimedFile, len(x.Files))}
+	next := recordTable{x, make([]recordRow, len(x.Files))}
 	var before []*index.File
-	if k.aimed.index != nil {
-		before = k.aimed.index.Files
+	if k.records.index != nil {
+		before = k.records.index.Files
 	}
 	places := index.Kept(before, x.Files)
-	var unread []int // files whose filter or text is in the cache
+	var unread []int // files whose filter or text still has to be read from the cache
 	for i, f := range x.Files {
 		if place := places[i]; place >= 0 {
-			next.files[i] = k.aimed.files[place]
+			next.files[i] = k.records.files[place]
 			continue
 		}
-		to := &next.files[i]
-		*to = aimedFile{path: f.Path, isNote: f.IsNote(), isNFC: norm.NFC.IsNormalString(f.Path.String())}
+		row := &next.files[i]
+		*row = recordRow{path: f.Path, isNote: f.IsNote(), isNFC: norm.NFC.IsNormalString(f.Path.String())}
 		if !f.HasFacts() || !f.Settled() {
 			continue // its text is read each time
 		}
 		if k.cache != nil {
-			to.record, _ = k.cache.Find(f.Path.String(), f.Stamp)
+			row.record, _ = k.cache.Find(f.Path.String(), f.Stamp)
 		}
-		to.filter = f.Filter
-		if f.Filter == "" && to.record.Has(cache.TextPart) && to.isNote {
+		row.filter = f.Filter
+		if f.Filter == "" && row.record.Has(cache.TextPart) && row.isNote {
 			unread = append(unread, i)
 		}
 	}
-	// Filters are read from the cache, or made of the texts there. Damaged ones count as missing.
-	kept := make([]cache.Record, 0, len(unread))
-	made := make([]cache.Record, 0, len(unread))
-	var keptOf, madeOf []int
+	// Filters are read from the cache, or computed from the texts there. Damaged ones count as missing.
+	cached := make([]cache.Record, 0, len(unread))
+	computed := make([]cache.Record, 0, len(unread))
+	var cachedPlaces, computedPlaces []int
 	for _, place := range unread {
 		if record := next.files[place].record; record.Has(cache.FilterPart) {
-			kept = append(kept, record)
-			keptOf = append(keptOf, place)
+			cached = append(cached, record)
+			cachedPlaces = append(cachedPlaces, place)
 		} else {
-			made = append(made, record)
-			madeOf = append(madeOf, place)
+			computed = append(computed, record)
+			computedPlaces = append(computedPlaces, place)
 		}
 	}
-	k.cache.Each(kept, cache.FilterPart, func(i int, filter []byte, ok bool) {
+	k.cache.Each(cached, cache.FilterPart, func(i int, filter []byte, ok bool) {
 		if ok {
-			next.files[keptOf[i]].filter = index.ReadTrigrams(filter)
+			next.files[cachedPlaces[i]].filter = index.ReadTrigrams(filter)
 		}
 	})
-	k.cache.Each(made, cache.TextPart, func(i int, text []byte, ok bool) {
+	k.cache.Each(computed, cache.TextPart, func(i int, text []byte, ok bool) {
 		if ok {
-			f := &next.files[madeOf[i]]
+			f := &next.files[computedPlaces[i]]
 			f.filter = index.TrigramsOf(text)
-			f.isMade = f.filter != "" // a very large text has none
+			f.isMade = f.filter != "" // a very large text has no filter
 		}
 	})
-	k.aimed = next
+	k.records = next
 }

@@ -1,7 +1,7 @@
-// Package search keeps what earlier calls found in the files of a vault: the index, the
-// cache file, and values computed from the facts of files.
+// Package search caches what calls find in the files of a vault: the index, the cache file, and
+// values computed from the facts of files.
 //
-// It never answers for a file without being sure that the file is unchanged.
+// It never uses cached data of a file without being sure that the file is unchanged.
 package search
 
 import (
@@ -32,32 +32,34 @@ import (
 type View struct {
 	Ctx    context.Context // of the call
 	Folder *disk.Folder    // the same for all calls
-	OnDisk *disk.Folder    // Folder without what is planned, see [Store.Plan]; nil for the same
-	Own    *disk.Folder    // whose reads are charged to the call; nil for Folder
+	OnDisk *disk.Folder    // Folder without planned changes, see [Store.Plan]; nil if it is the same
+	Own    *disk.Folder    // Folder with reads charged to the call; nil for Folder itself
 	Path   string          // of the folder, absolute
 	Env    func(string) string
-	Now    func() time.Time // of the machine, to see which files are young
-	// Settled is set once a look of the call has waited for the reports of all changes before it; nil
-	// makes every look wait.
+	Now    func() time.Time // the clock of the machine, to tell which files have just been written
+	// Settled is set once the call has waited for the reports of all earlier changes; if it is nil,
+	// every update of the index waits.
 	Settled *atomic.Bool
-	// Unread gets the paths of what cannot be read, for an answer that is made of many files; nil gets none. It is
-	// called from several goroutines.
+	// Unread, if it is not nil, receives the paths of files that cannot be read, for an answer that is computed from many
+	// files. It must be safe for concurrent use.
 	Unread func(paths ...string)
-	Judge  string          // by what the texts of notes close them, "" for nothing
+	Judge  string          // identifies the rules by which the text of a note hides it; "" if there are none
 	Tally  *protocol.Tally // of the call; may be nil
-	// until is when a look of a process for one call ends with the files that it has come to. The zero time is never.
+	// until is when a scan ends with the files that it has reached. The zero time is never. It is used only in a process
+	// for one call.
 	until time.Time
 }
 
-// tell tells of what cannot be read.
-func (v View) tell(paths ...string) {
+// reportUnread reports paths that cannot be read.
+func (v View) reportUnread(paths ...string) {
 	if v.Unread != nil {
 		v.Unread(paths...)
 	}
 }
 
-// source names what the facts come from: a vault that is read without its secrets, or without the
-// notes that their texts close, has a cache of its own. What is in it was not closed in that state.
+// source identifies the vault and the rules under which it is read. A vault that is read without its
+// secrets, or without the notes that their texts hide, has a cache of its own for each set of rules,
+// with only the notes that were not hidden.
 func (v View) source() string {
 	if redacting := v.Env(guard.Variable); redacting+v.Judge != "" {
 		sum := sha256.Sum256([]byte(redacting + "\n" + v.Env("VAULTWICKET_EXCEPTIONS") + "\x00" + v.Judge))
@@ -66,80 +68,79 @@ func (v View) source() string {
 	return v.Path
 }
 
-// Store is what is known of the files of a vault: the index of a worker from the calls
-// before, and the cache file of earlier processes.
+// Store has the cached data of the files of a vault: the index that earlier calls of a worker made,
+// and the cache file of earlier processes.
 //
-// Where the folder can be watched, an index is valid until a change is reported. Elsewhere,
-// and after too many changes, every file is looked at again, which reads only those that
-// changed.
+// If the folder can be watched, an index is valid until a change is reported. Otherwise, and after too
+// many changes, all files are scanned again; only those with another stamp are read.
 type Store struct {
-	Resident bool // for many calls, as in a worker
-	// Sparse says that the one call asks for the facts of few files: they are read one by one.
+	Resident bool // the process serves many calls, as a worker does
+	// Sparse reports that the only call needs the facts of few files, which are then read one by one.
 	Sparse bool
 
-	mu      sync.Mutex // held during a look
-	folder  *disk.Folder
-	place   string // for files about it that can be made again, outside of it, or ""
-	last    *index.Index
-	changes uint64                        // how often last was replaced by another index
-	watcher *watch.Watcher                // nil if there is none
-	told    atomic.Pointer[watch.Watcher] // the same, without the lock
-	looked  time.Time                     // at every file
-	looking atomic.Pointer[looking]       // the look at all files that is going on; nil at other times
-	asked   bool                          // for the index, since it was verified
-	behind  int                           // changes that are not in the cache file
-	closing bool
-	resting bool         // no call has come since Rest
-	shelf   *cache.Cache // has the facts that Rest took out of memory; may be nil
+	mu            sync.Mutex // held while the index is updated
+	folder        *disk.Folder
+	cacheFolder   string // outside the vault; "" if there is none
+	last          *index.Index
+	changes       uint64                        // how often last was replaced
+	watcher       *watch.Watcher                // nil if there is none
+	sharedWatcher atomic.Pointer[watch.Watcher] // the same, for use without the lock
+	scanned       time.Time                     // when the last scan of all files began
+	scanning      atomic.Pointer[scan]          // the scan in progress, or nil
+	wasUsed       bool                          // a call needed the index since it was verified
+	uncached      int                           // changes that are not in the cache file
+	closing       bool
+	resting       bool         // no call has come since Rest
+	shelf         *cache.Cache // has the facts that Rest removed from memory; may be nil
 
-	saving sync.RWMutex // locked while the first look is written to the cache file, while its answer is sent
-	keep   sync.RWMutex // for reading while the cache is read from
-	cache  *cache.Cache // nil before the first use
-	aimed  aimed
+	saving  sync.RWMutex // locked while the first scan is written to the cache file, in the background
+	cacheMu sync.RWMutex // guards cache and records
+	cache   *cache.Cache // nil before the first use
+	records recordTable
 
-	folders atomic.Pointer[folderList] // the last ones; may be nil
+	folders atomic.Pointer[folderList] // the last list; may be nil
 	words   words
 	planned planned
 }
 
 const (
-	// maxTrust is how long an index is trusted that only follows reported changes: a write
-	// through a mapped file, or by another name of the file, is not reported.
+	// maxTrust is how long an index that only follows reported changes is trusted. A write through a
+	// mapped file, or through another name of a file, is not reported.
 	maxTrust = 30 * time.Second
-	// maxBehind is how many changed notes a worker reads from the vault at each search
-	// before it puts them into the cache file.
-	maxBehind = 256
+	// maxUncached is how many changed notes a worker reads from the vault at each search before it
+	// writes them to the cache file.
+	maxUncached = 256
 )
 
-// Index returns the index of the folder as it is now. Calls that come during a look wait
-// and look once more, so that none answers from a state before it came. A cancelled call
-// does not wait; the look it began serves the next.
+// Index returns the index of the folder as it is now. A call that arrives during an update waits for it
+// and updates once more, so that no call gets a state from before it arrived. A cancelled call does not
+// wait; the update that it began serves the next call.
 func (k *Store) Index(from View) (*index.Index, error) {
 	if !k.Resident {
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		return k.look(from)
+		return k.update(from)
 	}
 	if err := from.Ctx.Err(); err != nil {
-		return nil, err // the select below takes either when both are there
+		return nil, err // select would choose at random if both cases are ready
 	}
 	return untilDone(from.Ctx, func() (*index.Index, error) {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		k.resting = false
-		return k.look(from)
+		return k.update(from)
 	})
 }
 
-// looking is a look at all files of a folder that is going on.
-type looking struct {
+// scan is a scan of all files of a folder that is in progress.
+type scan struct {
 	folder *disk.Folder
 	look   *index.Look
 }
 
-// IndexInTime is [Store.Index] for a call that has to be answered: when the time for the look is over, it returns an index
-// of the files that the look has come to, see [index.Index.IsPart]. A process for one call then keeps what
-// it has read for the next one; a worker goes on to read. It is the error of the context where there are no files yet.
+// IndexInTime is [Store.Index] for a call that has to be answered in time: at until, it returns an index of the files that
+// the scan has reached, see [index.Index.IsPart]. A process for one call then caches what it has read for the next
+// process; a worker continues to scan. The error is that of the context if the scan has not reached any file.
 func (k *Store) IndexInTime(from View, until time.Time) (*index.Index, error) {
 	if !k.Resident {
 		from.until = until
@@ -158,44 +159,44 @@ func (k *Store) IndexInTime(from View, until time.Time) (*index.Index, error) {
 	if !isOver {
 		return x, err
 	}
-	now := k.looking.Load()
-	if now == nil || now.folder != from.Folder {
+	scan := k.scanning.Load()
+	if scan == nil || scan.folder != from.Folder {
 		return nil, err
 	}
-	if x = now.look.SoFar(); len(x.Files) == 0 {
+	if x = scan.look.SoFar(); len(x.Files) == 0 {
 		return nil, err
 	}
 	return x, nil
 }
 
-// untilDone returns what do returns, or the error of a context that ends before: then do goes on.
+// untilDone returns the results of do, or the error of ctx if that ends first. In that case do continues to run.
 func untilDone[T any](ctx context.Context, do func() (T, error)) (value T, err error) {
-	type found struct {
+	type result struct {
 		value    T
 		err      error
 		panicked *panics.Recovered
 	}
-	answer := make(chan found, 1)
+	results := make(chan result, 1)
 	go func() {
-		var f found
-		f.panicked = panics.Try(func() { f.value, f.err = do() })
-		answer <- f
+		var r result
+		r.panicked = panics.Try(func() { r.value, r.err = do() })
+		results <- r
 	}()
 	select {
-	case f := <-answer:
-		if f.panicked != nil {
-			panic(f.panicked)
+	case r := <-results:
+		if r.panicked != nil {
+			panic(r.panicked)
 		}
-		return f.value, f.err
+		return r.value, r.err
 	case <-ctx.Done():
 		return value, ctx.Err()
 	}
 }
 
-// IndexIfCurrent returns the index if all changes since are known one by one, so that it
-// costs almost nothing to update it. Otherwise it starts making one for later calls.
+// IndexIfCurrent returns the index if it can follow reported changes, so that updating it costs almost
+// nothing. Otherwise it begins to make an index for later calls.
 func (k *Store) IndexIfCurrent(from View) (*index.Index, bool) {
-	if k.planned.on != nil {
+	if k.planned.onDisk != nil {
 		x, err := k.Index(from)
 		return x, err == nil
 	}
@@ -203,27 +204,27 @@ func (k *Store) IndexIfCurrent(from View) (*index.Index, bool) {
 		return nil, false
 	}
 	if !k.mu.TryLock() {
-		return nil, false // a look at everything is in progress
+		return nil, false // an update is in progress
 	}
 	k.resting = false
 	if !k.canFollow(from) {
-		k.attend(from)
+		k.openFolder(from)
 		go func() {
 			defer k.mu.Unlock()
-			from.Tally = nil    // the call does not wait for this
-			_, _ = k.look(from) // the call that needs the index gets the error
+			from.Tally = nil      // the call does not wait for this
+			_, _ = k.update(from) // a call that needs the index gets the error
 		}()
 		return nil, false
 	}
 	defer k.mu.Unlock()
-	x, err := k.look(from)
+	x, err := k.update(from)
 	return x, err == nil
 }
 
-// IndexIfMade is [Store.IndexIfCurrent] that makes no index: for a call that takes less time
-// than making one, and may be the only one.
+// IndexIfMade is like [Store.IndexIfCurrent], but does not begin to make an index. It is for calls that
+// take less time than that, and may be the only ones.
 func (k *Store) IndexIfMade(from View) (*index.Index, bool) {
-	if k.planned.on != nil {
+	if k.planned.onDisk != nil {
 		return k.IndexIfCurrent(from)
 	}
 	if !k.Resident || !k.mu.TryLock() {
@@ -234,17 +235,17 @@ func (k *Store) IndexIfMade(from View) (*index.Index, bool) {
 		return nil, false
 	}
 	k.resting = false
-	x, err := k.look(from)
+	x, err := k.update(from)
 	return x, err == nil
 }
 
-// canFollow reports whether there is an index that can follow reported changes.
+// canFollow reports whether there is an index of the folder that can follow reported changes.
 func (k *Store) canFollow(from View) bool {
 	return k.last != nil && k.watcher != nil && k.folder == from.Folder
 }
 
-// State updates the index and returns a number that differs after each change of a file. ok
-// is false where changes are not reported.
+// State updates the index and returns a number that changes with each change of a file. ok is false if
+// changes are not reported.
 func (k *Store) State(from View) (number uint64, ok bool) {
 	if _, err := k.Index(from); err != nil {
 		return 0, false
@@ -254,7 +255,8 @@ func (k *Store) State(from View) (number uint64, ok bool) {
 	return k.changes, k.watcher != nil
 }
 
-// StateIfCurrent is [Store.State] where the index is current, see [Store.IndexIfCurrent].
+// StateIfCurrent is like [Store.State], but ok is false if the index is not current, see
+// [Store.IndexIfCurrent].
 func (k *Store) StateIfCurrent(from View) (number uint64, ok bool) {
 	if _, ok := k.IndexIfCurrent(from); !ok {
 		return 0, false
@@ -264,10 +266,10 @@ func (k *Store) StateIfCurrent(from View) (number uint64, ok bool) {
 	return k.changes, k.watcher != nil && k.folder == from.Folder
 }
 
-// look brings the index up to date. It is called under the lock.
-func (k *Store) look(from View) (*index.Index, error) {
-	if k.planned.on != nil {
-		return k.lookPlanned(from)
+// update brings the index up to date. The caller holds k.mu.
+func (k *Store) update(from View) (*index.Index, error) {
+	if k.planned.onDisk != nil {
+		return k.updatePlanned(from)
 	}
 	before := k.last
 	defer func() {
@@ -275,30 +277,30 @@ func (k *Store) look(from View) (*index.Index, error) {
 			k.changes++
 		}
 	}()
-	k.attend(from)
-	k.asked = true
-	told := watch.Changes{All: true}
+	k.openFolder(from)
+	k.wasUsed = true
+	changes := watch.Changes{All: true}
 	if k.watcher != nil {
-		// All changes before the call have to be reported where the text of a note hides it.
+		// If the text of a note can hide it, all changes before the call must have been reported.
 		settled := from.Judge == "" || from.Settled != nil && from.Settled.Load()
 		if !settled {
-			settled = k.watcher.Settle(k.place)
+			settled = k.watcher.Settle(k.cacheFolder)
 			if from.Settled != nil {
 				from.Settled.Store(settled)
 			}
 		}
 		if settled {
-			told = k.watcher.Take()
+			changes = k.watcher.Take()
 		}
 	}
 	switch {
-	case k.last == nil || told.All:
-		return k.lookAtAll(from)
-	case len(told.Paths) > 0:
-		// What could not be read is tried again, for nothing reports that it can be read now.
-		x, err := k.last.Update(k.folder, slices.Concat(told.Paths, k.last.Unread), index.Memory{}, from.Now())
-		k.last = x // nil after an error: changes are reported once
-		k.behind += len(told.Paths)
+	case k.last == nil || changes.All:
+		return k.scanAll(from)
+	case len(changes.Paths) > 0:
+		// Unreadable files are tried again, because nothing reports that they have become readable.
+		x, err := k.last.Update(k.folder, slices.Concat(changes.Paths, k.last.Unread), index.Memory{}, from.Now())
+		k.last = x // nil after an error, because each change is reported only once
+		k.uncached += len(changes.Paths)
 		return x, err
 	case len(k.last.Unread) > 0:
 		x, err := k.last.Update(k.folder, k.last.Unread, index.Memory{}, from.Now())
@@ -309,86 +311,88 @@ func (k *Store) look(from View) (*index.Index, error) {
 	return k.last, nil
 }
 
-func (k *Store) lookAtAll(from View) (*index.Index, error) {
+// scanAll scans all files and saves the results to the cache file. The caller holds k.mu.
+func (k *Store) scanAll(from View) (*index.Index, error) {
 	if from.Tally == nil {
 		from.Tally = protocol.NewTally(func(protocol.Progress) {})
 	}
-	k.looked = time.Now()
+	k.scanned = time.Now()
 	k.awaitSaving()
-	s := k.saver()
+	w := k.newCacheWriter()
 	var look *index.Look
 	if k.last == nil {
-		s.learned = func() { // save while the index is sorted and answered from
-			s.isPart = look.IsPart()
+		w.learned = func() { // saves in the background, while the index is sorted and used
+			w.isPartial = look.IsPart()
 			k.saving.Lock()
 			go func() {
 				defer k.saving.Unlock()
-				k.adopt(s.save())
+				k.adopt(w.commit())
 			}()
 		}
 	}
-	// A process for one call makes no filters: a later search makes them of the texts in the cache.
+	// A process for one call computes no filters. A later search computes them from the texts in the cache.
 	memory := index.Memory{
-		Learn:     s.Learn,
-		Learned:   s.learned,
-		NoFilters: !s.filters,
-		Sparse:    s.shelf != nil,
+		Learn:     w.Learn,
+		Learned:   w.learned,
+		NoFilters: !w.filters,
+		Sparse:    w.shelf != nil,
 		Until:     from.until,
 	}
-	if s.cache != nil && s.cache.Len() > 0 {
-		memory.Recall = s.Recall
+	if w.cache != nil && w.cache.Len() > 0 {
+		memory.Recall = w.Recall
 	}
 	look = index.Begin(k.folder, k.last, memory, from.Now(), from.Tally)
-	k.looking.Store(&looking{k.folder, look})
-	defer k.looking.Store(nil)
+	k.scanning.Store(&scan{k.folder, look})
+	defer k.scanning.Store(nil)
 	x, err := look.Finish()
 	k.last = x
 	if err != nil {
-		s.update.Discard()
+		w.update.Discard()
 		return nil, err
 	}
 	if x.IsPart {
-		k.last = nil // it is of some files, for this call
+		k.last = nil // a partial index is only for this call
 	}
-	if s.learned == nil && s.begun {
-		for _, f := range x.Files { // those of the index before were not looked up in the cache
+	if w.learned == nil && w.begun {
+		for _, f := range x.Files { // files of the last index were not looked up in the cache
 			if f.HasFacts() {
-				s.find(f.Path, f.Stamp)
+				w.find(f.Path, f.Stamp)
 			}
 		}
-		k.adopt(s.save())
+		k.adopt(w.commit())
 	}
 	return x, nil
 }
 
-// awaitSaving waits until the cache has the results of the first look. Readers of the cache
-// call it before they lock keep.
+// awaitSaving waits until the results of the first scan are in the cache. Readers of the cache call it
+// before they lock cacheMu.
 func (k *Store) awaitSaving() {
 	k.saving.RLock()
 	defer k.saving.RUnlock()
 }
 
-// attend prepares the first look at a folder. The watch begins before the look.
-func (k *Store) attend(from View) {
+// openFolder opens the cache of a folder and begins to watch it, unless it is open already. The watch has to
+// begin before the first scan. The caller holds k.mu.
+func (k *Store) openFolder(from View) {
 	if k.folder == from.Folder {
 		return
 	}
 	k.release()
-	k.folder, k.place = from.Folder, ownerfiles.CacheFolder(from.Env, from.Path)
-	k.keep.Lock()
-	k.cache = cache.Open(k.place, from.source(), BuildID())
-	k.keep.Unlock()
+	k.folder, k.cacheFolder = from.Folder, ownerfiles.CacheFolder(from.Env, from.Path)
+	k.cacheMu.Lock()
+	k.cache = cache.Open(k.cacheFolder, from.source(), BuildID())
+	k.cacheMu.Unlock()
 	if !k.Resident || k.closing {
 		return
 	}
 	if w, err := watch.New(from.Path); err == nil {
 		k.watcher = w
-		k.told.Store(w)
+		k.sharedWatcher.Store(w)
 		go k.follow(w, from)
 	}
 }
 
-// BuildID identifies this build: another one may find other facts in a note.
+// BuildID identifies this build. Another build may find other facts in a note, so it does not use the cache of this one.
 var BuildID = sync.OnceValue(func() string {
 	path, err := os.Executable()
 	if err != nil {
@@ -401,8 +405,8 @@ var BuildID = sync.OnceValue(func() string {
 	return fmt.Sprintf("%s %d %d", release.Version, info.Size(), info.ModTime().UnixNano())
 })
 
-// quiet is how long nothing must have changed before the index is updated without a call:
-// in time for the next one, and once for a program that writes many files (debounce).
+// quiet is how long nothing must have changed before the index is updated without a call. It is short
+// enough to be in time for the next call, and long enough to update once while a program writes many files.
 const quiet = 50 * time.Millisecond
 
 // follow keeps the index up to date until the watch ends.
@@ -422,108 +426,108 @@ func (k *Store) follow(w *watch.Watcher, from View) {
 			k.refresh(w, from)
 		case <-verify.C: // a change may not have been reported
 			k.mu.Lock()
-			isDue := k.asked && time.Since(k.looked) >= maxTrust
+			isDue := k.wasUsed && time.Since(k.scanned) >= maxTrust
 			if k.watcher == w && k.last != nil && isDue {
-				k.asked = false
+				k.wasUsed = false
 				k.changes++
-				_, _ = k.lookAtAll(from) // an error is returned at the next call
+				_, _ = k.scanAll(from) // the next call gets the error
 			}
 			k.mu.Unlock()
 		}
 	}
 }
 
-// refresh updates the index and computes its graph and records in advance. Calls that come
-// meanwhile wait only for the look.
+// refresh updates the index and computes its graph and records in advance. Calls that arrive meanwhile
+// wait only for the update of the index.
 func (k *Store) refresh(w *watch.Watcher, from View) {
-	current := func() bool { return k.watcher == w && k.last != nil }
+	isCurrent := func() bool { return k.watcher == w && k.last != nil }
 	k.mu.Lock()
 	var x *index.Index
-	if current() {
-		x, _ = k.look(from) // an error is returned at the next call
+	if isCurrent() {
+		x, _ = k.update(from) // the next call gets the error
 	}
 	k.mu.Unlock()
 	if x != nil {
 		x.Graph()
-		k.aim(x)
+		k.lookUpRecords(x)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if !current() {
+	if !isCurrent() {
 		return
 	}
-	if k.behind > maxBehind {
-		k.save()
+	if k.uncached > maxUncached {
+		k.saveChanges()
 	}
 	if k.resting {
 		k.shelve()
 	}
 }
 
-// Touch notes a change by a call of this process: the next call has to see it.
+// Touch reports a change by a call of this process, so that the next call sees it.
 func (k *Store) Touch(path disk.Path) {
-	if w := k.told.Load(); w != nil {
+	if w := k.sharedWatcher.Load(); w != nil {
 		w.Touch(path.String())
 	}
 }
 
-// Close saves what is new, and closes what is open.
+// Close saves unsaved changes, ends the watch and closes the cache.
 func (k *Store) Close() {
 	k.words.stop.Store(true)
-	k.words.turn.Lock()
+	k.words.mu.Lock()
 	k.words.save()
 	k.words.forget()
 	k.words.folder = nil
-	k.words.turn.Unlock()
+	k.words.mu.Unlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.closing = true
-	if k.behind > 0 && k.last != nil {
-		k.save()
+	if k.uncached > 0 && k.last != nil {
+		k.saveChanges()
 	}
 	k.release()
 }
 
-// release forgets everything. It is called under the lock.
+// release ends the watch and drops everything about the folder. The caller holds k.mu.
 func (k *Store) release() {
 	k.awaitSaving()
-	if w := k.told.Swap(nil); w != nil {
+	if w := k.sharedWatcher.Swap(nil); w != nil {
 		w.Close()
 	}
 	k.folder = nil
 	k.last = nil
 	k.watcher = nil
-	k.behind = 0
+	k.uncached = 0
 	if k.shelf != nil {
 		k.shelf.Close()
 	}
 	k.shelf = nil
-	k.keep.Lock()
-	defer k.keep.Unlock()
+	k.cacheMu.Lock()
+	defer k.cacheMu.Unlock()
 	if k.cache != nil {
 		k.cache.Close()
 	}
 	k.cache = nil
-	k.aimed = aimed{}
+	k.records = recordTable{}
 }
 
-// Rest takes the facts that the cache file has out of memory, until a call needs them. The
-// index stays, with names, links, words and the filters of searches. Filters that are not in the
-// cache file are put there.
+// Rest removes the facts that are in the cache file from memory, until a call needs them. The index stays
+// in memory, with names, links, words and search filters. Filters that are not in the cache file are
+// written to it.
 func (k *Store) Rest() {
-	k.words.turn.Lock()
-	k.words.save() // the index stays in memory: to load it takes longer than a question
-	k.words.turn.Unlock()
+	k.words.mu.Lock()
+	k.words.save() // the index stays in memory, because loading it takes longer than answering a question
+	k.words.mu.Unlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.resting = true
 	k.awaitSaving()
 	var update *cache.Update
-	k.keep.RLock()
-	if slices.ContainsFunc(k.aimed.files, func(f aimedFile) bool { return f.isMade }) {
+	k.cacheMu.RLock()
+	if slices.ContainsFunc(k.records.files, func(f recordRow) bool { return f.isMade }) {
 		update = k.cache.Update()
-		for i := range k.aimed.files {
-			switch f := &k.aimed.files[i]; {
+		for i := range k.records.files {
+			switch f := &k.records.files[i]; {
 			case f.isMade:
 				update.Add(f.path.String(), f.record, cache.FilterPart, string(f.filter))
 			case f.record.Has(cache.FactsPart) || f.record.Has(cache.TextPart):
@@ -531,7 +535,7 @@ func (k *Store) Rest() {
 			}
 		}
 	}
-	k.keep.RUnlock()
+	k.cacheMu.RUnlock()
 	if update != nil {
 		if next, err := update.Commit(); err == nil {
 			k.adopt(next)
@@ -540,23 +544,23 @@ func (k *Store) Rest() {
 	k.shelve()
 }
 
-// shelve is called under the lock.
+// shelve removes the facts that are in the cache file from memory. The caller holds k.mu.
 func (k *Store) shelve() {
 	if k.last == nil {
 		return
 	}
-	k.withAimed(k.last, func(c *cache.Cache, has aimed) {
+	k.withRecords(k.last, func(c *cache.Cache, table recordTable) {
 		if c == nil {
 			return
 		}
 		from := c.Share()
 		shelf := shelfOf(from, k.folder)
 		for i, f := range k.last.Files {
-			if has.files[i].record.Has(cache.FactsPart) {
+			if table.files[i].record.Has(cache.FactsPart) {
 				f.Shelve(shelf)
 			}
 		}
-		// A call that still uses the shelf before reads the note instead.
+		// A call that still uses the old shelf reads the notes instead.
 		if k.shelf != nil {
 			k.shelf.Close()
 		}
@@ -564,8 +568,8 @@ func (k *Store) shelve() {
 	})
 }
 
-// shelfOf returns a shelf that reads facts from a cache, or where they are damaged, from
-// the vault.
+// shelfOf returns a shelf that reads facts from a cache. If they are missing or damaged there, it computes
+// them from the note.
 func shelfOf(from *cache.Cache, folder *disk.Folder) *index.Shelf {
 	get := func(f *index.File) index.Facts {
 		if record, ok := from.Find(f.Path.String(), f.Stamp); ok {
@@ -597,7 +601,7 @@ func shelfOf(from *cache.Cache, folder *disk.Folder) *index.Shelf {
 	return &index.Shelf{Get: get, GetAll: getAll}
 }
 
-// folderList are the folders of a vault in one state.
+// folderList has the folders of a vault in one state, see [Store.State].
 type folderList struct {
 	state uint64
 	paths []string
@@ -606,23 +610,23 @@ type folderList struct {
 // Folders returns the paths of all visible folders of the vault, in the order of listings.
 // The list must not be changed. The error is that of the disk.
 func (k *Store) Folders(from View) ([]string, error) {
-	state, known := k.StateIfCurrent(from)
-	if kept := k.folders.Load(); known && kept != nil && kept.state == state {
-		return kept.paths, nil
+	state, isCurrent := k.StateIfCurrent(from)
+	if last := k.folders.Load(); isCurrent && last != nil && last.state == state {
+		return last.paths, nil
 	}
 	var isUnread atomic.Bool
 	folder := from.Folder.Telling(func(p disk.Path) {
 		isUnread.Store(true)
-		from.tell(p.String())
+		from.reportUnread(p.String())
 	})
 	paths, err := FoldersBelow(folder, disk.Path{})
-	if err == nil && known && !isUnread.Load() { // a change since then makes another state
+	if err == nil && isCurrent && !isUnread.Load() { // a change since then has another state number
 		k.folders.Store(&folderList{state, paths})
 	}
 	return paths, err
 }
 
-// FoldersBelow returns the paths of the folders below one, in the order of listings. The
+// FoldersBelow returns the paths of the folders below another folder, in the order of listings. The
 // error is that of the disk.
 func FoldersBelow(folder *disk.Folder, under disk.Path) (found []string, err error) {
 	var mu sync.Mutex

@@ -50,7 +50,7 @@ func write(t *testing.T, dir string, n int, text string) {
 func filtersIn(k *Store, from View, x *index.Index) (texts, filters int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.attend(from)
+	k.openFolder(from)
 	k.awaitSaving()
 	for _, f := range x.Files {
 		if record, ok := k.cache.Find(f.Path.String(), f.Stamp); ok && record.Has(cache.TextPart) {
@@ -98,7 +98,7 @@ func searchWithoutFilters(t *testing.T, kept bool) {
 	worker := &Store{Resident: true}
 	t.Cleanup(worker.Close)
 	y := require.Value(worker.Index(from))(t)
-	worker.withAimed(y, func(_ *cache.Cache, has aimed) {
+	worker.withRecords(y, func(_ *cache.Cache, has recordTable) {
 		for _, f := range has.files {
 			assert.That(t, f.filter != "", "%s has no filter in a worker", f.path)
 			assert.That(t, f.isMade, "%s has no filter in a worker", f.path)
@@ -132,7 +132,7 @@ func lookAgain(t *testing.T, k *Store, from View) {
 	t.Helper()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	require.Value(k.lookAtAll(from))(t)
+	require.Value(k.scanAll(from))(t)
 }
 
 // readFromVault searches for a text and returns the notes that have it, and how many had to
@@ -172,7 +172,7 @@ func TestALookAtAllFilesKeepsTheCache(t *testing.T) {
 	found, _ := readFromVault(t, k, from, "word3")
 	assert.Equal(t, found, 0, "a search is answered from the text before the change")
 	var again Store
-	again.attend(View{Ctx: context.Background(), Folder: from.Folder, Path: from.Path, Env: from.Env})
+	again.openFolder(View{Ctx: context.Background(), Folder: from.Folder, Path: from.Path, Env: from.Env})
 	defer again.Close()
 	got := again.cache.Len()
 	assert.That(t, got == notes-1, "the next process finds %d notes in the cache", got)
@@ -227,7 +227,7 @@ func TestALongSearchHoldsUpNothing(t *testing.T) {
 			changed, _ := disk.ParsePath("001.md")
 			k.Touch(changed)
 			x, _ := k.Index(from)
-			k.aim(x)
+			k.lookUpRecords(x)
 			k.Rest()
 			var found atomic.Int64
 			each(func(n *Note) {

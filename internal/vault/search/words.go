@@ -26,50 +26,51 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/ranking"
 )
 
-// words is the index of words of a vault, which is made at the first question that needs it.
+// words holds the word index of a vault, which is made for the first question that needs it.
 type words struct {
-	turn       sync.Mutex // held while a call brings it up to date
+	mu         sync.Mutex // held while the index is updated
 	folder     *disk.Folder
-	place      cache.Extra
-	of         *index.Index // that index is of; nil if it is not known what index lacks
+	file       cache.Extra
+	source     *index.Index // whose files are in index; nil if it is not known what index lacks
 	index      *ranking.Index
-	view       *ranking.View // of index, without the files that are excluded by filters
+	view       *ranking.View // of index, without the files that filters exclude
 	filters    string
-	unsaved    int  // files that the cache file does not have
-	isReadOnly bool // the cache file is only read
-	// failed are the paths of files that are in index without their texts, because of a fault of the disk that may pass.
-	failed map[string]bool
-	stop   atomic.Bool                 // what is read is not wanted any more
-	part   atomic.Pointer[partOfWords] // what there is while many files are read, nil at other times
+	unsaved    int  // number of files that are not in the cache file
+	isReadOnly bool // never write the cache file
+	// failed has the paths of files that are in index without their texts, because of a disk error that may be temporary.
+	failed   map[string]bool
+	stop     atomic.Bool                   // set to cancel reading
+	progress atomic.Pointer[wordsProgress] // set while many files are read
 }
 
 const (
-	// atOnce is how many files are added to the index of words at once, and firstOnes how many of many are first.
-	atOnce    = 4096
-	firstOnes = 512
-	// maxUnsaved is how many files are read again after a restart at most.
+	// batchSize is how many files are added to the word index at once. The first batch is smaller, so that there is a partial
+	// index soon.
+	batchSize      = 4096
+	firstBatchSize = 512
+	// maxUnsaved is how many files may have to be read again after a restart.
 	maxUnsaved = 500
-	// fewFiles are read one by one. For more it is faster to go through the cached texts.
+	// Up to fewFiles files are read one by one. For more it is faster to go through the cached texts.
 	fewFiles = 32
 )
 
-// wordsEnd is the suffix of the file with the index of words in the folder of caches.
-const wordsEnd = ".words"
+// wordsSuffix is the suffix of the file with the word index in the cache folder.
+const wordsSuffix = ".words"
 
-// Question is what a call asks the index of words.
+// Question is a question of a call to the word index.
 type Question struct {
-	// Filters tells what Excluded excludes.
+	// Filters identifies Excluded: equal Filters exclude the same files.
 	Filters  string
 	Excluded func(path string) bool
-	// Until is when the files that are known by then have to do. The zero time is never.
+	// Until is when a partial index is used instead of waiting for all files. The zero time is never.
 	Until time.Time
-	// Use is called with the index, and with how many files it does not have yet.
+	// Use is called with the index and the number of files that it does not have yet.
 	Use func(view *ranking.View, missing int) error
 }
 
-// mayFind returns the test for the files that an answer may have. What an index of some files does not have is not known: it
-// may be gone, or hidden.
-func (q Question) mayFind(x *index.Index) func(path string) bool {
+// includes returns the test for the files that an answer may contain. If x is partial, it excludes the files that x does not
+// have: they may be gone, or hidden.
+func (q Question) includes(x *index.Index) func(path string) bool {
 	return func(path string) bool {
 		if x.IsPart {
 			if _, isKnown := x.Place(path); !isKnown {
@@ -80,36 +81,36 @@ func (q Question) mayFind(x *index.Index) func(path string) bool {
 	}
 }
 
-// wordsKnown is the index of words that a call gets.
-type wordsKnown struct {
+// usableWords is the word index that a call gets.
+type usableWords struct {
 	view    *ranking.View
-	missing int // files that it does not have yet
+	missing int // number of files that it does not have yet
 }
 
-// partOfWords is the index while further files are read.
-type partOfWords struct {
-	folder *disk.Folder
-	known  atomic.Pointer[wordsOfSome] // nil before the first files are read
+// wordsProgress is the state of the word index while many files are read.
+type wordsProgress struct {
+	folder  *disk.Folder
+	partial atomic.Pointer[partialWords] // nil until the first batch is read
 }
 
-// wordsOfSome is the index of some files.
-type wordsOfSome struct {
+// partialWords is a word index of some files.
+type partialWords struct {
 	index   *ranking.Index
-	of      *index.Index // whose files are read
-	missing int          // files of that which it does not have yet
+	source  *index.Index // whose files are read
+	missing int          // number of files of source that index does not have yet
 }
 
-// known returns what a call for the files of x gets of an index of some files.
-func (s *wordsOfSome) known(x *index.Index, q Question) wordsKnown {
+// usableFor returns a view of the partial index for a call that asks about the files of x.
+func (s *partialWords) usableFor(x *index.Index, q Question) usableWords {
 	missing := s.missing
-	if s.of != x {
+	if s.source != x {
 		changed, _ := s.index.Stale(stampsOf(x))
 		missing = len(changed)
 	}
-	return wordsKnown{s.index.View(q.mayFind(x)), missing}
+	return usableWords{s.index.View(q.includes(x)), missing}
 }
 
-// stampsOf returns the paths of the files of an index, with what tells the content of each from others.
+// stampsOf returns the paths of the files of an index with the stamp of each, see [StampOf].
 func stampsOf(x *index.Index) func(yield func(string, uint64) bool) {
 	return func(yield func(string, uint64) bool) {
 		for _, f := range x.Files {
@@ -120,154 +121,157 @@ func stampsOf(x *index.Index) func(yield func(string, uint64) bool) {
 	}
 }
 
-// some returns the index of the files of a folder that are read so far, nil while there are none, or where no files are read.
-func (w *words) some(folder *disk.Folder) *wordsOfSome {
-	part := w.part.Load()
-	if part == nil || part.folder != folder {
+// partial returns the word index of the files of a folder that have been read so far. It returns nil before the first batch
+// is read, and while no files are being read.
+func (w *words) partial(folder *disk.Folder) *partialWords {
+	progress := w.progress.Load()
+	if progress == nil || progress.folder != folder {
 		return nil
 	}
-	return part.known.Load()
+	return progress.partial.Load()
 }
 
-// lookApart is the time between two looks at what is read so far.
-const lookApart = 20 * time.Millisecond
+// pollInterval is how often awaitPartial checks for a partial word index.
+const pollInterval = 20 * time.Millisecond
 
-// endWithSome calls end once the time is over and there is an index of some files. It returns when ctx ends.
-func (w *words) endWithSome(ctx context.Context, folder *disk.Folder, until time.Time, end func()) {
-	over := time.NewTimer(time.Until(until))
-	defer over.Stop()
+// cancelWhenUsable calls cancel once the time is past until and there is a partial word index. It returns when ctx ends.
+func (w *words) cancelWhenUsable(ctx context.Context, folder *disk.Folder, until time.Time, cancel func()) {
+	timer := time.NewTimer(time.Until(until))
+	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return
-	case <-over.C:
+	case <-timer.C:
 	}
-	look := time.NewTicker(lookApart)
-	defer look.Stop()
-	for w.some(folder) == nil {
+	poll := time.NewTicker(pollInterval)
+	defer poll.Stop()
+	for w.partial(folder) == nil {
 		select {
 		case <-ctx.Done():
 			return
-		case <-look.C:
+		case <-poll.C:
 		}
 	}
-	end()
+	cancel()
 }
 
-// Words has q use the index of words of the files of x, which is the index of a vault as it is, without the excluded ones.
-// The error is that of its use, of the context or the budget of the call. What was read until then serves the next
-// call, and a worker goes on to read after the call has ended. Where the saved index is damaged, another one is made, and
-// it is used again.
+// Words calls q.Use with the word index of the files of x, without the excluded ones; x must be the current index of the vault.
+// The error is that of q.Use, or of the context or the budget of the call. Files that were read until then serve the next
+// call, and a worker continues to read after the call has ended. If the saved word index is damaged, Words makes another
+// one and calls q.Use again.
 func (k *Store) Words(from View, x *index.Index, q Question) error {
-	current := func() (wordsKnown, error) { return k.wordsInTurn(from, x, q) }
+	current := func() (usableWords, error) { return k.updateWords(from, x, q) }
 	switch {
-	case k.planned.on != nil && k.Resident: // it is of no use after the call
-		inTurn := current
-		current = func() (wordsKnown, error) { return untilDone(from.Ctx, inTurn) }
+	case k.planned.onDisk != nil && k.Resident: // the index is of no use after the call
+		update := current
+		current = func() (usableWords, error) { return untilDone(from.Ctx, update) }
 	case k.Resident:
-		current = func() (wordsKnown, error) { return k.wordsInTime(from, x, q) }
+		current = func() (usableWords, error) { return k.wordsInTime(from, x, q) }
 	}
 	for again := false; ; again = true {
-		known, err := current()
+		usable, err := current()
 		if err == nil {
-			err = q.Use(known.view, known.missing)
+			err = q.Use(usable.view, usable.missing)
 		}
 		if again || !errors.Is(err, ranking.ErrDamaged) {
 			return err
 		}
-		k.words.turn.Lock()
+		k.words.mu.Lock()
 		k.words.forget()
-		_ = k.words.place.Write(nil) // or it is damaged again
-		k.words.turn.Unlock()
+		_ = k.words.file.Write(nil) // otherwise the damaged index is loaded again
+		k.words.mu.Unlock()
 	}
 }
 
-// wordsInTime returns the index of words when it is complete, or what there is of it when the time for that is over.
-func (k *Store) wordsInTime(from View, x *index.Index, q Question) (wordsKnown, error) {
-	if some := k.words.some(from.Folder); some != nil && x.IsPart { // the next call has the files of a later look
-		return some.known(x, q), nil
+// wordsInTime returns the complete word index, or after q.Until a partial one. The update continues in the background
+// if the call ends first.
+func (k *Store) wordsInTime(from View, x *index.Index, q Question) (usableWords, error) {
+	if partial := k.words.partial(from.Folder); partial != nil && x.IsPart { // x is partial itself: do not wait for more
+		return partial.usableFor(x, q), nil
 	}
 	var waiting conc.WaitGroup
 	defer waiting.Wait()
-	ctx, end := context.WithCancel(from.Ctx)
-	defer end()
+	ctx, cancel := context.WithCancel(from.Ctx)
+	defer cancel()
 	if !q.Until.IsZero() {
-		waiting.Go(func() { k.words.endWithSome(ctx, from.Folder, q.Until, end) })
+		waiting.Go(func() { k.words.cancelWhenUsable(ctx, from.Folder, q.Until, cancel) })
 	}
 	inBackground := from
-	inBackground.Ctx = context.Background() // with a budget of its own: it goes on after the call
+	inBackground.Ctx = context.Background() // with a budget of its own, because it may outlive the call
 	inBackground.Own = nil
 	complete := q
 	complete.Until = time.Time{}
-	known, err := untilDone(ctx, func() (wordsKnown, error) {
+	usable, err := untilDone(ctx, func() (usableWords, error) {
 		if err := from.Ctx.Err(); err != nil {
-			return wordsKnown{}, err
+			return usableWords{}, err
 		}
-		return k.wordsInTurn(inBackground, x, complete)
+		return k.updateWords(inBackground, x, complete)
 	})
 	isOver := err != nil && ctx.Err() != nil
 	if !isOver {
-		return known, err
+		return usable, err
 	}
 	if err := from.Ctx.Err(); err != nil {
-		return wordsKnown{}, err
+		return usableWords{}, err
 	}
-	if some := k.words.some(from.Folder); some != nil {
-		return some.known(x, q), nil
+	if partial := k.words.partial(from.Folder); partial != nil {
+		return partial.usableFor(x, q), nil
 	}
-	return untilDone(from.Ctx, func() (wordsKnown, error) { return k.wordsInTurn(inBackground, x, complete) })
+	return untilDone(from.Ctx, func() (usableWords, error) { return k.updateWords(inBackground, x, complete) })
 }
 
-// wordsInTurn brings the index of words up to date, or as far as the time for it allows.
-func (k *Store) wordsInTurn(from View, x *index.Index, q Question) (wordsKnown, error) {
+// updateWords brings the word index up to date, as far as it can before q.Until.
+func (k *Store) updateWords(from View, x *index.Index, q Question) (usableWords, error) {
 	w := &k.words
-	w.turn.Lock()
-	defer w.turn.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if err := from.Ctx.Err(); err != nil {
-		return wordsKnown{}, err
+		return usableWords{}, err
 	}
 	w.open(from)
-	isCurrent := w.view != nil && w.of == x && w.filters == q.Filters
+	isCurrent := w.view != nil && w.source == x && w.filters == q.Filters
 	if isCurrent && len(w.failed) == 0 {
-		return wordsKnown{view: w.view}, nil
+		return usableWords{view: w.view}, nil
 	}
 	if x.IsPart {
-		w.of = nil // whose order x does not have
+		w.source = nil // x has another order of files
 	}
 	changed, gone := w.outdated(x)
 	if x.IsPart {
-		gone = nil // or not looked at yet
+		gone = nil // missing files may just not have been scanned yet
 	}
 	missing := 0
 	if len(changed)+len(gone) > 0 {
-		w.of = nil
+		w.source = nil
 		w.view = nil
 		w.failed = nil
 		var err error
 		if missing, err = k.readWords(from, x, changed, gone, q.Until); err != nil {
-			return wordsKnown{}, err
+			return usableWords{}, err
 		}
 	}
 	if w.unsaved > maxUnsaved || !k.Resident {
 		w.save()
 	}
-	view := w.index.View(q.mayFind(x))
+	view := w.index.View(q.includes(x))
 	if missing > 0 || x.IsPart {
-		return wordsKnown{view, missing}, nil
+		return usableWords{view, missing}, nil
 	}
-	w.of = x
+	w.source = x
 	w.view = view
 	w.filters = q.Filters
-	return wordsKnown{view: view}, nil
+	return usableWords{view: view}, nil
 }
 
-// outdated returns the files that the index of words does not have as they are, the latest first, and those that are gone.
+// outdated returns the files whose current content is not in the word index, and the files in it that are gone. If there is
+// more than one batch of changed files, the last modified ones come first.
 func (w *words) outdated(x *index.Index) (changed, gone []string) {
-	if w.of == nil {
+	if w.source == nil {
 		changed, gone = w.index.Stale(stampsOf(x))
 	} else {
-		before := make([]bool, len(w.of.Files))
+		before := make([]bool, len(w.source.Files))
 		now := map[string]bool{}
-		for i, place := range index.Kept(w.of.Files, x.Files) {
+		for i, place := range index.Kept(w.source.Files, x.Files) {
 			if place >= 0 {
 				before[place] = true
 				continue
@@ -276,8 +280,8 @@ func (w *words) outdated(x *index.Index) (changed, gone []string) {
 			changed = append(changed, path)
 			now[path] = true
 		}
-		for i, kept := range before {
-			if path := w.of.Files[i].Path.String(); !kept && !now[path] {
+		for i, isKept := range before {
+			if path := w.source.Files[i].Path.String(); !isKept && !now[path] {
 				gone = append(gone, path)
 			}
 		}
@@ -294,36 +298,36 @@ func (w *words) outdated(x *index.Index) (changed, gone []string) {
 		}
 		return x.Files[place].Stamp.Modified
 	}
-	if len(changed) > atOnce {
+	if len(changed) > batchSize {
 		slices.SortStableFunc(changed, func(a, b string) int { return cmp.Compare(modified(b), modified(a)) })
 	}
 	return changed, gone
 }
 
-// readWords reads files some at a time, so that there is an index of some of them soon, and that the memory for making it is
-// bounded. It returns how many files are left once the time is over.
+// readWords reads the changed files in batches, so that there is a partial index soon and that the memory for updating it is
+// bounded. It returns how many files it has not read by until; the zero time is no limit.
 func (k *Store) readWords(from View, x *index.Index, changed, gone []string, until time.Time) (missing int, err error) {
 	w := &k.words
 	w.stop.Store(false)
-	atOnce := atOnce
+	batchSize := batchSize
 	if x.IsPart { // the call has little time left
-		atOnce = firstOnes
+		batchSize = firstBatchSize
 	}
-	var part *partOfWords
-	if len(changed) > atOnce {
-		part = &partOfWords{folder: from.Folder}
-		w.part.Store(part)
-		defer w.part.Store(nil)
+	var progress *wordsProgress
+	if len(changed) > batchSize {
+		progress = &wordsProgress{folder: from.Folder}
+		w.progress.Store(progress)
+		defer w.progress.Store(nil)
 	}
 	for first := true; first || len(changed) > 0; first = false {
 		if !first && !until.IsZero() && time.Now().After(until) {
 			return len(changed), nil
 		}
-		next := changed[:min(len(changed), atOnce)]
+		next := changed[:min(len(changed), batchSize)]
 		end := until
-		if first && (len(changed) > atOnce || !until.IsZero()) {
-			next = changed[:min(len(changed), firstOnes)]
-			end = time.Time{} // however late it is, each call reads some more
+		if first && (len(changed) > batchSize || !until.IsZero()) {
+			next = changed[:min(len(changed), firstBatchSize)]
+			end = time.Time{} // however late it is, each call reads some files
 		}
 		changed = changed[len(next):]
 		var read docsRead
@@ -349,28 +353,29 @@ func (k *Store) readWords(from View, x *index.Index, changed, gone []string, unt
 		if read.left > 0 {
 			return read.left + len(changed), nil
 		}
-		if part != nil && len(changed) > 0 {
-			part.known.Store(&wordsOfSome{w.index, x, len(changed)})
+		if progress != nil && len(changed) > 0 {
+			progress.partial.Store(&partialWords{w.index, x, len(changed)})
 		}
 	}
 	return 0, nil
 }
 
-// OpenWords reads what [Store.Words] needs of the cache file. It may be called while the index is made.
+// OpenWords reads the saved word index, which [Store.Words] needs. It may be called while the index of files is made.
 func (k *Store) OpenWords(from View) {
-	k.words.turn.Lock()
-	defer k.words.turn.Unlock()
+	k.words.mu.Lock()
+	defer k.words.mu.Unlock()
 	k.words.open(from)
 }
 
+// open loads the saved word index of the folder, unless the index of that folder is in memory.
 func (w *words) open(from View) {
 	if w.folder != from.Folder {
 		w.save()
 		w.forget()
-		w.folder, w.place = from.Folder, cache.NewExtra(
+		w.folder, w.file = from.Folder, cache.NewExtra(
 			ownerfiles.CacheFolder(from.Env, from.Path),
 			from.source(),
-			wordsEnd,
+			wordsSuffix,
 		)
 	}
 	if w.index == nil {
@@ -378,13 +383,13 @@ func (w *words) open(from View) {
 	}
 }
 
-// save writes what the cache file does not have. Postings are then read from the file, and take no memory.
+// save writes unsaved files to the cache file and loads the index from there, so that postings take no memory.
 func (w *words) save() {
 	if w.unsaved == 0 || w.isReadOnly {
 		return
 	}
 	saved, err := w.index.Append(nil, BuildID())
-	if err != nil || w.place.Write(saved) != nil {
+	if err != nil || w.file.Write(saved) != nil {
 		return
 	}
 	w.unsaved = 0
@@ -394,24 +399,25 @@ func (w *words) save() {
 	}
 }
 
-// load returns the index in the cache file, nil if there is none that can be read.
+// load returns the word index in the cache file, or nil if there is none that can be read.
 func (w *words) load() (loaded *ranking.Index) {
-	if file := w.place.Open(); file != nil {
+	if file := w.file.Open(); file != nil {
 		loaded, _ = ranking.Load(file, file.Size(), BuildID()) // it is nil with an error
 	}
 	return loaded
 }
 
+// forget drops the index in memory.
 func (w *words) forget() {
 	w.index = nil
 	w.view = nil
-	w.of = nil
+	w.source = nil
 	w.unsaved = 0
 	w.failed = nil
 }
 
-// StampOf tells the content of a file from others. It is 0 for a file that was written a moment ago, because that may
-// change and keep its stamp.
+// StampOf returns a hash that identifies the content of a file, see [ranking.Doc]. It returns 0 for a file that has just been
+// written, because such a file can change again without a change of its times.
 func StampOf(f *index.File) (stamp uint64) {
 	if !f.Settled() && f.HasFacts() {
 		return 0
@@ -424,14 +430,14 @@ func StampOf(f *index.File) (stamp uint64) {
 	return stamp | 1
 }
 
-// docsRead is what was added to the index of words.
+// docsRead counts the files that were added to the word index.
 type docsRead struct {
 	count  int             // files
 	left   int             // files that were not read because the time was over
-	failed map[string]bool // see words
+	failed map[string]bool // see words.failed
 }
 
-// eachDoc reads files and adds them one by one, up to a time unless that is zero.
+// eachDoc reads files and calls add for each, one at a time, until the time until; the zero time is no limit.
 func (k *Store) eachDoc(
 	from View,
 	x *index.Index,
@@ -452,24 +458,24 @@ func (k *Store) eachDoc(
 		missing[p] = true
 	}
 	used := budget.From(from.Ctx)
-	take := func(p string, text []byte, failed error) {
-		place, known := x.Place(p)
-		if !known {
+	addFile := func(p string, text []byte, readErr error) {
+		place, isThere := x.Place(p)
+		if !isThere {
 			return
 		}
 		d := docOf(x.Files[place], text)
-		isUnread := disk.IsUnread(failed)
+		isUnread := disk.IsUnread(readErr)
 		if isUnread {
-			d.Stamp = 0 // another process tries again
-			from.tell(p)
+			d.Stamp = 0 // so that another process tries again
+			from.reportUnread(p)
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if isUnread && !errors.Is(failed, fs.ErrPermission) { // a change of the permissions is reported
+		if isUnread && !errors.Is(readErr, fs.ErrPermission) { // a change of permissions is reported by the watch
 			if read.failed == nil {
 				read.failed = map[string]bool{}
 			}
-			read.failed[p] = true // the next question tries again
+			read.failed[p] = true // so that the next question tries again
 		}
 		if err == nil {
 			err = errors.Join(used.Step(1), from.Ctx.Err())
@@ -483,43 +489,43 @@ func (k *Store) eachDoc(
 			add(d)
 		}
 	}
-	if x.IsPart { // to go through the vault waits for the look at its files
+	if x.IsPart { // walking the vault would have to wait for the scan
 		budget.InParallel(len(files), 1, func(i, _ int) {
 			place, isKnown := x.Place(files[i])
 			if isKnown && isRead() && KindOf(files[i]) == ranking.Note {
-				text, _, failed := from.Folder.ReadHere(x.Files[place].Path)
-				take(files[i], text, failed)
+				text, _, readErr := from.Folder.ReadHere(x.Files[place].Path)
+				addFile(files[i], text, readErr)
 			}
 		})
 	} else if len(files) > fewFiles {
-		wanted := maps.Clone(missing) // which does not change while it is asked
-		reading.Tally = nil           // the files are counted by the index
+		wanted := maps.Clone(missing) // missing changes during the walk
+		reading.Tally = nil           // the scan for the index counts the files
 		walked := k.EachNote(reading, Scope{
 			Texts:    true,
 			Excluded: func(string) bool { return false },
 			Wanted:   func(n *Note) bool { return wanted[n.File] && isRead() },
 		}, func(n *Note) {
 			text := n.Text()
-			if isRead() { // or the text may have been given up
-				take(n.File, text, n.failed)
+			if isRead() { // otherwise reading the text may have been cancelled
+				addFile(n.File, text, n.readErr)
 			}
 		})
 		if err = cmp.Or(err, walked); err != nil {
 			return read, err
 		}
 	}
-	// What is no note, and what was made meanwhile.
+	// The remaining files are not notes, or were created meanwhile.
 	for _, p := range slices.Sorted(maps.Keys(missing)) {
 		isOver := reading.Ctx.Err() != nil && from.Ctx.Err() == nil
 		if isOver {
 			break
 		}
 		var text []byte
-		var failed error
-		if place, known := x.Place(p); known && KindOf(p) <= ranking.Canvas {
-			text, failed = from.Folder.Read(x.Files[place].Path) // without one it is found by its name
+		var readErr error
+		if place, isThere := x.Place(p); isThere && KindOf(p) <= ranking.Canvas {
+			text, readErr = from.Folder.Read(x.Files[place].Path) // without a text the file is found by its name
 		}
-		if take(p, text, failed); err != nil {
+		if addFile(p, text, readErr); err != nil {
 			break
 		}
 	}
@@ -527,7 +533,7 @@ func (k *Store) eachDoc(
 	return read, err
 }
 
-// KindOf returns what the file at a path is for package ranking.
+// KindOf returns the kind of a file, by the extension of its path.
 func KindOf(p string) ranking.Kind {
 	switch strings.ToLower(path.Ext(p)) {
 	case ".md":
@@ -540,6 +546,7 @@ func KindOf(p string) ranking.Kind {
 	return ranking.Attachment
 }
 
+// docOf returns a file as package ranking indexes it. For attachments and bases only the name counts.
 func docOf(f *index.File, text []byte) ranking.Doc {
 	d := ranking.Doc{Path: f.Path.String(), Kind: KindOf(f.Path.String()), Stamp: StampOf(f)}
 	switch d.Kind {
@@ -568,7 +575,7 @@ func docOf(f *index.File, text []byte) ranking.Doc {
 	return d
 }
 
-// CanvasText returns the texts of a canvas, a line for each card, group and edge; "" where it is none.
+// CanvasText returns the texts, labels, files and URLs in a canvas, one a line. It returns "" if text is not a canvas.
 func CanvasText(text []byte) string {
 	type part struct{ Text, Label, File, URL string }
 	var canvas struct{ Nodes, Edges []part }

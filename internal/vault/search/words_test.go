@@ -82,7 +82,7 @@ func TestWordsFollowTheVault(t *testing.T) {
 	expect("greenhouse", "")
 	k.Rest()
 	expect("insulation", "Roof.canvas")
-	saved, err := filepath.Glob(filepath.Join(ownerfiles.CacheFolder(from.Env, from.Path), "*"+wordsEnd))
+	saved, err := filepath.Glob(filepath.Join(ownerfiles.CacheFolder(from.Env, from.Path), "*"+wordsSuffix))
 	require.Equal(t, err, nil, "saved")
 	require.Equal(t, len(saved), 1, "saved")
 	k.Rest()
@@ -141,7 +141,7 @@ func TestWordsForACallThatEnds(t *testing.T) {
 // A question whose time is over is answered from the files that are known by then, the latest ones first, and each further
 // one from more of them.
 func TestWordsOfSomeFiles(t *testing.T) {
-	const notes = firstOnes + atOnce
+	const notes = firstBatchSize + batchSize
 	k, from := residentOn(t, notes)
 	latest := time.Now().Add(-time.Hour)
 	require.NoError(t, os.Chtimes(filepath.Join(from.Path, "005.md"), latest.Add(time.Minute), latest.Add(time.Minute)))
@@ -174,7 +174,7 @@ func TestWordsOfSomeFiles(t *testing.T) {
 		return first, missing
 	}
 	past := time.Now().Add(-time.Minute)
-	for _, missingFiles := range []int{notes - firstOnes, notes - 2*firstOnes} {
+	for _, missingFiles := range []int{notes - firstBatchSize, notes - 2*firstBatchSize} {
 		var one Store // a process of one call
 		first, missing := ask(&one, past, "word5")
 		one.Close()
@@ -195,7 +195,7 @@ func TestWordsOfSomeFiles(t *testing.T) {
 
 // A worker reads on after a call whose time is over, and the next call has all.
 func TestAWorkerReadsOn(t *testing.T) {
-	k, from := residentOn(t, firstOnes+atOnce+10)
+	k, from := residentOn(t, firstBatchSize+batchSize+10)
 	x := require.Value(k.Index(from))(t)
 	missing := -1
 	q := Question{
@@ -207,15 +207,15 @@ func TestAWorkerReadsOn(t *testing.T) {
 		},
 	}
 	require.NoError(t, k.Words(from, x, q))
-	assert.That(t, missing <= atOnce+10, "%d files are missing, which is more than all but the first", missing)
+	assert.That(t, missing <= batchSize+10, "%d files are missing, which is more than all but the first", missing)
 	ended, end := context.WithCancel(t.Context())
 	end()
 	other := from
 	other.Ctx = ended
 	assert.Equal(t, k.Words(other, x, q), context.Canceled, "a call that was cancelled")
-	k.words.turn.Lock() // what is read in the background is read now
-	read := k.words.of
-	k.words.turn.Unlock()
+	k.words.mu.Lock() // what is read in the background is read now
+	read := k.words.source
+	k.words.mu.Unlock()
 	assert.That(t, read == x, "the index of words is not complete after the call")
 	require.NoError(t, k.Words(from, x, q))
 	assert.Equal(t, missing, 0, "files that are missing for the next call")
