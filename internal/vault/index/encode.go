@@ -10,16 +10,16 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// How a link is written: bits of one number, with its style above them.
+// Flags of an encoded link. They are the lowest bits of a number that has the style above them.
 const (
 	linkEmbeds = 1 << iota
-	// linkSplits says that target is path followed by subpath, as it is in all links but
-	// those of canvases.
+	// linkSplits means that target is path followed by subpath, as in all links except those of
+	// canvases.
 	linkSplits
-	linkStyle = iota // how far the style is shifted
+	linkStyle = iota // how many bits the style is shifted
 )
 
-// What a value has besides its kind: bits above it.
+// Flags of an encoded value: what it has besides its kind, in the bits above the kind.
 const (
 	kindBits  = 0b111
 	hasTruth  = 1 << 3
@@ -29,82 +29,82 @@ const (
 	hasFields = 1 << 7
 )
 
-// The fewest bytes that a value or a property is written in.
+// The minimum length in bytes of an encoded value and property.
 const (
-	leastValue    = 1
-	leastProperty = 3
+	minValue    = 1
+	minProperty = 3
 )
 
-// last is the place of the element before. Places are written as the distance from there,
-// which is short: lists are in the order of the text.
-type last struct{ line, at int }
+// position is the position of the previous element of a list. Positions are written as the distance from
+// the previous one, which is short because lists are in the order of the text.
+type position struct{ line, at int }
 
-func (l *last) append(b []byte, line, at int) []byte {
+func (l *position) append(b []byte, line, at int) []byte {
 	b = appendInt(b, line-l.line)
 	b = appendInt(b, at-l.at)
-	*l = last{line, at}
+	*l = position{line, at}
 	return b
 }
 
-func (l *last) read(r *reader) (line, at int) {
-	*l = last{l.line + r.int(), l.at + r.int()}
+func (l *position) read(r *reader) (line, at int) {
+	*l = position{l.line + r.int(), l.at + r.int()}
 	return l.line, l.at
 }
 
-func (l *last) appendSpan(b []byte, line int, span markdown.Span) []byte {
+func (l *position) appendSpan(b []byte, line int, span markdown.Span) []byte {
 	return appendInt(l.append(b, line, span.Start), span.End-span.Start)
 }
 
-func (l *last) readSpan(r *reader) (line int, span markdown.Span) {
+func (l *position) readSpan(r *reader) (line int, span markdown.Span) {
 	line, span.Start = l.read(r)
 	span.End = span.Start + r.int()
 	return line, span
 }
 
-// list is one list of a note: how its elements are written and read.
+// list describes the encoding of one list of a note.
 type list[T any] struct {
-	place int // in the order in which the lists are written
-	least int // bytes that an element is written in
-	write func(b []byte, l *last, element *T) []byte
-	read  func(r *reader, l *last, element *T)
+	index   int // in the order in which the lists are written
+	minSize int // minimum length in bytes of an encoded element
+	write   func(b []byte, l *position, element *T) []byte
+	read    func(r *reader, l *position, element *T)
 }
 
 var (
-	headingList = list[markdown.Heading]{0, 4, func(b []byte, l *last, h *markdown.Heading) []byte {
+	headingList = list[markdown.Heading]{0, 4, func(b []byte, l *position, h *markdown.Heading) []byte {
 		return l.append(appendText(appendInt(b, h.Level), h.Text), h.Line, h.At)
-	}, func(r *reader, l *last, h *markdown.Heading) {
+	}, func(r *reader, l *position, h *markdown.Heading) {
 		h.Level, h.Text = r.int(), r.string()
 		h.Line, h.At = l.read(r)
 	}}
 	linkList = list[markdown.Link]{1, 7, appendLink, readLink}
-	tagList  = list[markdown.Tag]{2, 3, func(b []byte, l *last, tag *markdown.Tag) []byte {
+	tagList  = list[markdown.Tag]{2, 3, func(b []byte, l *position, tag *markdown.Tag) []byte {
 		return l.append(appendText(b, tag.Text), tag.Line, tag.At)
-	}, func(r *reader, l *last, tag *markdown.Tag) {
+	}, func(r *reader, l *position, tag *markdown.Tag) {
 		tag.Text = r.string()
 		tag.Line, tag.At = l.read(r)
 	}}
-	taskList = list[markdown.Task]{3, 5, func(b []byte, l *last, task *markdown.Task) []byte {
+	taskList = list[markdown.Task]{3, 5, func(b []byte, l *position, task *markdown.Task) []byte {
 		return l.appendSpan(appendText(appendInt(b, int(task.Mark)), task.Text), task.Line, task.MarkAt)
-	}, func(r *reader, l *last, task *markdown.Task) {
+	}, func(r *reader, l *position, task *markdown.Task) {
 		task.Mark, task.Text = rune(r.int()), r.string()
 		task.Line, task.MarkAt = l.readSpan(r)
 	}}
-	blockList = list[markdown.Block]{4, 4, func(b []byte, l *last, block *markdown.Block) []byte {
+	blockList = list[markdown.Block]{4, 4, func(b []byte, l *position, block *markdown.Block) []byte {
 		return l.appendSpan(appendText(b, block.ID), block.Line, block.Span)
-	}, func(r *reader, l *last, block *markdown.Block) {
+	}, func(r *reader, l *position, block *markdown.Block) {
 		block.ID = r.string()
 		block.Line, block.Span = l.readSpan(r)
 	}}
-	baseList = list[markdown.Span]{5, 2, func(b []byte, _ *last, base *markdown.Span) []byte {
+	baseList = list[markdown.Span]{5, 2, func(b []byte, _ *position, base *markdown.Span) []byte {
 		return appendInt(appendInt(b, base.Start), base.End)
-	}, func(r *reader, _ *last, base *markdown.Span) { base.Start, base.End = r.int(), r.int() }}
+	}, func(r *reader, _ *position, base *markdown.Span) { base.Start, base.End = r.int(), r.int() }}
 )
 
-// append appends the elements of a list after their size and their number.
+// append appends the encoded size, the number and the elements of a list.
 func (d list[T]) append(b []byte, elements []T) []byte {
 	return appendSized(b, func(b []byte) []byte {
 		b = appendCount(b, elements)
-		l := last{}
+		l := position{}
 		for i := range elements {
 			b = d.write(b, &l, &elements[i])
 		}
@@ -112,29 +112,29 @@ func (d list[T]) append(b []byte, elements []T) []byte {
 	})
 }
 
-// elements reads what append wrote after the size.
+// elements reads a list that append wrote, without its size.
 func (d list[T]) elements(r *reader) []T {
-	all := readList[T](r, d.least)
-	l := last{}
-	for i := range all {
-		d.read(r, &l, &all[i])
+	elements := readList[T](r, d.minSize)
+	l := position{}
+	for i := range elements {
+		d.read(r, &l, &elements[i])
 	}
-	return all
+	return elements
 }
 
-// sized reads what append wrote.
+// sized reads a list that append wrote, with its size.
 func (d list[T]) sized(r *reader) []T {
 	part := newReader(r.string())
-	all := d.elements(&part)
+	elements := d.elements(&part)
 	if !part.done() {
 		r.fail()
 	}
-	return all
+	return elements
 }
 
-// appendNote appends n, for [readNote].
+// appendNote appends the encoding of n, which [readNote] reads.
 func appendNote(b []byte, n *markdown.Note) []byte {
-	for _, number := range [numbers]int{n.Frontmatter.Start, n.Frontmatter.End - n.Frontmatter.Start, n.Body, n.BodyLine, n.Size} {
+	for _, number := range [numberCount]int{n.Frontmatter.Start, n.Frontmatter.End - n.Frontmatter.Start, n.Body, n.BodyLine, n.Size} {
 		b = appendInt(b, number)
 	}
 	b = linkList.append(headingList.append(b, n.Headings), n.Links)
@@ -142,7 +142,7 @@ func appendNote(b []byte, n *markdown.Note) []byte {
 	return baseList.append(blockList.append(b, n.Blocks), n.Bases)
 }
 
-func appendLink(b []byte, at *last, l *markdown.Link) []byte {
+func appendLink(b []byte, at *position, l *markdown.Link) []byte {
 	form := uint64(l.Style) << linkStyle
 	if l.Embed {
 		form |= linkEmbeds
@@ -164,10 +164,10 @@ func appendLink(b []byte, at *last, l *markdown.Link) []byte {
 	return at.appendSpan(b, l.Line, l.Span)
 }
 
-// numbers is how many numbers precede the lists of a note.
-const numbers = 5
+// numberCount is how many numbers precede the lists of a note.
+const numberCount = 5
 
-// readNote reads what appendNote wrote. The note is worthless if r fails.
+// readNote reads a note that appendNote wrote. The result must not be used if r fails.
 func readNote(r *reader) (n markdown.Note) {
 	n.Frontmatter.Start = r.int()
 	n.Frontmatter.End = n.Frontmatter.Start + r.int()
@@ -183,22 +183,22 @@ func readNote(r *reader) (n markdown.Note) {
 	return n
 }
 
-// packed is what appendNote wrote. Each list can be read without the others.
+// packed is a note as appendNote encodes it. Each list can be read without the others.
 type packed string
 
-// list returns the reader of one list. It has nothing to read if p is no packed note.
-func (p packed) list(n int) reader {
+// list returns a reader of the list with an index. The reader is empty if p is not a packed note.
+func (p packed) list(index int) reader {
 	r := newReader(string(p))
-	for range numbers {
+	for range numberCount {
 		r.int()
 	}
-	for range n {
+	for range index {
 		r.string()
 	}
 	return newReader(r.string())
 }
 
-func readLink(r *reader, at *last, l *markdown.Link) {
+func readLink(r *reader, at *position, l *markdown.Link) {
 	form := r.uint()
 	l.Style = markdown.LinkStyle(form >> linkStyle)
 	l.Embed = form&linkEmbeds != 0
@@ -215,7 +215,7 @@ func readLink(r *reader, at *last, l *markdown.Link) {
 	l.Line, l.Span = at.readSpan(r)
 }
 
-// appendProperties appends p, for [readProperties].
+// appendProperties appends the encoding of p, which [readProperties] reads.
 func appendProperties(b []byte, p frontmatter.Properties) []byte {
 	b = appendCount(b, p)
 	line := 0
@@ -236,7 +236,7 @@ func appendValue(b []byte, v frontmatter.Value) []byte {
 	if v.IsTrue() {
 		b[head] |= hasTruth
 	}
-	if math.Float64bits(v.Float()) != 0 { // the negative zero is a number of its own
+	if math.Float64bits(v.Float()) != 0 { // negative zero is not the zero value
 		b[head] |= hasNumber
 		b = appendFloat(b, v.Float())
 	}
@@ -258,10 +258,10 @@ func appendValue(b []byte, v frontmatter.Value) []byte {
 	return b
 }
 
-// readProperties reads what appendProperties wrote. It makes r fail at what no note can
-// contain, such as values nested deeper than depth.
+// readProperties reads properties that appendProperties wrote. It makes r fail at values that no note can
+// contain, such as values that are nested deeper than depth.
 func readProperties(r *reader, depth int) frontmatter.Properties {
-	fields := readList[frontmatter.Property](r, leastProperty)
+	fields := readList[frontmatter.Property](r, minProperty)
 	line := 0
 	for i := range fields {
 		key := r.string()
@@ -287,7 +287,7 @@ func readValue(r *reader, depth int) frontmatter.Value {
 		p.Text = r.string()
 	}
 	if head&hasList != 0 {
-		p.List = readList[frontmatter.Value](r, leastValue)
+		p.List = readList[frontmatter.Value](r, minValue)
 		for i := range p.List {
 			p.List[i] = readValue(r, depth-1)
 		}
@@ -298,14 +298,14 @@ func readValue(r *reader, depth int) frontmatter.Value {
 	return p.Value()
 }
 
-// Facts are written as numbers and texts, one after the other, without types or names of
-// fields: a reader reads in the order of the writer. Everything that is read shares the
-// memory of one string. The bytes are untrusted: no length is believed that the rest could
-// not fill, and nothing panics.
+// Facts are encoded as a sequence of numbers and texts, without types or names of fields: they are read
+// in the order in which they are written. Everything that is read shares the memory of one string. The
+// bytes are untrusted: lengths that exceed the remaining bytes are rejected, and nothing panics.
 
-// appendInt appends v; small numbers of either sign are short.
+// appendInt appends v. Small numbers of either sign are short.
 func appendInt(b []byte, v int) []byte { return binary.AppendVarint(b, int64(v)) }
 
+// appendText appends the length of a text in bytes, and the text.
 func appendText(b []byte, text string) []byte {
 	b = binary.AppendUvarint(b, uint64(len(text)))
 	return append(b, text...)
@@ -316,8 +316,7 @@ func appendFloat(b []byte, f float64) []byte {
 	return binary.LittleEndian.AppendUint64(b, math.Float64bits(f))
 }
 
-// appendCount appends how many elements of list follow. A nil list stays apart from an
-// empty one.
+// appendCount appends the number of elements of a list, plus 1 to distinguish a nil list, which is 0.
 func appendCount[T any](b []byte, list []T) []byte {
 	if list == nil {
 		return append(b, 0)
@@ -334,23 +333,22 @@ func appendSized(b []byte, write func([]byte) []byte) []byte {
 	return slices.Insert(b, start, size[:n]...)
 }
 
-// reader reads what was written. At the first thing that does not fit it fails for good,
-// and everything it returns from there on is zero.
+// reader reads encoded facts. After the first error, which is permanent, every method returns a zero value.
 type reader struct {
 	text string
 	at   int
-	// unclaimed is how many bytes no list has claimed for its elements. Nested lists draw
-	// on the same account, or each could claim the whole rest.
+	// unclaimed is how many bytes no list has claimed for its elements. Nested lists share it:
+	// otherwise each could claim all the remaining bytes.
 	unclaimed int
 	failed    bool
 }
 
 func newReader(text string) reader { return reader{text: text, unclaimed: len(text)} }
 
-// done reports whether all was read and nothing failed.
+// done reports whether everything was read without an error.
 func (r *reader) done() bool { return !r.failed && r.at == len(r.text) }
 
-// fail makes r fail, for what is well-formed and makes no sense.
+// fail makes r fail. Callers use it for values that are well-formed but invalid.
 func (r *reader) fail() {
 	r.failed = true
 	r.at = len(r.text)
@@ -418,25 +416,25 @@ func (r *reader) string() string {
 	return r.text[start:r.at]
 }
 
-// readCount reads how many elements of a list follow, each of which takes at least the
-// given number of bytes; ok is false for a nil list.
-func (r *reader) readCount(least int) (n int, ok bool) {
+// readCount reads the number of elements of a list. minSize is the minimum length in bytes of an element,
+// from 1. ok is false for a nil list.
+func (r *reader) readCount(minSize int) (n int, ok bool) {
 	counted := r.uint()
 	if counted == 0 {
 		return 0, false
 	}
 	counted--
-	if counted > uint64(r.unclaimed/least) {
+	if counted > uint64(r.unclaimed/minSize) {
 		r.fail()
 		return 0, false
 	}
-	r.unclaimed -= int(counted) * least
+	r.unclaimed -= int(counted) * minSize
 	return int(counted), true
 }
 
-// readList reads a count and makes a list of that many elements, nil if the list was.
-func readList[T any](r *reader, least int) []T {
-	n, ok := r.readCount(least)
+// readList reads the number of elements of a list and makes a list of that length, or nil for a nil list.
+func readList[T any](r *reader, minSize int) []T {
+	n, ok := r.readCount(minSize)
 	if !ok {
 		return nil
 	}

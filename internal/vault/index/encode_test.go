@@ -35,7 +35,7 @@ func TestEveryFieldOfANoteIsWritten(t *testing.T) {
 		}
 	})
 	for _, p := range []packed{"", "\x00", "\xff\xff", "\x02\x02\x02\x02\x02\xff"} {
-		links, tags, tasks := p.list(linkList.place), p.list(tagList.place), p.list(taskList.place)
+		links, tags, tasks := p.list(linkList.index), p.list(tagList.index), p.list(taskList.index)
 		require.That(t, linkList.elements(&links) == nil, "%q has lists", p)
 		require.That(t, tagList.elements(&tags) == nil, "%q has lists", p)
 		assert.That(t, taskList.elements(&tasks) == nil, "%q has lists", p)

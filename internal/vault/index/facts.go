@@ -14,21 +14,20 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// Found is what was found in a note or a canvas.
+// Found is the parsed content of a note or a canvas.
 type Found struct {
-	// Note is the scan of the body. Of a canvas it has only the links.
+	// Note is the parsed body. For a canvas it has only links and bases.
 	markdown.Note
-	// Properties are those of the frontmatter. A block that is no YAML has none, as in the
-	// app.
+	// Properties are those of the frontmatter. As in the app, there are none if it is not valid
+	// YAML.
 	Properties frontmatter.Properties
 }
 
-// Facts are a Found in few bytes, because a vault has very many of them: an eighth of its
-// size in memory. Each question is answered from the bytes, in microseconds. They are ""
-// where nothing is known.
+// Facts are an encoded [Found]. The encoding needs an eighth of the memory, because a vault has very many
+// of them. Each method decodes what it needs, in microseconds. Facts are "" if nothing is known.
 type Facts string
 
-// Pack returns f as facts.
+// Pack encodes f.
 func (f *Found) Pack() Facts { return Facts(f.appendBinary(nil)) }
 
 func (f *Found) appendBinary(b []byte) []byte {
@@ -36,29 +35,28 @@ func (f *Found) appendBinary(b []byte) []byte {
 	return appendProperties(b, f.Properties)
 }
 
-// Found returns everything at once.
+// Found decodes all facts.
 func (f Facts) Found() *Found {
 	packed, r := f.open()
 	note := newReader(string(packed))
 	return &Found{readNote(&note), readProperties(&r, frontmatter.MaxDepth)}
 }
 
-// open returns the packed note, and the reader of the properties, by value: none of them
-// is allocated.
+// open returns the packed note and a reader of the properties, by value so that nothing is allocated.
 func (f Facts) open() (packed, reader) {
 	r := newReader(string(f))
 	note := packed(r.string())
 	return note, r
 }
 
-// listOf reads one list of the note.
+// listOf decodes one list of the note.
 func listOf[T any](f Facts, l list[T]) []T {
 	note, _ := f.open()
-	r := note.list(l.place)
+	r := note.list(l.index)
 	return l.elements(&r)
 }
 
-// Properties returns those of the frontmatter.
+// Properties returns the properties of the frontmatter.
 func (f Facts) Properties() frontmatter.Properties {
 	_, r := f.open()
 	return readProperties(&r, frontmatter.MaxDepth)
@@ -70,18 +68,17 @@ func (f Facts) Tasks() []markdown.Task { return listOf(f, taskList) }
 // Headings returns the headings in the order of the text.
 func (f Facts) Headings() []markdown.Heading { return listOf(f, headingList) }
 
-// HasBases reports whether there is a code block in the language of bases.
+// HasBases reports whether there is a code block with a base.
 func (f Facts) HasBases() bool { return len(listOf(f, baseList)) > 0 }
 
-// BodyTags returns the tags of the text after the properties, in its order.
+// BodyTags returns the tags of the text after the frontmatter, in the order of the text.
 func (f Facts) BodyTags() []markdown.Tag { return listOf(f, tagList) }
 
-// Tags returns the tags with their "#", those of the properties first, each
-// as often as it occurs.
+// Tags returns the tags with their "#", with duplicates, those of the properties first.
 func (f Facts) Tags() []string {
 	note, r := f.open()
 	var tags []string
-	// Most notes have no property that may be called "tags", in any case, and this is asked of all.
+	// Most notes have no property named "tags" in any case. Searching for "ag" is faster than decoding them all.
 	packed := r.text[r.at:]
 	for i := 1; i < len(packed); i++ {
 		if packed[i]|0x20 == 'g' && packed[i-1]|0x20 == 'a' {
@@ -89,9 +86,9 @@ func (f Facts) Tags() []string {
 			break
 		}
 	}
-	r = note.list(tagList.place)
-	l := last{}
-	count, _ := r.readCount(tagList.least)
+	r = note.list(tagList.index)
+	l := position{}
+	count, _ := r.readCount(tagList.minSize)
 	tags = slices.Grow(tags, count)
 	for range count {
 		tags = append(tags, r.string())
@@ -114,8 +111,7 @@ func (f Facts) Links() []markdown.Link {
 	return append(all, links...)
 }
 
-// EachLink visits the links in the order of Links. The link that visit gets changes after
-// it.
+// EachLink calls visit for the links in the order of Links. The link is valid only during the call.
 func (f Facts) EachLink(visit func(*markdown.Link)) {
 	note, r := f.open()
 	if strings.Contains(r.text[r.at:], "[") { // few properties are links
@@ -123,10 +119,10 @@ func (f Facts) EachLink(visit func(*markdown.Link)) {
 			visit(&link.Link)
 		}
 	}
-	r = note.list(linkList.place)
-	l := last{}
-	var link markdown.Link // one for all: each takes memory of its own otherwise
-	count, _ := r.readCount(linkList.least)
+	r = note.list(linkList.index)
+	l := position{}
+	var link markdown.Link // shared, to allocate only once
+	count, _ := r.readCount(linkList.minSize)
 	for range count {
 		link = markdown.Link{}
 		readLink(&r, &l, &link)
@@ -134,15 +130,15 @@ func (f Facts) EachLink(visit func(*markdown.Link)) {
 	}
 }
 
-// Read returns the facts of a text as the file at a path; "" if files of that kind have
-// none.
+// Read returns the facts of a text that is, or could be, the file at path. It returns "" if files of
+// that kind have no facts.
 func Read(path disk.Path, text []byte) Facts { return read(path, text, (*packer).facts) }
 
-// readTogether is Read for many files of which all are kept or none: their facts share pieces
-// of memory, which takes less time than a piece for each.
+// readTogether is Read for many files whose facts are kept for the same time: they share blocks of
+// memory, which is faster than an allocation for each.
 func readTogether(path disk.Path, text []byte) Facts { return read(path, text, (*packer).sharedFacts) }
 
-// read is Read; keep copies what was packed of a note.
+// read implements Read. keep copies the packed facts of a note out of the packer.
 func read(path disk.Path, text []byte, keep func(*packer) Facts) Facts {
 	switch path.Ext() {
 	case "md":
@@ -152,15 +148,15 @@ func read(path disk.Path, text []byte, keep func(*packer) Facts) Facts {
 		p.packed = found.appendBinary(p.packed[:0])
 		return keep(p)
 	case "canvas":
-		// The links of a canvas: its file nodes, the images of its groups, and the links of its text nodes (release notes of 1.12.0). A
-		// canvas that is no JSON has none.
+		// The links of a canvas are its file nodes, the images of its groups, and the links in its text nodes (release notes of
+		// 1.12.0). A canvas that is not valid JSON has none.
 		var canvas struct {
 			Nodes []struct {
 				Type    string `json:"type"`
 				File    string `json:"file"`
 				Subpath string `json:"subpath"`
 				Text    string `json:"text"`
-				// Background is the image of a group.
+				// Background is the path of the image of a group.
 				Background string `json:"background"`
 			} `json:"nodes"`
 		}
@@ -195,7 +191,7 @@ func read(path disk.Path, text []byte, keep func(*packer) Facts) Facts {
 // IsRead reports whether the file at a path is of a kind that has facts.
 func IsRead(path disk.Path) bool { return path.Ext() == "md" || path.Ext() == "canvas" }
 
-// packer computes the facts of one note after the other in the same memory.
+// packer computes the facts of notes, one at a time, and reuses its memory.
 type packer struct {
 	scanner    markdown.Scanner
 	properties frontmatter.Parser
@@ -203,21 +199,21 @@ type packer struct {
 	shared     markdown.Arena
 }
 
-// facts returns a copy of what was packed.
+// facts returns a copy of the packed facts.
 func (p *packer) facts() Facts { return Facts(p.packed) }
 
-// sharedFacts returns a copy of what was packed in memory that is shared with others.
+// sharedFacts returns a copy of the packed facts in memory that is shared with other facts.
 func (p *packer) sharedFacts() Facts { return Facts(p.shared.Copy(p.packed)) }
 
 var packers = sync.Pool{New: func() any { return new(packer) }}
 
-// ReadNote returns what is found in a text as a note.
+// ReadNote parses the text of a note.
 func ReadNote(text []byte) *Found {
 	found := foundIn(markdown.Scan(text), text, frontmatter.Parse)
 	return &found
 }
 
-// foundIn adds the properties to the scan of a note.
+// foundIn adds the properties to a parsed note.
 func foundIn(note markdown.Note, text []byte, parse func([]byte) (frontmatter.Properties, error)) Found {
 	found := Found{Note: note}
 	block := text[note.Frontmatter.Start:note.Frontmatter.End]
@@ -230,15 +226,15 @@ func foundIn(note markdown.Note, text []byte, parse func([]byte) (frontmatter.Pr
 // File is one file of the vault. It does not change.
 type File struct {
 	Path disk.Path
-	// Stamp is that of the moment in which the file was read. It is zero for a file that
-	// was written meanwhile, and for one that is not read.
+	// Stamp is the stamp at the time when the file was read. It is zero if the file was written
+	// meanwhile, or is not read.
 	Stamp system.Stamp
-	// Filter is that of the text of a note. It is "" where the text was not read for this
+	// Filter has the trigrams of the text of a note. It is "" if the text was not read for this
 	// index.
 	Filter Trigrams
 
-	settled  bool // the stamp can be trusted: as long as it stays, the facts do
-	closed   bool // by its text: it has no facts
+	settled  bool // the facts are valid as long as the stamp stays the same
+	closed   bool // hidden because of its text; it has no facts
 	hasFacts bool
 	facts    atomic.Pointer[Facts] // nil while they are on the shelf
 	shelf    atomic.Pointer[Shelf]
@@ -253,13 +249,14 @@ func newFile(path disk.Path, s system.Stamp, facts Facts) *File {
 // IsNote reports whether the file is a Markdown note.
 func (f *File) IsNote() bool { return f.Path.Ext() == "md" }
 
-// Settled reports whether the facts are valid as long as the stamp stays the same.
+// Settled reports whether the facts are valid as long as the stamp stays the same. They may not be if
+// the file had just been written when it was read.
 func (f *File) Settled() bool { return f.settled }
 
-// HasFacts reports whether there are facts, wherever they are.
+// HasFacts reports whether the file has facts, in memory or on a shelf.
 func (f *File) HasFacts() bool { return f.hasFacts }
 
-// Facts are those of a note or a canvas. They are "" for other files and for one that could
+// Facts returns the facts of a note or a canvas. They are "" for other files and for files that could
 // not be read.
 func (f *File) Facts() Facts {
 	if facts := f.facts.Load(); facts != nil {
@@ -270,19 +267,19 @@ func (f *File) Facts() Facts {
 	return facts
 }
 
-// Shelf returns facts that were taken out of memory. It is used by several goroutines.
+// Shelf returns facts that were removed from memory. Its functions must be safe for concurrent use.
 type Shelf struct {
 	// Get returns the facts of a file. It never fails: damaged facts are computed again.
 	Get func(*File) Facts
-	// GetAll calls give for those of many files that it can read together, with the place
-	// of each, from several goroutines.
+	// GetAll calls give with the facts of those files that it can read together, and their indices
+	// in files, from several goroutines.
 	GetAll func(files []*File, give func(i int, facts Facts))
 }
 
-// fewShelved is how many files are read one by one.
+// fewShelved is the number of files up to which facts are read from the shelf one by one.
 const fewShelved = 64
 
-// unshelve brings the facts of many files into memory, as far as they can be read together.
+// unshelve loads the facts of many files into memory, as far as they can be read together.
 func unshelve(files []*File) {
 	var shelved []*File
 	for _, f := range files {
@@ -295,28 +292,26 @@ func unshelve(files []*File) {
 	}
 }
 
-// Shelve takes the facts of a file out of memory. The shelf returns them when they are
-// needed next.
-func (f *File) Shelve(on *Shelf) {
-	f.shelf.Store(on)
+// Shelve removes the facts of a file from memory. They are read from the shelf when they are needed next.
+func (f *File) Shelve(shelf *Shelf) {
+	f.shelf.Store(shelf)
 	f.facts.Store(nil)
 }
 
-// share is how many files one goroutine takes at a time.
-const share = 64
+// filesPerShare is how many files a goroutine processes at a time.
+const filesPerShare = 64
 
-// Collect calls ask for the facts of each file that has some, on all processors, and
-// returns the results in the order of the files. That of a file without facts is the zero
-// value.
-func Collect[T any](files []*File, ask func(Facts) T) []T {
+// Collect calls compute with the facts of each file that has some, on all processors, and returns the
+// results in the order of the files. The result of a file without facts is the zero value.
+func Collect[T any](files []*File, compute func(Facts) T) []T {
 	unshelve(files)
-	answers := make([]T, len(files))
-	budget.InParallel(len(files), share, func(start, end int) {
+	results := make([]T, len(files))
+	budget.InParallel(len(files), filesPerShare, func(start, end int) {
 		for i := start; i < end; i++ {
 			if files[i].HasFacts() {
-				answers[i] = ask(files[i].Facts())
+				results[i] = compute(files[i].Facts())
 			}
 		}
 	})
-	return answers
+	return results
 }

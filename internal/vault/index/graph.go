@@ -12,42 +12,42 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// Graph says which file links to which, counted by occurrences: in the body, as embeds and
-// in properties alike. Places are indices of Files. It does not change.
+// Graph has the links between files, with the number of their occurrences in the body, as embeds and in
+// properties. A place is an index in [Index.Files]. A graph is immutable.
 type Graph struct {
 	out, in rows[Edge]
 	missing rows[Missing]
 }
 
-// Out returns the targets of the links of the file at a place, in the order of listings. A
-// link of a note to itself counts.
+// Out returns the targets of the links of the file at a place, in the order of listings. Links of a note
+// to itself are included.
 func (g *Graph) Out(place int) []Edge { return g.out.at(place) }
 
 // In returns the sources of the links to the file at a place, in the order of listings.
 func (g *Graph) In(place int) []Edge { return g.in.at(place) }
 
-// Unresolved returns the missing targets of the file at a place, as they are written,
-// without heading or block, each once and sorted.
+// Unresolved returns the missing targets of the file at a place, as they are written, without heading or
+// block, sorted and without duplicates.
 func (g *Graph) Unresolved(place int) []Missing { return g.missing.at(place) }
 
-// Edge is all links from one file to another.
+// Edge stands for all links from one file to another. Place is that of the other file.
 type Edge struct{ Place, Count int32 }
 
-// Missing is all links of one file to one missing target.
+// Missing stands for all links of a file to a missing target.
 type Missing struct {
 	Key   string
 	Count int32
-	// wants is the key of the links for [lookup.Keys], and anyKey if they have several.
-	wants lookup.Key
+	// wanted is the key of the links for [lookup.Keys], or anyKey if they have several.
+	wanted lookup.Key
 }
 
-// anyKey is the key of links that any new file may concern.
+// anyKey is the key of links that every new file may resolve.
 const anyKey lookup.Key = 0
 
-// rows are lists, one after the other in the same memory.
+// rows are lists that are stored one after the other in the same memory.
 type rows[T any] struct {
-	ends []int32 // where each list ends
-	all  []T
+	ends     []int32 // where each list ends
+	elements []T
 }
 
 func newRows[T any](lists, elements int) rows[T] {
@@ -59,28 +59,28 @@ func (r *rows[T]) at(i int) []T {
 	if i > 0 {
 		start = r.ends[i-1]
 	}
-	return r.all[start:r.ends[i]:r.ends[i]]
+	return r.elements[start:r.ends[i]:r.ends[i]]
 }
 
-// end ends the last list: the elements that were added to all since the one before ended.
-func (r *rows[T]) end() { r.ends = append(r.ends, int32(len(r.all))) }
+// end ends a list: it has the elements that were added since the list before ended.
+func (r *rows[T]) end() { r.ends = append(r.ends, int32(len(r.elements))) }
 
-// add appends all lists of another to those of r.
+// add appends all lists of other to those of r.
 func (r *rows[T]) add(other rows[T]) {
-	start := int32(len(r.all))
-	r.all = append(r.all, other.all...)
+	start := int32(len(r.elements))
+	r.elements = append(r.elements, other.elements...)
 	for _, end := range other.ends {
 		r.ends = append(r.ends, start+end)
 	}
 }
 
-// derived are the names and the graph of an index, computed when they are needed: from
-// those of an index before, where there is one, otherwise from nothing.
+// derived has the names and the graph of an index. They are computed on first use, from those of an earlier
+// index if there is one.
 type derived struct {
 	names  func() *lookup.Files
 	places func() map[string]int // of a sparse index, in place of names
 	graph  func() *Graph
-	// The last ones computed, of this index or one before; may be nil.
+	// The last ones that were computed, for this index or an earlier one; may be nil.
 	named  atomic.Pointer[named]
 	linked atomic.Pointer[linked]
 }
@@ -100,11 +100,11 @@ type linked struct {
 // Graph returns the links of the vault.
 func (x *Index) Graph() *Graph { return x.graph() }
 
-// reversed returns the edges by their targets, those of each in the order of their sources.
+// reversed returns the edges grouped by target, in the order of their sources.
 func reversed(out *rows[Edge]) rows[Edge] {
-	in := rows[Edge]{make([]int32, len(out.ends)), make([]Edge, len(out.all))}
+	in := rows[Edge]{make([]int32, len(out.ends)), make([]Edge, len(out.elements))}
 	next := make([]int32, len(out.ends)+1)
-	for _, e := range out.all {
+	for _, e := range out.elements {
 		next[e.Place+1]++
 	}
 	for place := range in.ends {
@@ -113,31 +113,30 @@ func reversed(out *rows[Edge]) rows[Edge] {
 	}
 	for source := range len(out.ends) {
 		for _, e := range out.at(source) {
-			in.all[next[e.Place]] = Edge{int32(source), e.Count}
+			in.elements[next[e.Place]] = Edge{int32(source), e.Count}
 			next[e.Place]++
 		}
 	}
 	return in
 }
 
-// resolveAll resolves the links of some files, on all processors. The lists are in the
-// order of the files.
+// resolveAll resolves the links of files, on all processors. The lists are in the order of the files.
 func resolveAll(files []*File, names *lookup.Files) (rows[Edge], rows[Missing]) {
 	unshelve(files)
-	shares := make([]resolver, (len(files)+share-1)/share)
+	shares := make([]resolver, (len(files)+filesPerShare-1)/filesPerShare)
 	memory := sync.Pool{New: func() any { return new(resolverMemory) }}
-	budget.InParallel(len(files), share, func(start, end int) {
+	budget.InParallel(len(files), filesPerShare, func(start, end int) {
 		m := memory.Get().(*resolverMemory)
 		defer memory.Put(m)
 		for _, f := range files[start:end] {
-			shares[start/share].resolve(f, names, m)
+			shares[start/filesPerShare].resolve(f, names, m)
 		}
 	})
 	edges := 0
 	missing := 0
 	for i := range shares {
-		edges += len(shares[i].out.all)
-		missing += len(shares[i].missing.all)
+		edges += len(shares[i].out.elements)
+		missing += len(shares[i].missing.elements)
 	}
 	out := newRows[Edge](len(files), edges)
 	lost := newRows[Missing](len(files), missing)
@@ -148,7 +147,7 @@ func resolveAll(files []*File, names *lookup.Files) (rows[Edge], rows[Missing]) 
 	return out, lost
 }
 
-// resolver collects where the links of some files lead.
+// resolver collects the targets of the links of some files.
 type resolver struct {
 	out     rows[Edge]
 	missing rows[Missing]
@@ -160,6 +159,7 @@ type resolverMemory struct {
 	lost   []Missing
 }
 
+// resolve adds the targets of the links of a file.
 func (r *resolver) resolve(f *File, names *lookup.Files, m *resolverMemory) {
 	m.places = m.places[:0]
 	m.lost = m.lost[:0]
@@ -170,8 +170,8 @@ func (r *resolver) resolve(f *File, names *lookup.Files, m *resolverMemory) {
 				m.places = append(m.places, int32(place))
 				return
 			}
-			// The app lists a missing target by its path as written, without the extension .md. The slash
-			// with which a canvas names a path of the vault was added by [Read].
+			// The app lists a missing target by its path as written, without the extension .md. [Read] adds
+			// the leading slash to paths in a canvas.
 			key := strings.TrimSuffix(link.Path, ".md")
 			if !strings.HasPrefix(link.Target, "/") {
 				key = strings.TrimPrefix(key, "/")
@@ -183,47 +183,46 @@ func (r *resolver) resolve(f *File, names *lookup.Files, m *resolverMemory) {
 	}
 	for i, place := range m.places {
 		if i > 0 && place == m.places[i-1] {
-			r.out.all[len(r.out.all)-1].Count++
+			r.out.elements[len(r.out.elements)-1].Count++
 		} else {
-			r.out.all = append(r.out.all, Edge{place, 1})
+			r.out.elements = append(r.out.elements, Edge{place, 1})
 		}
 	}
 	r.out.end()
 	for i, lost := range m.lost {
 		if i > 0 && lost.Key == m.lost[i-1].Key {
-			before := &r.missing.all[len(r.missing.all)-1]
-			before.Count++
-			if before.wants != lost.wants {
-				before.wants = anyKey
+			previous := &r.missing.elements[len(r.missing.elements)-1]
+			previous.Count++
+			if previous.wanted != lost.wanted {
+				previous.wanted = anyKey
 			}
 			continue
 		}
-		lost.Key = strings.Clone(lost.Key) // a part of the facts would keep all of them in memory
-		r.missing.all = append(r.missing.all, lost)
+		lost.Key = strings.Clone(lost.Key) // a substring of the facts would keep all of them in memory
+		r.missing.elements = append(r.missing.elements, lost)
 	}
 	r.missing.end()
 }
 
-// changed returns the graph of other files, of which most are the same. It resolves only
-// the links of files that are new or changed, or have a link that an added or removed name
-// may concern.
-func (l *linked) changed(files []*File, names *lookup.Files) *Graph {
+// update returns the graph of files, most of which are the same as before. It resolves only the links of
+// files that are new or changed, or that have a link that an added or removed name may affect.
+func (l *linked) update(files []*File, names *lookup.Files) *Graph {
 	d := compare(l.files, files)
-	again := l.concerned(&d, files)
-	if len(again) == 0 && len(d.removed)+len(d.added) == 0 {
+	affected := l.affected(&d, files)
+	if len(affected) == 0 && len(d.removed)+len(d.added) == 0 {
 		return l.graph
 	}
-	some := make([]*File, len(again))
-	for i, place := range again {
-		some[i] = files[place]
+	affectedFiles := make([]*File, len(affected))
+	for i, place := range affected {
+		affectedFiles[i] = files[place]
 	}
-	out, missing := resolveAll(some, names)
+	out, missing := resolveAll(affectedFiles, names)
 	g := new(Graph)
-	g.missing = replaced(&l.graph.missing, d.to, again, &missing, len(files), func(m Missing) Missing { return m })
+	g.missing = replaced(&l.graph.missing, d.to, affected, &missing, len(files), func(m Missing) Missing { return m })
 	g.out = replaced(
 		&l.graph.out,
 		d.to,
-		again,
+		affected,
 		&out,
 		len(files),
 		func(e Edge) Edge { return Edge{d.to[e.Place], e.Count} },
@@ -232,10 +231,10 @@ func (l *linked) changed(files []*File, names *lookup.Files) *Graph {
 	return g
 }
 
-// concerned returns the places of the files whose links are to be resolved again, sorted.
-func (l *linked) concerned(d *difference, files []*File) []int32 {
+// affected returns the sorted places of the files whose links have to be resolved again.
+func (l *linked) affected(d *difference, files []*File) []int32 {
 	again := slices.Concat(d.added, d.changed)
-	follow := func(target int32) {
+	addSources := func(target int32) {
 		for _, e := range l.graph.In(int(target)) {
 			if place := d.to[e.Place]; place >= 0 {
 				again = append(again, place)
@@ -243,13 +242,13 @@ func (l *linked) concerned(d *difference, files []*File) []int32 {
 		}
 	}
 	for _, place := range d.removed {
-		follow(place)
+		addSources(place)
 	}
 	keys := map[lookup.Key]bool{anyKey: true}
 	for _, place := range d.added {
 		path := files[place].Path.String()
 		for _, rival := range l.names.Rivals(path) {
-			follow(rival)
+			addSources(rival)
 		}
 		for _, key := range lookup.Keys(path) {
 			keys[key] = true
@@ -258,7 +257,7 @@ func (l *linked) concerned(d *difference, files []*File) []int32 {
 	if len(d.added) > 0 {
 		for place, to := range d.to {
 			if to >= 0 &&
-				slices.ContainsFunc(l.graph.Unresolved(place), func(m Missing) bool { return keys[m.wants] }) {
+				slices.ContainsFunc(l.graph.Unresolved(place), func(m Missing) bool { return keys[m.wanted] }) {
 				again = append(again, to)
 			}
 		}
@@ -267,22 +266,22 @@ func (l *linked) concerned(d *difference, files []*File) []int32 {
 	return slices.Compact(again)
 }
 
-// replaced returns the lists of all files: those of the files at the sorted places again
-// out of fresh, in their order, and the others from before, with each element moved.
-func replaced[T any](before *rows[T], to, again []int32, fresh *rows[T], files int, moved func(T) T) rows[T] {
-	after := newRows[T](files, len(before.all)+len(fresh.all))
-	old := 0
-	next := 0 // the next file from before, and of again
+// replaced returns the lists of all files. Those of the files at the sorted places affected are the lists
+// of fresh, in the same order. The others are from before, with move applied to each element.
+func replaced[T any](before *rows[T], to, affected []int32, fresh *rows[T], files int, move func(T) T) rows[T] {
+	after := newRows[T](files, len(before.elements)+len(fresh.elements))
+	old := 0  // place of the file in before
+	next := 0 // index in affected
 	for place := range int32(files) {
 		for old < len(to) && to[old] < place {
 			old++
 		}
-		if next < len(again) && again[next] == place {
-			after.all = append(after.all, fresh.at(next)...)
+		if next < len(affected) && affected[next] == place {
+			after.elements = append(after.elements, fresh.at(next)...)
 			next++
 		} else {
 			for _, element := range before.at(old) {
-				after.all = append(after.all, moved(element))
+				after.elements = append(after.elements, move(element))
 			}
 		}
 		after.end()
@@ -292,17 +291,17 @@ func replaced[T any](before *rows[T], to, again []int32, fresh *rows[T], files i
 
 // difference is the difference between two lists of files in the order of listings.
 type difference struct {
-	to      []int32 // where each file of the old list is in the new one, or gone
+	to      []int32 // place in the new list of each file of the old list, or gone
 	removed []int32 // places in the old list
 	added   []int32 // places in the new list
-	changed []int32 // places in the new list of files with the same path and another content
+	changed []int32 // places in the new list of files with the same path and other content
 }
 
-// gone is the place of a removed file.
+// gone stands for the place of a removed file.
 const gone = -1
 
-// Kept returns for each file of a list the place of the same one in another list, or -1 if
-// it is new or changed. Both lists are in the order of listings.
+// Kept returns, for each file of after, its place in before, or -1 if the file is new or changed. Both
+// lists are in the order of listings.
 func Kept(before, after []*File) []int32 {
 	kept := make([]int32, len(after))
 	for i := range kept {
@@ -317,19 +316,20 @@ func Kept(before, after []*File) []int32 {
 	return kept
 }
 
+// compare returns the difference between two lists of files in the order of listings.
 func compare(before, after []*File) difference {
 	d := difference{to: make([]int32, len(before))}
 	i := 0
-	k := 0
-	for i < len(before) || k < len(after) {
+	j := 0
+	for i < len(before) || j < len(after) {
 		c := 0
 		switch {
 		case i == len(before):
 			c = 1
-		case k == len(after):
+		case j == len(after):
 			c = -1
-		case before[i] != after[k]:
-			c = inOrder(before[i], after[k])
+		case before[i] != after[j]:
+			c = inOrder(before[i], after[j])
 		}
 		switch {
 		case c < 0:
@@ -337,15 +337,15 @@ func compare(before, after []*File) difference {
 			d.removed = append(d.removed, int32(i))
 			i++
 		case c > 0:
-			d.added = append(d.added, int32(k))
-			k++
+			d.added = append(d.added, int32(j))
+			j++
 		default:
-			d.to[i] = int32(k)
-			if before[i] != after[k] {
-				d.changed = append(d.changed, int32(k))
+			d.to[i] = int32(j)
+			if before[i] != after[j] {
+				d.changed = append(d.changed, int32(j))
 			}
 			i = i + 1
-			k = k + 1
+			j = j + 1
 		}
 	}
 	return d

@@ -191,7 +191,7 @@ func TestAChangeResolvesOnlyWhatItConcerns(t *testing.T) {
 		next := newIndex(m.list(), nil, x)
 		d := compare(x.Files, next.Files)
 		var got []string
-		for _, place := range x.linked.Load().concerned(&d, next.Files) {
+		for _, place := range x.linked.Load().affected(&d, next.Files) {
 			got = append(got, next.Files[place].Path.String())
 		}
 		assert.That(t, slices.Equal(got, tt.want), "%s: resolved are %q, want %q", tt.name, got, tt.want)

@@ -1,10 +1,9 @@
 // Package index has the headings, links, tags, tasks and properties of every note of a
 // vault, and which note links to which.
 //
-// An [Index] is the state of a vault at one moment and does not change. A new one is built
-// from the old: only files whose size or time differ are read again. A file that cannot be
-// read, or vanishes meanwhile, does not affect the rest. The index has no texts: a search
-// reads the notes.
+// An [Index] is the state of a vault at one moment and is immutable. A new index is built from the old
+// one: only files whose stamp, such as size or time, differs are read again. A file that cannot be read,
+// or vanishes meanwhile, does not affect the others. The index does not contain the texts of notes.
 package index
 
 import (
@@ -27,19 +26,18 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
 )
 
-// Index is a vault at one moment. It is safe for use by several goroutines.
+// Index is the state of a vault at one moment. It is safe for concurrent use.
 type Index struct {
-	// Files are all visible files, in the order of listings, in none if the index is sparse.
+	// Files are all visible files, in the order of listings, or in any order if the index is sparse.
 	Files []*File
-	// Closed are the notes that are not among them because of their texts, see [disk.Judge], or because
-	// these cannot be read.
+	// Closed are the notes that are hidden because of their texts, see [disk.Judge], or because the texts
+	// cannot be read for that. They are not in Files.
 	Closed []*File
-	// Unread are the paths of the visible files and folders that are there and could not be read, sorted.
+	// Unread are the sorted paths of the visible files and folders that exist but could not be read.
 	Unread []string
-	// IsPart says that the look had not come to all files when it was asked, or when it ended early, and Missing how many it
-	// knew of that are not in the index.
+	// IsPart reports that the index lacks files, because the scan was still in progress or ended early.
 	IsPart  bool
-	Missing int
+	Missing int // number of files that were found but are not in the index
 
 	sparse bool
 	derived
@@ -48,8 +46,7 @@ type Index struct {
 // IsUnread reports whether the file at a path, or a folder above it, could not be read.
 func (x *Index) IsUnread(path string) bool { return len(x.Unread) > 0 && isBelow(path, x.Unread) }
 
-// UnreadNames returns those of [Index.Unread] whose names, or the names below which, are not in the index: folders, and
-// notes that may be closed by their texts.
+// UnreadNames returns the paths of [Index.Unread] that are not in Files: folders, and notes whose texts might hide them.
 func (x *Index) UnreadNames() []string {
 	return slices.DeleteFunc(slices.Clone(x.Unread), func(path string) bool {
 		_, isNamed := x.Place(path)
@@ -57,31 +54,30 @@ func (x *Index) UnreadNames() []string {
 	})
 }
 
-// Memory keeps facts from one process to the next. The zero Memory keeps nothing. Its functions
-// are called from several goroutines.
+// Memory connects a scan with facts that outlive the process. The zero Memory keeps nothing. Its functions must be
+// safe for concurrent use.
 type Memory struct {
-	// Recall returns the facts of the file with exactly this path and stamp, or the shelf on which they are.
+	// Recall returns the facts of the file with exactly this path and stamp, or a shelf that has them.
 	Recall func(disk.Path, system.Stamp) (Facts, *Shelf, bool)
-	// Learn gets every file that had to be read, and its text, if its stamp is settled. It
-	// does not keep the text.
+	// Learn is called with every file that had to be read and whose stamp is settled, and with its
+	// text. It must not keep the text.
 	Learn func(*File, []byte)
-	// Learned is called once no other file will be learned by this look.
+	// Learned is called after the last call of Learn.
 	Learned   func()
-	NoFilters bool // notes that are read get no filter for searches
-	Sparse    bool // the index is for one call that asks for few of the files
-	// Until is when the look ends with the files that it has come to by then. The zero time is never.
+	NoFilters bool // compute no search filters for notes that are read
+	Sparse    bool // the index is for a single call that needs few of the files
+	// Until is when the scan stops, with the files that it has reached by then. The zero time is never.
 	Until time.Time
 }
 
-// Build looks at every file below folder and reads those whose current state neither old,
-// which may be nil, nor memory has. Its error is that of listing the vault's own folder.
-// begun is a moment before the call: younger stamps are not trusted. The files are
-// counted, unless t is nil.
+// Build scans all files below folder and reads those whose current facts are neither in old, which may be
+// nil, nor in memory. The error is that of listing folder itself. begun is a time before the call: stamps
+// that are not older are not trusted. t counts the files; it may be nil.
 func Build(folder *disk.Folder, old *Index, memory Memory, begun time.Time, t *protocol.Tally) (*Index, error) {
 	return Begin(folder, old, memory, begun, t).Finish()
 }
 
-// Begin returns the look of [Build], which has not looked at anything yet.
+// Begin returns the scan of [Build], which [Look.Finish] runs.
 func Begin(folder *disk.Folder, old *Index, memory Memory, begun time.Time, t *protocol.Tally) *Look {
 	l := &Look{folder: folder, old: old, memory: memory, begun: begun, tally: t, judges: folder.Judges()}
 	if old != nil {
@@ -93,9 +89,9 @@ func Begin(folder *disk.Folder, old *Index, memory Memory, begun time.Time, t *p
 	return l
 }
 
-// Finish looks at the files, and returns the index. It is called once.
+// Finish scans the files and returns the index. It must be called only once.
 func (l *Look) Finish() (*Index, error) {
-	if err := l.folder.Counting(l.found).Telling(l.tell).WalkUnread(disk.Path{}, l.visit); err != nil {
+	if err := l.folder.Counting(l.found).Telling(l.addUnread).WalkUnread(disk.Path{}, l.visit); err != nil {
 		return nil, err
 	}
 	l.ended.Store(true)
@@ -111,11 +107,11 @@ func (l *Look) Finish() (*Index, error) {
 	return x, nil
 }
 
-// IsPart reports whether the look ended before it came to all files, because its time was over.
+// IsPart reports whether the scan skipped files because its time was up.
 func (l *Look) IsPart() bool { return l.late.Load() > 0 }
 
-// SoFar returns an index of the files that the look has come to, and of the others as they were in the index before, if
-// there is one. It is sparse. It may be called while the look goes on.
+// SoFar returns a sparse index of the files that the scan has reached. If there is an old index, it also has the other
+// files of that. SoFar may be called during the scan.
 func (l *Look) SoFar() *Index {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,8 +140,8 @@ func (l *Look) SoFar() *Index {
 	return x
 }
 
-// newIndex makes an index of files in the order of listings, where old, which may be nil,
-// was the one before.
+// newIndex returns an index of files, which are in the order of listings. old, which may be nil, is the
+// index before.
 func newIndex(files, closed []*File, old *Index) *Index {
 	x := &Index{Files: files, Closed: closed}
 	if old != nil {
@@ -178,7 +174,7 @@ func newIndex(files, closed []*File, old *Index) *Index {
 		names := x.names()
 		g := new(Graph)
 		if before := x.linked.Load(); before != nil {
-			g = before.changed(files, names)
+			g = before.update(files, names)
 		} else {
 			g.out, g.missing = resolveAll(files, names)
 			g.in = reversed(&g.out)
@@ -189,8 +185,8 @@ func newIndex(files, closed []*File, old *Index) *Index {
 	return x
 }
 
-// Resolve returns the place in Files of the target of a link that is in no note: the one
-// that the parameter file= means.
+// Resolve returns the place in Files of the target of a link that is not in a note, such as the value of
+// the parameter file.
 func (x *Index) Resolve(name string) (place int, ok bool) { return x.names().Resolve(name, "") }
 
 // Namesakes returns the paths of all files that a name may mean, see [lookup.Files.Namesakes].
@@ -201,7 +197,7 @@ func (x *Index) Namesakes(name string) (paths []string) {
 	return paths
 }
 
-// Rivals returns the places in Files of all files that a link to a path may lead to instead, see [lookup.Files.Rivals].
+// Rivals returns the places in Files of the files to which a link with a path may lead instead, see [lookup.Files.Rivals].
 func (x *Index) Rivals(path string) (places []int) {
 	for _, place := range x.names().Rivals(path) {
 		places = append(places, int(place))
@@ -224,19 +220,19 @@ func (x *Index) ResolveFrom(target, source string) (place int, ok bool) {
 	return x.names().Resolve(target, source)
 }
 
-// Look collects the current files of a vault. It is used by several goroutines.
+// Look is a scan of the current files of a vault. It is safe for concurrent use.
 type Look struct {
 	folder *disk.Folder
-	old    *Index // before it, nil for the first of this vault: then nearly all files are read, and stay
-	known  map[disk.Path]*File
+	old    *Index              // nil for the first scan of a vault, which reads nearly all files
+	known  map[disk.Path]*File // the files of old
 	memory Memory
 	begun  time.Time
 	tally  *protocol.Tally // may be nil
-	judges bool            // the texts of notes may close them
+	judges bool            // the texts of notes may hide them
 
-	total, done atomic.Int64 // files that were found, and those that it has come to
-	late        atomic.Int64 // files that it did not look at, because its time was over
-	ended       atomic.Bool  // no further files are found
+	total, done atomic.Int64 // number of files that were found and that were scanned
+	late        atomic.Int64 // number of files that were skipped, because the time was up
+	ended       atomic.Bool  // all files were found
 
 	mu     sync.Mutex
 	files  []*File
@@ -244,8 +240,8 @@ type Look struct {
 	unread map[string]bool // by path
 }
 
-// tell notes a file or folder that is there and cannot be read.
-func (l *Look) tell(p disk.Path) {
+// addUnread records a file or folder that exists but cannot be read.
+func (l *Look) addUnread(p disk.Path) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.unread == nil {
@@ -254,6 +250,7 @@ func (l *Look) tell(p disk.Path) {
 	l.unread[p.String()] = true
 }
 
+// visit adds the file of an entry, unless the time is up.
 func (l *Look) visit(e disk.Entry) {
 	if e.IsDir {
 		return
@@ -262,7 +259,7 @@ func (l *Look) visit(e disk.Entry) {
 		l.late.Add(1)
 		return
 	}
-	l.add(l.at(e.Path, e))
+	l.add(l.fileAt(e.Path, e))
 	l.done.Add(1)
 	l.tally.Done()
 }
@@ -273,7 +270,7 @@ func (l *Look) found(files int) {
 	l.tally.Found(files)
 }
 
-// isOver reports whether the time for the look is over.
+// isOver reports whether the time for the scan is up.
 func (l *Look) isOver() bool {
 	if l.memory.Until.IsZero() {
 		return false
@@ -281,6 +278,7 @@ func (l *Look) isOver() bool {
 	return l.IsPart() || time.Now().After(l.memory.Until)
 }
 
+// add adds a file to the visible or the closed files. f may be nil.
 func (l *Look) add(f *File) {
 	if f == nil {
 		return
@@ -294,15 +292,15 @@ func (l *Look) add(f *File) {
 	l.files = append(l.files, f)
 }
 
-// source is a file that can be looked at and read: a [disk.Entry].
+// source is a file whose stamp and text can be read, such as a [disk.Entry].
 type source interface {
 	Stamp() (system.Stamp, error)
 	ReadInto([]byte) ([]byte, system.Stamp, error)
 }
 
-// at returns the file at a path as it is now, with the least necessary work. It is nil if
-// the file is gone.
-func (l *Look) at(path disk.Path, from source) *File {
+// fileAt returns the file at a path as it is now, with the least necessary work. It returns nil if the file
+// is gone.
+func (l *Look) fileAt(path disk.Path, from source) *File {
 	known := l.known[path]
 	if !IsRead(path) && !(l.judges && disk.IsNote(path)) {
 		if known != nil {
@@ -311,7 +309,7 @@ func (l *Look) at(path disk.Path, from source) *File {
 		return newFile(path, system.Stamp{}, "")
 	}
 	if known == nil && l.memory.Recall == nil {
-		return l.read(path, from) // no stamp can save the read
+		return l.read(path, from) // there are no facts that a matching stamp would allow to use
 	}
 	now, err := from.Stamp()
 	if disk.IsMissing(err) {
@@ -337,12 +335,13 @@ func (l *Look) at(path disk.Path, from source) *File {
 	return l.read(path, from)
 }
 
-// buffers are for the texts of files while they are scanned.
+// buffers hold the texts of files while they are parsed.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// maxBuffer is the largest buffer that is kept for the next file.
+// maxBuffer is the capacity in bytes up to which a buffer is reused for other files.
 const maxBuffer = 256 << 10
 
+// read reads a file and computes its facts. It returns nil if the file is gone.
 func (l *Look) read(path disk.Path, from source) *File {
 	buf := buffers.Get().(*[]byte)
 	defer func() {
@@ -350,20 +349,20 @@ func (l *Look) read(path disk.Path, from source) *File {
 			buffers.Put(buf)
 		}
 	}()
-	text, state, err := from.ReadInto(*buf)
+	text, stamp, err := from.ReadInto(*buf)
 	if err != nil {
 		if _, gone := from.Stamp(); disk.IsMissing(gone) {
 			return nil
 		}
-		return l.withoutText(path, state, err)
+		return l.withoutText(path, stamp, err)
 	}
 	*buf = text
 	factsOf := Read
 	if l.old == nil {
 		factsOf = readTogether
 	}
-	f := newFile(path, state, factsOf(path, text))
-	f.settled = state.Settled(l.begun)
+	f := newFile(path, stamp, factsOf(path, text))
+	f.settled = stamp.Settled(l.begun)
 	if f.IsNote() && !l.memory.NoFilters {
 		f.Filter = TrigramsOf(text)
 	}
@@ -373,36 +372,34 @@ func (l *Look) read(path disk.Path, from source) *File {
 	return f
 }
 
-// withoutText returns what the index has of a file whose text it does not get. A note that is closed by its text has
-// no name in it, nor has one whose text cannot be looked at for that; of another file it has the name. err is that of the
-// look at it, or of the read.
-func (l *Look) withoutText(path disk.Path, state system.Stamp, err error) *File {
+// withoutText returns the file for a path whose text could not be read. The file is closed if it is a note that its text
+// hides, or might hide. err is the error of reading the stamp or the text.
+func (l *Look) withoutText(path disk.Path, stamp system.Stamp, err error) *File {
 	if !l.judges || !disk.IsNote(path) {
 		return newFile(path, system.Stamp{}, "")
 	}
 	isDecided := errors.Is(err, fs.ErrNotExist) || errors.Is(err, system.ErrElsewhere)
-	return &File{Path: path, Stamp: state, settled: isDecided && state.Settled(l.begun), closed: true}
+	return &File{Path: path, Stamp: stamp, settled: isDecided && stamp.Settled(l.begun), closed: true}
 }
 
-// Update returns the index after changes at some paths: of files, or of folders with
-// everything below them, that may be new, changed or gone. Paths that no file of the vault
-// can have are ignored.
+// Update returns the index after changes at some paths. A path is that of a file, or of a folder with
+// everything below it, and may be new, changed or gone. Paths that no file of the vault can have are ignored.
 func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun time.Time) (*Index, error) {
 	l := &Look{old: x, memory: memory, begun: begun, judges: folder.Judges()}
-	folder = folder.Telling(l.tell)
-	// A change may be reported in another spelling, or by a short name: the path as the disk
-	// has it counts, too. Paths below others are left out.
-	all := slices.Clone(paths)
-	for _, told := range paths {
-		if path, err := disk.ParsePath(told); err == nil {
+	folder = folder.Telling(l.addUnread)
+	// A change may be reported with another spelling or a short name, so the path as the disk has it is
+	// added. Paths below other changed paths are left out.
+	spellings := slices.Clone(paths)
+	for _, reported := range paths {
+		if path, err := disk.ParsePath(reported); err == nil {
 			if path, err = folder.Named(path); err == nil {
-				all = append(all, path.String())
+				spellings = append(spellings, path.String())
 			}
 		}
 	}
-	slices.Sort(all)
+	slices.Sort(spellings)
 	var changes []string
-	for _, path := range all {
+	for _, path := range spellings {
 		if !isBelow(path, changes) {
 			changes = append(changes, path)
 		}
@@ -415,10 +412,10 @@ func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun
 		from := byPath{folder, folder.Judging(nil), path}
 		_, err = from.Stamp()
 		if err == nil || disk.IsUnread(err) {
-			l.add(l.at(path, from))
+			l.add(l.fileAt(path, from))
 			continue
 		}
-		// It is gone, or a folder, which may be unreadable.
+		// The path is gone, or a folder, which may be unreadable.
 		_ = folder.Told(path, folder.WalkUnread(path, l.visit))
 	}
 	closed := slices.DeleteFunc(slices.Clone(x.Closed), func(f *File) bool { return isBelow(f.Path.String(), changes) })
@@ -429,16 +426,17 @@ func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun
 	return y, nil
 }
 
-// With returns the index of the vault in which a file has been written.
+// With returns the index of the vault after the file at path has been written with a text.
 func (x *Index) With(path disk.Path, text []byte, written time.Time) *Index {
 	s := system.Stamp{Size: int64(len(text)), Modified: written.UnixNano()}
 	return newIndex(x.replace([]string{path.String()}, []*File{newFile(path, s, Read(path, text))}), x.Closed, x)
 }
 
-// byPath is a file that is read by its path.
+// byPath is a [source] that is read by its path.
 type byPath struct {
-	folder, unjudged *disk.Folder
-	path             disk.Path
+	folder   *disk.Folder
+	unjudged *disk.Folder // folder without judging texts
+	path     disk.Path
 }
 
 func (b byPath) Stamp() (system.Stamp, error) {
@@ -448,12 +446,12 @@ func (b byPath) Stamp() (system.Stamp, error) {
 
 func (b byPath) ReadInto([]byte) ([]byte, system.Stamp, error) { return b.folder.ReadHere(b.path) }
 
-// few is how many paths are compared with a path one by one.
-const few = 8
+// fewPaths is the number of paths up to which isBelow compares them one by one.
+const fewPaths = 8
 
-// isBelow reports whether a path, or a folder above it, is one of the sorted paths.
+// isBelow reports whether a path, or a folder above it, is among the sorted paths.
 func isBelow(path string, paths []string) bool {
-	if len(paths) <= few {
+	if len(paths) <= fewPaths {
 		return slices.ContainsFunc(paths, func(above string) bool {
 			rest, ok := strings.CutPrefix(path, above)
 			return ok && (rest == "" || rest[0] == '/')
@@ -467,8 +465,8 @@ func isBelow(path string, paths []string) bool {
 	return false
 }
 
-// replace returns the files with those below the changed paths replaced by others, in the
-// order of listings.
+// replace returns the files of x without those at or below the changed paths, and with fresh in their
+// place, in the order of listings. It sorts fresh.
 func (x *Index) replace(changed []string, fresh []*File) []*File {
 	sortFiles(fresh)
 	kept := make([]*File, 0, len(x.Files))
@@ -489,10 +487,11 @@ func (x *Index) replace(changed []string, fresh []*File) []*File {
 	return append(files, kept...)
 }
 
-// manyFiles is how many files are sorted by two goroutines: comparing names as listings do
-// takes time.
+// manyFiles is the number of files from which two goroutines sort them, because comparing names in the
+// order of listings is slow.
 const manyFiles = 1000
 
+// sortFiles sorts files in the order of listings.
 func sortFiles(files []*File) {
 	if len(files) < manyFiles {
 		slices.SortFunc(files, inOrder)
@@ -514,37 +513,42 @@ func sortFiles(files []*File) {
 	}
 }
 
-// keyed is a file with what its place in listings depends on.
+// keyed is a file with its sort key in listings.
 type keyed struct {
 	key  []byte
 	file *File
 }
 
+// sortedByKey returns files with their keys, in the order of listings.
 func sortedByKey(files []*File) []keyed {
 	list := make([]keyed, len(files))
-	var all []byte // many keys share a piece of memory
+	var keys []byte // a block of memory that many keys share
 	var folder string
-	var start []byte // of the keys of all files in folder: those of a folder mostly follow one another
+	var prefix []byte // of the keys of all files in folder: the files of a folder usually follow one another
 	for i, f := range files {
-		if cap(all)-len(all) < keySize {
-			all = make([]byte, 0, keysSize)
+		if cap(keys)-len(keys) < keySize {
+			keys = make([]byte, 0, blockSize)
 		}
-		if in := f.Path.Folder(); in != folder {
-			folder = in
-			start = filenames.AppendKey(nil, in)
+		if parent := f.Path.Folder(); parent != folder {
+			folder = parent
+			prefix = filenames.AppendKey(nil, parent)
 		}
-		at := len(all)
-		all = filenames.AppendKey(append(all, start...), f.Path.String()[len(folder):])
-		list[i] = keyed{all[at:], f}
+		start := len(keys)
+		keys = filenames.AppendKey(append(keys, prefix...), f.Path.String()[len(folder):])
+		list[i] = keyed{keys[start:], f}
 	}
 	slices.SortFunc(list, byKey)
 	return list
 }
 
-// keysSize is how much memory keys take at a time, and keySize what one takes at most as a
-// rule.
-const keysSize, keySize = 64 << 10, 512
+const (
+	// blockSize is the size in bytes of a block of memory for keys.
+	blockSize = 64 << 10
+	// keySize is the length in bytes that keys usually do not exceed.
+	keySize = 512
+)
 
+// byKey compares files by their keys, and files with the same key by their paths.
 func byKey(a, b keyed) int {
 	if c := bytes.Compare(a.key, b.key); c != 0 {
 		return c
@@ -552,5 +556,5 @@ func byKey(a, b keyed) int {
 	return strings.Compare(a.file.Path.String(), b.file.Path.String())
 }
 
-// inOrder compares files as listings do.
+// inOrder compares files in the order of listings.
 func inOrder(a, b *File) int { return filenames.Compare(a.Path.String(), b.Path.String()) }

@@ -1,10 +1,10 @@
 package index
 
-// [TrigramsOf] makes small Bloom-like filters of texts, which tell whether a text may
+// [TrigramsOf] computes small filters of texts, similar to Bloom filters, which report whether a text may
 // contain a word.
 //
-// A filter is a bitmap of the hashed trigrams (three bytes) of the lower-cased text. Bits may
-// be shared, so there are false positives but no false negatives.
+// A filter is a bitmap of the hashed trigrams (sequences of three bytes) of the lower-cased text. Several
+// trigrams may share a bit, so there are false positives but no false negatives.
 
 import (
 	"encoding/binary"
@@ -14,26 +14,26 @@ import (
 	"unicode/utf8"
 )
 
-// Trigrams is the filter of a text. The zero Filter may contain any word. Its length depends on
-// the number of different trigrams: a quarter to a half of the bits are set.
+// Trigrams is the filter of a text. The zero value rules out no word. The length depends on the number of
+// different trigrams: a quarter to a half of the bits are set.
 type Trigrams string
 
 const (
 	size     = 3 // bytes of a trigram
 	wordSize = 8 // bytes of a word of bits
 
-	// maxBits and minBits are the lengths of the longest and the shortest filter, as powers of
-	// two.
+	// maxBits and minBits are the binary logarithms of the number of bits in the longest and the
+	// shortest filter.
 	maxBits = 15
 	minBits = 6
 
-	// fewTrigrams is the length up to which a text is assumed not to repeat trigrams.
+	// fewTrigrams is the length in bytes up to which a text is assumed not to repeat trigrams.
 	fewTrigrams = 512
 )
 
 var makers = sync.Pool{New: func() any { return new(maker) }}
 
-// TrigramsOf returns the filter of a text.
+// TrigramsOf returns the filter of a text. It is "" for a very large text, whose filter would be too full.
 func TrigramsOf(text []byte) Trigrams {
 	m := makers.Get().(*maker)
 	defer makers.Put(m)
@@ -43,7 +43,7 @@ func TrigramsOf(text []byte) Trigrams {
 		m.collect(text)
 	}
 	set := m.set[:len(m.seen)/64]
-	if count(set) > enough(len(m.seen)) {
+	if countBits(set) > capacity(len(m.seen)) {
 		return ""
 	}
 	for len(set) > 1 && countHalved(set) <= len(set)*16 {
@@ -58,46 +58,46 @@ func TrigramsOf(text []byte) Trigrams {
 	return Trigrams(m.out[:len(set)*wordSize])
 }
 
-// maker makes filters. The zero maker is ready for use. It is not safe for concurrent use.
+// maker computes filters. The zero maker is ready for use. It is not safe for concurrent use.
 type maker struct {
-	seen []byte // 1 for each bit that is set: bytes are faster to write than bits
-	drop int    // how many bits of a hash are not its place in seen
+	seen []byte // 1 for each bit that is set, because bytes are faster to write than bits
+	drop int    // number of low bits of a hash that are not part of its place in seen
 
-	all [1 << maxBits]byte // clear between two texts
+	all [1 << maxBits]byte // all zero between two texts
 	set [1 << maxBits / 64]uint64
 	out [1 << maxBits / 8]byte
 	buf [size - 1 + maxChunk]byte
 
-	short *[shortRune]uint16 // nil before the first character that is no ASCII
+	short *[shortRune]uint16 // nil before the first character outside ASCII
 }
 
-// begin makes room for a number of trigrams.
+// begin prepares seen for a number of trigrams.
 func (m *maker) begin(trigrams int) {
 	places := minBits
-	for places < maxBits && trigrams > enough(1<<places) {
+	for places < maxBits && trigrams > capacity(1<<places) {
 		places++
 	}
 	m.seen = m.all[:1<<places]
 	m.drop = 32 - places
 }
 
-// hash spreads a trigram, whose first byte is the lowest, over 32 bits. The highest bits are
-// its place in a filter. A fourth byte is ignored.
+// hash spreads a trigram, whose first byte is the lowest, over 32 bits. The highest bits are its place in a
+// filter. The highest byte of the argument is ignored.
 func hash(trigram uint32) uint32 { return trigram * (0x9e3779 << 8) }
 
-// trigram returns the first three bytes for hash.
+// trigram returns the first three bytes as an argument for hash.
 func trigram(text []byte) uint32 {
 	return uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16
 }
 
-// gather collects the lowest bits of eight bytes, whose other bits are 0, in the highest byte
-// of the product.
+// gather is a factor that collects the lowest bits of eight bytes, whose other bits are 0, in the highest
+// byte of the product.
 const gather = 0x0102040810204080
 
-// collect adds the trigrams of a text. It reports whether at most about half of the bits are
-// set, or the filter has its maximum length.
+// collect computes the filter of a text in set. It reports whether the filter is long enough: at most about
+// half of its bits are set, or it has the maximum length.
 func (m *maker) collect(text []byte) bool {
-	have := 0 // bytes from the chunk before
+	have := 0 // bytes in buf from the chunk before
 	for len(text) > 0 {
 		part := text
 		if len(text) > chunk {
@@ -108,12 +108,12 @@ func (m *maker) collect(text []byte) bool {
 			part = text[:end]
 		}
 		text = text[len(part):]
-		// Lower case, eight bytes at a time where the text is ASCII.
+		// Lower-case the chunk, eight bytes at a time as long as the text is ASCII.
 		for at := 0; at < len(part); {
 			n := foldWords(m.buf[have:], part[at:])
 			at = at + n
 			have = have + n
-			// The character of several bytes that is near, or the end.
+			// One of the next bytes is not ASCII, or the end of the chunk is near.
 			for near := min(at+wordSize, len(part)); at < near; {
 				if b := part[at]; b < utf8.RuneSelf {
 					m.buf[have] = lower[b]
@@ -129,7 +129,7 @@ func (m *maker) collect(text []byte) bool {
 		folded := m.buf[:have]
 		seen := m.seen
 		drop := m.drop
-		for ; len(folded) >= atOnce+size; folded = folded[atOnce:] {
+		for ; len(folded) >= unrolled+size; folded = folded[unrolled:] {
 			seen[hash(binary.LittleEndian.Uint32(folded))>>(drop&31)] = 1
 			seen[hash(binary.LittleEndian.Uint32(folded[1:]))>>(drop&31)] = 1
 			seen[hash(binary.LittleEndian.Uint32(folded[2:]))>>(drop&31)] = 1
@@ -155,17 +155,18 @@ func (m *maker) collect(text []byte) bool {
 		m.set[i] = word
 	}
 	clear(m.seen)
-	return len(m.seen) == len(m.all) || count(m.set[:len(m.seen)/64]) <= len(m.seen)/2
+	return len(m.seen) == len(m.all) || countBits(m.set[:len(m.seen)/64]) <= len(m.seen)/2
 }
 
-func count(set []uint64) (n int) {
+// countBits counts the bits that are set.
+func countBits(set []uint64) (n int) {
 	for _, word := range set {
 		n += bits.OnesCount64(word)
 	}
 	return n
 }
 
-// countHalved counts the bits that are set after halving.
+// countHalved counts the bits that will be set after halving.
 func countHalved(set []uint64) (n int) {
 	for _, word := range set {
 		n += bits.OnesCount64((word | word>>1) & 0x5555555555555555)
@@ -173,7 +174,7 @@ func countHalved(set []uint64) (n int) {
 	return n
 }
 
-// halved merges each bit with the next and returns the 32 results.
+// halved merges each pair of neighbouring bits and returns the 32 results.
 func halved(word uint64) uint64 {
 	word = (word | word>>1) & 0x5555555555555555
 	word = (word | word>>1) & 0x3333333333333333
@@ -183,14 +184,14 @@ func halved(word uint64) uint64 {
 	return (word | word>>16) & 0xffffffff
 }
 
-// enough is how many trigrams fit in a number of bits, with collisions.
-func enough(bits int) int { return bits * 7 / 10 }
+// capacity returns how many trigrams, with collisions, set about half of a number of bits.
+func capacity(bits int) int { return bits * 7 / 10 }
 
-// WordTrigrams are the trigrams of a word.
+// WordTrigrams are the hashed trigrams of a word.
 type WordTrigrams []uint32
 
-// TrigramsOfWord returns the trigrams of a word that is lower-cased by [FoldRune]. Words of less than three
-// bytes have none, so that any text may contain them.
+// TrigramsOfWord returns the trigrams of a word that has been lower-cased by [FoldRune]. Words of fewer than three
+// bytes have none, so that no text rules them out.
 func TrigramsOfWord(folded []byte) WordTrigrams {
 	var w WordTrigrams
 	for at := 0; at+size <= len(folded); at++ {
@@ -199,7 +200,8 @@ func TrigramsOfWord(folded []byte) WordTrigrams {
 	return w
 }
 
-// MayHold reports whether the text may contain the word, ignoring case. If not, it does not.
+// MayHold reports whether the text may contain the word, ignoring case. If it returns false, the text does not
+// contain the word.
 func (f Trigrams) MayHold(w WordTrigrams) bool {
 	if f == "" {
 		return true
@@ -214,27 +216,26 @@ func (f Trigrams) MayHold(w WordTrigrams) bool {
 	return true
 }
 
-// ReadTrigrams returns a filter from its bytes, the zero Filter if their number is invalid.
-func ReadTrigrams(kept []byte) Trigrams {
-	if n := len(kept); n < wordSize || n > 1<<maxBits/8 || n&(n-1) != 0 {
+// ReadTrigrams returns a filter from its bytes, or the zero value if their number is invalid.
+func ReadTrigrams(encoded []byte) Trigrams {
+	if n := len(encoded); n < wordSize || n > 1<<maxBits/8 || n&(n-1) != 0 {
 		return ""
 	}
-	return Trigrams(kept)
+	return Trigrams(encoded)
 }
 
 const (
 	everyByte = 0x0101010101010101
 	highBits  = 0x80 * everyByte
-	atOnce    = 8 // trigrams
+	unrolled  = 8 // trigrams per pass of the unrolled loop
 
-	// chunk is how many bytes are lower-cased at a time. Lower case takes at most half as much
-	// again.
+	// chunk is how many bytes are lower-cased at a time. The result is at most half as long again.
 	chunk    = 4 << 10
 	maxChunk = chunk + chunk/2 + wordSize
 )
 
-// foldWords lower-cases words of eight bytes up to the first that is not ASCII, and returns
-// their length.
+// foldWords lower-cases words of eight bytes up to the first that is not ASCII, and returns how many bytes
+// it has lower-cased.
 func foldWords(to, text []byte) (length int) {
 	for ; length <= len(text)-wordSize && length <= len(to)-wordSize; length += wordSize {
 		word := binary.LittleEndian.Uint64(text[length:])
@@ -248,12 +249,12 @@ func foldWords(to, text []byte) (length int) {
 	return length
 }
 
-// foldRune lower-cases the first character, which is not ASCII, and returns its length before and
-// after. An invalid byte is copied.
+// foldRune lower-cases the first character of text, which is not ASCII, and returns its length in bytes
+// before and after. An invalid byte is copied.
 func (m *maker) foldRune(to, text []byte) (size, folded int) {
 	first := text[0]
-	isOfTwo := first >= 0xc2 && first < 0xe0
-	if isOfTwo && len(text) > 1 && text[1]&0xc0 == 0x80 {
+	isTwoBytes := first >= 0xc2 && first < 0xe0
+	if isTwoBytes && len(text) > 1 && text[1]&0xc0 == 0x80 {
 		if m.short == nil {
 			m.short = shortRunes()
 		}
@@ -279,13 +280,14 @@ func FoldRune(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// Scripts without upper case between these, which whole notes are written in.
+// Between these characters are scripts without upper case, among them Chinese, Japanese and Korean. Skipping
+// the lookup of their case makes whole notes faster.
 const (
 	firstIdeograph = 0x2e80
 	lastIdeograph  = 0xa4cf
 )
 
-// lower is a table of ASCII in lower case; other bytes are unchanged.
+// lower maps ASCII letters to lower case, and other bytes to themselves.
 var lower = func() (table [256]byte) {
 	for i := range table {
 		table[i] = byte(i)
@@ -296,10 +298,10 @@ var lower = func() (table [256]byte) {
 	return table
 }()
 
-// shortRune is the first character that takes more than two bytes.
+// shortRune is the first character that needs more than two bytes in UTF-8.
 const shortRune = 0x800
 
-// shortRunes returns the lower case of the characters below shortRune: those of most alphabets.
+// shortRunes maps the characters below shortRune, which are those of most alphabets, to lower case.
 var shortRunes = sync.OnceValue(func() *[shortRune]uint16 {
 	var table [shortRune]uint16
 	for r := range table {

@@ -1,16 +1,15 @@
-// Package cache keeps what a call has read of a vault for the calls after it: of every
-// note its path, its stamp, its text, its facts, and the filter by which a search skips it.
+// Package cache stores what a call has read of a vault for later calls: the path, stamp, text and facts of
+// every note, and the filter with which a search skips it.
 //
-// It is in the user's own folder of caches, never in the vault, in two files. The table
-// names the notes; it is small, read whole, and replaced by renaming a new one. The pack
-// has texts, facts and filters; it is only ever written after the length that the current
-// table states, so readers of an older table are not disturbed. It is read piece by piece
-// and never mapped: truncating a mapped file kills the process (SIGBUS).
+// The cache is in the cache folder of the user, never in the vault. It consists of two files. The table
+// lists the notes; it is small, is read as a whole, and is replaced by renaming a new file. The pack
+// contains texts, facts and filters. It is written only beyond the length that the current table states,
+// so that readers of an older table are not disturbed. It is read in pieces and never mapped into memory:
+// accessing a mapped file that was truncated kills the process (SIGBUS).
 //
-// The cache is not the truth and may be deleted at any time. Nothing is synced to the
-// disk; checksums show what arrived there: damaged pieces count as missing and are never
-// returned. It does not detect whether a file has changed. The caller compares stamps, and
-// puts nothing under a stamp that is not settled.
+// The cache may be deleted at any time. Nothing is synced to the disk. Checksums detect damaged pieces,
+// which count as missing and are never returned. The cache does not detect whether a file has changed: the
+// caller compares stamps, and must not store anything under a stamp that is not settled.
 package cache
 
 import (
@@ -31,12 +30,11 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
 
-// Cache is the kept state of a vault at one moment. It does not change; it is safe for
-// concurrent use.
+// Cache is the cached state of a vault at one moment. It is immutable and safe for concurrent use.
 type Cache struct {
 	place   place
 	program string
-	seen    sight // of the table, as it was at Open
+	tableID fileID // of the table file when the cache was opened
 	table   *table
 	pack    *pack // nil if the table needs none
 
@@ -44,18 +42,18 @@ type Cache struct {
 	closed bool
 }
 
-// Open reads the cache of the vault at an absolute path, which is kept in the folder dir.
-// It never fails: a cache that is missing, damaged, of another vault, of another program,
-// or in a folder that others can write to is empty.
+// Open opens the cache in the folder dir of a vault, which is named by its absolute path. It never fails: it
+// returns an empty cache if the cache is missing or damaged, belongs to another vault or another program,
+// or is in a folder that others can write to.
 func Open(dir, vault, program string) *Cache {
-	c := &Cache{place: newPlace(dir, vault), program: program, seen: sight{size: missing}, table: &table{}}
+	c := &Cache{place: newPlace(dir, vault), program: program, tableID: fileID{size: missing}, table: &table{}}
 	if !system.IsPrivate(dir) {
 		return c
 	}
-	// The pack may be replaced between the two openings; then the table was too.
+	// The pack may be replaced between opening the table and the pack, and then the table was, too.
 	for range 3 {
-		data, seen := c.place.readTable(maxTable)
-		c.seen = seen
+		data, id := c.place.readTable(maxTable)
+		c.tableID = id
 		t, ok := parseTable(data, vault, program)
 		if !ok {
 			return c
@@ -64,12 +62,12 @@ func Open(dir, vault, program string) *Cache {
 			c.table = t
 			return c
 		}
-		file, err := openRegular(c.place.random(t.pack, packEnd), os.O_RDONLY)
+		file, err := openRegular(c.place.random(t.pack, packSuffix), os.O_RDONLY)
 		if err != nil {
 			continue
 		}
 		if info, err := file.Stat(); err != nil || uint64(info.Size()) < t.length {
-			file.Close() // it is not as long as its table says
+			file.Close() // shorter than its table states
 			continue
 		}
 		c.table, c.pack = t, newPack(t.pack, file)
@@ -80,10 +78,10 @@ func Open(dir, vault, program string) *Cache {
 
 // Share returns another handle of the same cache, which is closed separately.
 func (c *Cache) Share() *Cache {
-	return &Cache{place: c.place, program: c.program, seen: c.seen, table: c.table, pack: c.pack.share()}
+	return &Cache{place: c.place, program: c.program, tableID: c.tableID, table: c.table, pack: c.pack.share()}
 }
 
-// Close closes the files. Records and texts cannot be read any more.
+// Close closes the cache. Records and their parts must not be read after that.
 func (c *Cache) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,10 +92,10 @@ func (c *Cache) Close() error {
 	return c.pack.release()
 }
 
-// Len returns how many files are kept.
+// Len returns how many files are cached.
 func (c *Cache) Len() int { return c.table.count }
 
-// Record is one file as it was kept. The zero Record is empty.
+// Record is a cached file. The zero Record is empty.
 type Record struct {
 	cache *Cache
 	place int // in the table
@@ -110,16 +108,16 @@ func (r Record) entry() entry {
 	return r.cache.table.entry(r.place)
 }
 
-// Has reports whether a part is kept.
-func (r Record) Has(what Part) bool { return r.entry().spans[what].isKept() }
+// Has reports whether a part is cached.
+func (r Record) Has(part Part) bool { return r.entry().spans[part].isPresent() }
 
-// harm notes that a part is damaged, so that the next update does not keep the record: otherwise
-// it would stay damaged for as long as the file is the same.
-func (r Record) harm() { r.cache.table.harmed.Store(r.place, true) }
+// markDamaged records that a part is damaged, so that the next update does not keep the record: otherwise it
+// would stay damaged until the file changes.
+func (r Record) markDamaged() { r.cache.table.damaged.Store(r.place, true) }
 
-func (r Record) isHarmed() bool {
-	_, is := r.cache.table.harmed.Load(r.place)
-	return is
+func (r Record) isDamaged() bool {
+	_, isDamaged := r.cache.table.damaged.Load(r.place)
+	return isDamaged
 }
 
 // Find returns the record of the file with exactly this path and stamp.
@@ -131,7 +129,7 @@ func (c *Cache) Find(path string, stamp system.Stamp) (Record, bool) {
 	return Record{c, i}, true
 }
 
-// Facts returns the facts of a file. ok is false if they are not kept, or damaged.
+// Facts returns the facts of a file. ok is false if they are missing or damaged.
 func (c *Cache) Facts(r Record) (facts string, ok bool) {
 	scratch := scratches.Get().(*scratch)
 	defer scratch.put()
@@ -143,21 +141,21 @@ func (c *Cache) Facts(r Record) (facts string, ok bool) {
 	return string(data), true
 }
 
-// Read reads a part of a file into buf, which is reused if it is large enough. ok is false if it is not
-// kept, or damaged: then the file has to be read, and put in again.
-func (c *Cache) Read(r Record, what Part, buf []byte) (data []byte, ok bool) {
-	s := r.entry().spans[what]
-	if !s.isKept() || c.pack == nil || c.pack != r.cache.pack { // or the pack was rewritten
+// Read reads a part of a file, into buf if that is large enough. ok is false if the part is missing or
+// damaged; the caller then has to read the file and [Update.Put] it again.
+func (c *Cache) Read(r Record, part Part, buf []byte) (data []byte, ok bool) {
+	s := r.entry().spans[part]
+	if !s.isPresent() || c.pack == nil || c.pack != r.cache.pack { // the pack was rewritten
 		return nil, false
 	}
 	if data, ok = c.pack.read(s, buf); !ok {
-		r.harm()
+		r.markDamaged()
 	}
 	return data, ok
 }
 
-// pack is an open pack. It is shared by a cache and those made from it, and closed by the
-// last of them.
+// pack is an open pack file. It is shared by a cache and the caches made from it, and closed with the last
+// of them.
 type pack struct {
 	id    packID
 	file  *os.File
@@ -170,7 +168,7 @@ func newPack(id packID, file *os.File) *pack {
 	return p
 }
 
-// share returns p for one more user.
+// share adds a user and returns p, which may be nil.
 func (p *pack) share() *pack {
 	if p != nil {
 		p.users.Add(1)
@@ -178,6 +176,7 @@ func (p *pack) share() *pack {
 	return p
 }
 
+// release removes a user, and closes the file with the last one.
 func (p *pack) release() error {
 	if p == nil || p.users.Add(-1) > 0 {
 		return nil
@@ -185,8 +184,7 @@ func (p *pack) release() error {
 	return p.file.Close()
 }
 
-// read returns the bytes of s, in buf if they fit. ok is false if they are missing or not
-// those that were written.
+// read reads the bytes of s, into buf if they fit. ok is false if they are missing or damaged.
 func (p *pack) read(s span, buf []byte) (data []byte, ok bool) {
 	data = resize(buf, int(s.size))
 	if _, err := p.file.ReadAt(data, int64(s.at)); err != nil {
@@ -195,7 +193,7 @@ func (p *pack) read(s span, buf []byte) (data []byte, ok bool) {
 	return data, checksum(data) == s.sum
 }
 
-// resize returns a slice of that length, in buf if it fits.
+// resize returns a slice of length size, which reuses buf if it fits.
 func resize(buf []byte, size int) []byte {
 	if cap(buf) < size {
 		return make([]byte, size)
@@ -203,7 +201,7 @@ func resize(buf []byte, size int) []byte {
 	return buf[:size]
 }
 
-// maxScratch is the largest buffer that is kept for the next use.
+// maxScratch is the capacity in bytes up to which a buffer is reused.
 const maxScratch = 1 << 20
 
 // scratch is a reusable buffer.
@@ -217,25 +215,25 @@ func (s *scratch) put() {
 	}
 }
 
-// Extra is one more file of a vault in the folder of caches. It is replaced as a whole.
+// Extra is another file of a vault in the cache folder. It is always replaced as a whole.
 type Extra struct {
-	place place
-	end   string
+	place  place
+	suffix string
 }
 
 // NewExtra returns the file with a suffix, such as ".words". It opens nothing.
-func NewExtra(dir, vault, end string) Extra { return Extra{newPlace(dir, vault), end} }
+func NewExtra(dir, vault, suffix string) Extra { return Extra{newPlace(dir, vault), suffix} }
 
-// maxExtra bounds what is read of a file that another program made.
+// maxExtra is the maximum size in bytes of an extra file, in case another program has written it.
 const maxExtra = 1 << 30
 
-// Open returns the file as it is: a later [Extra.Write] replaces another one. It is nil if there is none that can
-// be read, and closed once it cannot be reached.
+// Open returns a reader of the current content, which a later [Extra.Write] does not change. It returns nil if
+// there is no file that can be read. The garbage collector closes the file.
 func (e Extra) Open() *io.SectionReader {
 	if e.place.dir == "" {
 		return nil
 	}
-	file, err := openRegular(e.place.fixed(e.end), os.O_RDONLY)
+	file, err := openRegular(e.place.fixed(e.suffix), os.O_RDONLY)
 	if err != nil {
 		return nil
 	}
@@ -247,7 +245,7 @@ func (e Extra) Open() *io.SectionReader {
 	if runtime.GOOS != "windows" {
 		return io.NewSectionReader(file, 0, info.Size())
 	}
-	defer file.Close() // there a file that is open cannot be replaced
+	defer file.Close() // Windows cannot replace an open file
 	data := make([]byte, info.Size())
 	if _, err := io.ReadFull(file, data); err != nil {
 		return nil
@@ -255,7 +253,7 @@ func (e Extra) Open() *io.SectionReader {
 	return io.NewSectionReader(bytes.NewReader(data), 0, info.Size())
 }
 
-// Read returns what the file has, nil if there is none that can be read.
+// Read returns the content of the file, or nil if there is no file that can be read.
 func (e Extra) Read() []byte {
 	file := e.Open()
 	if file == nil {
@@ -268,21 +266,21 @@ func (e Extra) Read() []byte {
 	return data
 }
 
-// Write replaces the file in one step. An error leaves the one before.
+// Write atomically replaces the file. If it fails, the old file remains.
 func (e Extra) Write(data []byte) error {
 	if e.place.dir == "" {
 		return errors.New("there is no folder of caches")
 	}
-	return e.place.replace(e.end, data)
+	return e.place.replace(e.suffix, data)
 }
 
-// The suffixes of names in the folder of caches. Each name begins with that of the vault's
-// cache; those of packs and half-written tables continue with a random id.
+// The suffixes of file names in the cache folder. Each name begins with a hash of the vault's path. The names
+// of packs and half-written files continue with a random id.
 const (
-	tableEnd = ".table"
-	lockEnd  = ".lock"
-	packEnd  = ".pack"
-	halfEnd  = ".half"
+	tableSuffix = ".table"
+	lockSuffix  = ".lock"
+	packSuffix  = ".pack"
+	halfSuffix  = ".half"
 )
 
 // place is the location of the files of one cache.
@@ -293,10 +291,12 @@ func newPlace(dir, vault string) place {
 	return place{dir, vault, hex.EncodeToString(sum[:16])}
 }
 
-func (p place) fixed(end string) string { return filepath.Join(p.dir, p.stem+end) }
+// fixed returns the path of the file with a suffix.
+func (p place) fixed(suffix string) string { return filepath.Join(p.dir, p.stem+suffix) }
 
-func (p place) random(id [16]byte, end string) string {
-	return filepath.Join(p.dir, p.stem+"-"+hex.EncodeToString(id[:])+end)
+// random returns the path of the file with a random id and a suffix.
+func (p place) random(id [16]byte, suffix string) string {
+	return filepath.Join(p.dir, p.stem+"-"+hex.EncodeToString(id[:])+suffix)
 }
 
 func randomID() (id [16]byte) {
@@ -304,62 +304,61 @@ func randomID() (id [16]byte) {
 	return id
 }
 
-// sight tells one state of the table's file from another: its size, or that there is none,
-// and its head, which has a random id.
-type sight struct {
+// fileID identifies a version of the table file: by its size, or by the fact that there is none, and by its
+// head, which contains a random id.
+type fileID struct {
 	size int64
 	head [headSize]byte
 }
 
 const (
-	unreadable = -1
+	unreadable = -1 // sizes of a fileID
 	missing    = -2
 )
 
-func sightOf(table []byte, size int64) sight {
-	s := sight{size: size}
-	copy(s.head[:], table)
-	return s
+func fileIDOf(table []byte, size int64) fileID {
+	id := fileID{size: size}
+	copy(id.head[:], table)
+	return id
 }
 
-// readTable returns the first bytes of the table's file, up to a limit, nothing if it
-// cannot be a table.
-func (p place) readTable(limit int64) ([]byte, sight) {
-	file, err := openRegular(p.fixed(tableEnd), os.O_RDONLY)
+// readTable returns up to limit bytes of the table file, and the version of the file. It returns no bytes if
+// the file cannot be read.
+func (p place) readTable(limit int64) ([]byte, fileID) {
+	file, err := openRegular(p.fixed(tableSuffix), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, sight{size: missing}
+		return nil, fileID{size: missing}
 	}
 	if err != nil {
-		return nil, sight{size: unreadable}
+		return nil, fileID{size: unreadable}
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return nil, sight{size: unreadable}
+		return nil, fileID{size: unreadable}
 	}
 	data := make([]byte, min(info.Size(), limit))
 	if _, err := io.ReadFull(file, data); err != nil {
-		return nil, sight{size: unreadable}
+		return nil, fileID{size: unreadable}
 	}
-	return data, sightOf(data, info.Size())
+	return data, fileIDOf(data, info.Size())
 }
 
-// replacing waits while another process reads the table: on Windows that denies a rename
-// onto it.
+// replacing retries while another process reads the file: Windows does not rename a file to one that is open.
 var replacing = system.Patience{Sleep: time.Sleep, InUse: func(err error) bool {
 	return system.IsInUse(err) || runtime.GOOS == "windows" && errors.Is(err, fs.ErrPermission)
 }}
 
-// replace replaces the file with a suffix in one step.
-func (p place) replace(end string, data []byte) error {
-	half := p.random(randomID(), halfEnd)
+// replace atomically replaces the file with a suffix.
+func (p place) replace(suffix string, data []byte) error {
+	half := p.random(randomID(), halfSuffix)
 	file, err := create(half)
 	if err == nil {
 		_, err = file.Write(data)
 		err = errors.Join(err, file.Close())
 	}
 	if err == nil {
-		err = replacing.Repeat(half, func() error { return os.Rename(half, p.fixed(end)) })
+		err = replacing.Repeat(half, func() error { return os.Rename(half, p.fixed(suffix)) })
 	}
 	if err != nil {
 		_ = os.Remove(half)
@@ -369,14 +368,14 @@ func (p place) replace(end string, data []byte) error {
 
 var errIrregular = errors.New("is not a regular file")
 
-// openRegular opens a regular file, and no link to one.
+// openRegular opens a regular file. It does not follow a link.
 func openRegular(name string, flag int) (*os.File, error) {
 	seen, err := os.Lstat(name)
 	if err != nil {
 		return nil, err
 	}
-	// On Windows SameFile looks up later, by the name, which file was seen, and finds one
-	// that replaced it; a first call makes it remember.
+	// On Windows, os.FileInfo looks up the identity of the file by name, but only when SameFile is called
+	// first. The call here makes it keep the identity of this file, and not of one that replaces it.
 	os.SameFile(seen, seen)
 	if !seen.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: errIrregular}

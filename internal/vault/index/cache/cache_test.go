@@ -372,11 +372,11 @@ func TestPartsAreAddedOneByOne(t *testing.T) {
 		u.Put(f.path, f.stamp, f.text(), Found{})
 		c := commit(t, u)
 		first, _ := c.Find(f.path, f.stamp)
-		has := [parts]bool{TextPart: true}
+		has := [partCount]bool{TextPart: true}
 		for _, part := range order {
 			r, _ := c.Find(f.path, f.stamp)
 			_, found := c.Facts(r)
-			got := [parts]bool{r.Has(TextPart), r.Has(FactsPart), r.Has(FilterPart)}
+			got := [partCount]bool{r.Has(TextPart), r.Has(FactsPart), r.Has(FilterPart)}
 			require.Equal(t, got, has, "before %d is added: %v, facts %v", part, got, found)
 			require.Equal(t, found, has[FactsPart], "before %d is added: %v, facts %v", part, got, found)
 			u = c.Update()
@@ -397,7 +397,7 @@ func TestPartsAreAddedOneByOne(t *testing.T) {
 
 // A damaged part is no answer, and a note that has one is not kept, neither as it is nor with another part.
 func TestADamagedPartIsNotKept(t *testing.T) {
-	for part := range Part(parts) {
+	for part := range Part(partCount) {
 		for _, adds := range []bool{false, true} {
 			dir, f := t.TempDir(), fileOf("a.md", 1, 500)
 			save(t, dir, f)

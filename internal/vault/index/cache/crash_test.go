@@ -108,7 +108,7 @@ func TestWhatACrashLeftIsSweptUp(t *testing.T) {
 	p := newPlace(dir, testVault)
 	others := newPlace(dir, "/another vault")
 	pack := glob(t, dir, "*.pack")[0]
-	for _, name := range []string{p.random(randomID(), packEnd), p.random(randomID(), halfEnd), others.random(randomID(), packEnd)} {
+	for _, name := range []string{p.random(randomID(), packSuffix), p.random(randomID(), halfSuffix), others.random(randomID(), packSuffix)} {
 		require.NoError(t, os.WriteFile(name, make([]byte, 100), 0o600))
 	}
 	appendTo(t, pack, make([]byte, 1<<20))
@@ -263,7 +263,7 @@ func FuzzTable(f *testing.F) {
 				require.That(t, ok, "path %d is found at %d, %v", i, place, ok)
 				require.Equal(t, place, i, "path %d is found at %d", i, place)
 				for _, s := range items[i].spans {
-					if s.isKept() && (s.at > table.length || s.end() > table.length) {
+					if s.isPresent() && (s.at > table.length || s.end() > table.length) {
 						t.Fatalf("%+v is after %d", s, table.length)
 					}
 				}

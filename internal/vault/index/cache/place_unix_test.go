@@ -47,7 +47,7 @@ func TestAFolderOfOthersIsNotUsed(t *testing.T) {
 
 func TestWhatIsNoFileIsNoCache(t *testing.T) {
 	files := someFiles(3)
-	for _, end := range []string{tableEnd, packEnd, lockEnd} {
+	for _, end := range []string{tableSuffix, packSuffix, lockSuffix} {
 		for kind, make := range map[string]func(name string) error{
 			"link":   func(name string) error { return os.Symlink(name+".away", name) },
 			"pipe":   func(name string) error { return syscall.Mkfifo(name, 0o600) },
@@ -59,13 +59,13 @@ func TestWhatIsNoFileIsNoCache(t *testing.T) {
 			require.NoError(t, os.Rename(name, name+".away"))
 			require.NoError(t, make(name))
 			c := open(t, dir)
-			want := map[bool]int{end == lockEnd: len(files)}[true]
+			want := map[bool]int{end == lockSuffix: len(files)}[true]
 			assert.That(t, c.Len() == want, "%s as %s: %d files, want %d", end, kind, c.Len(), want)
 			u := c.Update()
-			assert.That(t, (u == nil) == (end == lockEnd), "%s as %s: update %v", end, kind, u != nil)
+			assert.That(t, (u == nil) == (end == lockSuffix), "%s as %s: update %v", end, kind, u != nil)
 			u.Put(files[0].path, files[0].stamp, files[0].text(), files[0].found())
 			next, err := u.Commit()
-			wrong := end == lockEnd || end == tableEnd && kind == "folder"
+			wrong := end == lockSuffix || end == tableSuffix && kind == "folder"
 			assert.That(t, (err != nil) == wrong, "%s as %s: %v", end, kind, err)
 			if err == nil {
 				checkAll(t, next, files[0])

@@ -18,10 +18,10 @@ import (
 //	magic, format, count, generation, pack, length of the pack,
 //	lengths of the three texts that follow: program, vault, all paths
 //	program, vault
-//	count × where its path ends
+//	count × the end of a path
 //	count × entry
-//	the paths, sorted bytewise, without anything between them
-//	CRC-32C of all that
+//	the paths, sorted bytewise, without separators
+//	CRC-32C of everything before it
 const (
 	magic  = "vaultwicketcache" // 16 bytes
 	format = 5                  // of the table, and of the pieces of the pack
@@ -40,8 +40,7 @@ const (
 	maxTable = 1 << 30 // ten million files
 )
 
-// packID is the random part of the name of a pack. A table without one has
-// nothing in a pack.
+// packID is the random part of the name of a pack. It is zero in a table that has nothing in a pack.
 type packID [16]byte
 
 // Part is a part of a [Record].
@@ -52,35 +51,35 @@ const (
 	TextPart Part = iota
 	FactsPart
 	FilterPart
-	parts = iota
+	partCount = iota
 )
 
-// entry is what the table has of a file, without its path.
+// entry is a row of the table without the path.
 type entry struct {
 	stamp system.Stamp
-	spans [parts]span
+	spans [partCount]span
 }
 
-// span is a piece of the pack.
+// span is the location of a piece in the pack.
 type span struct {
 	at   uint64
 	size uint32
 	sum  uint32 // CRC-32C of the bytes
 }
 
-// nothing is the span of a missing part. That of an empty text has a place.
-var nothing = span{at: 1<<64 - 1}
+// noSpan is the span of a missing part. Unlike it, the span of an empty text has an offset in the pack.
+var noSpan = span{at: 1<<64 - 1}
 
-var noSpans = [parts]span{nothing, nothing, nothing}
+var noSpans = [partCount]span{noSpan, noSpan, noSpan}
 
-func (s span) isKept() bool { return s.at != nothing.at }
+func (s span) isPresent() bool { return s.at != noSpan.at }
 
 func (s span) end() uint64 { return s.at + uint64(s.size) }
 
-// isWithin reports whether s is nothing, or in the first length bytes.
+// isWithin reports whether s is noSpan, or within the first length bytes of the pack.
 func (s span) isWithin(length uint64) bool {
-	if !s.isKept() {
-		return s == nothing
+	if !s.isPresent() {
+		return s == noSpan
 	}
 	return s.at <= length && uint64(s.size) <= length-s.at
 }
@@ -90,18 +89,20 @@ func (e *entry) isWithin(length uint64) bool {
 		e.spans[FilterPart].isWithin(length)
 }
 
-// isEmpty reports whether neither text nor facts are kept.
-func (e entry) isEmpty() bool { return !e.spans[TextPart].isKept() && !e.spans[FactsPart].isKept() }
+// isEmpty reports whether the entry has neither text nor facts.
+func (e entry) isEmpty() bool {
+	return !e.spans[TextPart].isPresent() && !e.spans[FactsPart].isPresent()
+}
 
-// The polynomial for which processors have an instruction.
+// checksum returns the CRC-32C of data. Processors have an instruction for this polynomial.
 func checksum(data []byte) uint32 { return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)) }
 
-// In the table an entry has a fixed size, so that it can be read in place and opening the
-// table allocates nothing for each.
+// An entry has a fixed size in the table, so that it can be read in place and opening the table does not
+// allocate memory for each entry.
 const (
 	stampSize = 4 * 8
 	spanSize  = 8 + 4 + 4
-	entrySize = stampSize + parts*spanSize
+	entrySize = stampSize + partCount*spanSize
 )
 
 var order = binary.LittleEndian
@@ -116,33 +117,33 @@ func (t *table) stamp(i int) system.Stamp {
 
 func (t *table) entry(i int) entry {
 	b := t.entries[i*entrySize+stampSize:]
-	return entry{t.stamp(i), [parts]span{readSpan(b), readSpan(b[spanSize:]), readSpan(b[2*spanSize:])}}
+	return entry{t.stamp(i), [partCount]span{readSpan(b), readSpan(b[spanSize:]), readSpan(b[2*spanSize:])}}
 }
 
 func readSpan(b []byte) span {
 	return span{order.Uint64(b), order.Uint32(b[8:]), order.Uint32(b[12:])}
 }
 
-// table is a table that was checked to be sound.
+// table is a table that has been validated.
 type table struct {
 	pack   packID
-	length uint64 // of the pack, as far as it is in use
+	length uint64 // of the used part of the pack
 	count  int
 
 	ends, entries []byte
 	paths         string
 
-	harmed sync.Map // has the places of records with a damaged part
+	damaged sync.Map // a set of the places of records with a damaged part
 }
 
-// item is one row on the way into a table.
+// item is a row of a table that is being made.
 type item struct {
 	path string
 	entry
 }
 
-// makeTable returns a table of items, which are sorted by their paths. It is nil if that
-// would be longer than maxTable.
+// makeTable encodes a table of items, which must be sorted by path. It returns nil if the table would be
+// longer than maxTable.
 func makeTable(generation [16]byte, p packID, length uint64, vault, program string, items []item) []byte {
 	paths := 0
 	for _, it := range items {
@@ -185,9 +186,9 @@ func makeTable(generation [16]byte, p packID, length uint64, vault, program stri
 	return order.AppendUint32(b, checksum(b))
 }
 
-// parseTable returns the table in data if it is one, undamaged, and of this vault and this
-// program. It keeps data.
-func parseTable(data []byte, vault, program string) (*table, bool) {
+// parseTable decodes a table. ok is false if it is damaged, or belongs to another vault or program. The table
+// refers to data.
+func parseTable(data []byte, vault, program string) (t *table, ok bool) {
 	if len(data) < headSize+sumSize {
 		return nil, false
 	}
@@ -195,11 +196,11 @@ func parseTable(data []byte, vault, program string) (*table, bool) {
 	if checksum(data) != sum {
 		return nil, false
 	}
-	return takeTable(data, vault, program)
+	return decodeTable(data, vault, program)
 }
 
-// takeTable is parseTable without the checksum.
-func takeTable(data []byte, vault, program string) (*table, bool) {
+// decodeTable is parseTable without the checksum.
+func decodeTable(data []byte, vault, program string) (*table, bool) {
 	head := data[:headSize]
 	if string(head[:formatAt]) != magic || order.Uint32(head[formatAt:]) != format {
 		return nil, false
@@ -227,7 +228,7 @@ func takeTable(data []byte, vault, program string) (*table, bool) {
 	if t.length > 1<<62 || t.pack == (packID{}) && t.length != 0 {
 		return nil, false
 	}
-	// The paths are sorted, none appears twice, and every offset is within bounds.
+	// Check that the paths are sorted and unique, and that every offset is within bounds.
 	end := 0
 	path := ""
 	for i := range t.count {
@@ -235,16 +236,17 @@ func takeTable(data []byte, vault, program string) (*table, bool) {
 		if next < end || next > len(t.paths) {
 			return nil, false
 		}
-		before := path
+		previous := path
 		path = t.paths[end:next]
 		e := t.entry(i)
-		if end = next; i > 0 && before >= path || !e.isWithin(t.length) {
+		if end = next; i > 0 && previous >= path || !e.isWithin(t.length) {
 			return nil, false
 		}
 	}
 	return t, end == len(t.paths)
 }
 
+// end returns the offset in paths at which path i ends.
 func (t *table) end(i int) int { return int(order.Uint32(t.ends[i*endSize:])) }
 
 func (t *table) path(i int) string {
@@ -255,41 +257,41 @@ func (t *table) path(i int) string {
 	return t.paths[start:t.end(i)]
 }
 
-// find returns where in the table path is.
+// find returns the place of path in the table.
 func (t *table) find(path string) (place int, ok bool) {
 	return sort.Find(t.count, func(i int) int { return strings.Compare(path, t.path(i)) })
 }
 
 const (
-	// maxRun is how many bytes are read at once. A longer piece is read alone.
+	// maxRun is how many bytes are read at once, unless a single piece is longer.
 	maxRun = 256 << 10
-	// maxGap is how many unneeded bytes are read along: that costs no more than another
+	// maxGap is how many unneeded bytes between pieces are read, because that costs no more than another
 	// read.
 	maxGap = 8 << 10
 )
 
-// piece is one span to be read.
+// piece is a span to be read.
 type piece struct {
 	span
-	i int // whose it is
+	i int // index of its record
 }
 
-// Each reads one part of many records with few system calls. It calls visit once for every record, with
-// its index in records, from several goroutines and in no particular order, and returns when the last
-// call has. The data is valid until visit returns; ok is false if it is not kept, or damaged.
-func (c *Cache) Each(records []Record, what Part, visit func(i int, data []byte, ok bool)) {
+// Each reads one part of many records with few system calls. It calls visit once for every record, with its
+// index in records, from several goroutines and in no particular order, and returns after the last call.
+// The data is valid until visit returns. ok is false if the part is missing or damaged.
+func (c *Cache) Each(records []Record, part Part, visit func(i int, data []byte, ok bool)) {
 	pieces := make([]piece, 0, len(records))
 	for i, r := range records {
-		s := r.entry().spans[what]
-		if !s.isKept() || c.pack == nil || c.pack != r.cache.pack { // or the pack was rewritten
+		s := r.entry().spans[part]
+		if !s.isPresent() || c.pack == nil || c.pack != r.cache.pack { // the pack was rewritten
 			visit(i, nil, false)
 			continue
 		}
 		pieces = append(pieces, piece{s, i})
 	}
 	slices.SortFunc(pieces, func(a, b piece) int { return cmp.Compare(a.at, b.at) })
-	// Pieces, which are in the order of the pack, are grouped into what is read at once.
-	var all [][]piece
+	// Group the pieces, which are in the order of the pack, into runs that are read at once.
+	var runs [][]piece
 	for start := 0; start < len(pieces); {
 		end := pieces[start].end()
 		n := start + 1
@@ -297,26 +299,26 @@ func (c *Cache) Each(records []Record, what Part, visit func(i int, data []byte,
 			end = max(end, pieces[n].end())
 			n++
 		}
-		all = append(all, pieces[start:n])
+		runs = append(runs, pieces[start:n])
 		start = n
 	}
 
-	budget.InParallel(len(all), 1, func(n, _ int) {
+	budget.InParallel(len(runs), 1, func(n, _ int) {
 		scratch := scratches.Get().(*scratch)
 		defer scratch.put()
-		run := all[n]
-		from := all[n][0].at
-		most := uint64(0)
+		run := runs[n]
+		from := runs[n][0].at
+		runEnd := uint64(0)
 		for _, p := range run {
-			most = max(most, p.end())
+			runEnd = max(runEnd, p.end())
 		}
-		scratch.bytes = resize(scratch.bytes, int(most-from))
-		got, _ := c.pack.file.ReadAt(scratch.bytes, int64(from)) // what is missing is found below
+		scratch.bytes = resize(scratch.bytes, int(runEnd-from))
+		size, _ := c.pack.file.ReadAt(scratch.bytes, int64(from)) // a short read is noticed below
 		for _, p := range run {
 			start := p.at - from
 			end := p.end() - from
-			if end > uint64(got) || checksum(scratch.bytes[start:end]) != p.sum {
-				records[p.i].harm()
+			if end > uint64(size) || checksum(scratch.bytes[start:end]) != p.sum {
+				records[p.i].markDamaged()
 				visit(p.i, nil, false)
 				continue
 			}

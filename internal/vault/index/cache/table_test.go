@@ -11,9 +11,9 @@ import (
 
 // rows are the rows of a table whose pack has 32 bytes.
 var rows = []item{
-	{"a.md", entry{system.Stamp{Size: 1, Modified: 2, Changed: 3, Inode: 4}, [parts]span{{0, 10, 5}, {10, 20, 6}, {30, 2, 7}}}},
-	{"b/c.md", entry{system.Stamp{Size: 7}, [parts]span{{32, 0, 0}, nothing, nothing}}},
-	{"b/d.md", entry{system.Stamp{Size: 7}, [parts]span{nothing, {30, 2, 0}, nothing}}},
+	{"a.md", entry{system.Stamp{Size: 1, Modified: 2, Changed: 3, Inode: 4}, [partCount]span{{0, 10, 5}, {10, 20, 6}, {30, 2, 7}}}},
+	{"b/c.md", entry{system.Stamp{Size: 7}, [partCount]span{{32, 0, 0}, noSpan, noSpan}}},
+	{"b/d.md", entry{system.Stamp{Size: 7}, [partCount]span{noSpan, {30, 2, 0}, noSpan}}},
 }
 
 func tableOf(p packID, length uint64, items ...item) []byte {
@@ -54,7 +54,7 @@ func TestTablesThatMakeNoSense(t *testing.T) {
 		"a text behind the end":         with(func(e *entry) { e.spans[TextPart] = span{at: 23, size: 10} }),
 		"a text that begins behind it":  with(func(e *entry) { e.spans[TextPart] = span{at: 33} }),
 		"a text whose end flows over":   with(func(e *entry) { e.spans[TextPart] = span{at: 1<<64 - 2, size: 10} }),
-		"a text that is not and has so": with(func(e *entry) { e.spans[TextPart] = span{at: nothing.at, size: 1} }),
+		"a text that is not and has so": with(func(e *entry) { e.spans[TextPart] = span{at: noSpan.at, size: 1} }),
 	} {
 		_, ok := parseTable(data, testVault, testProgram)
 		assert.That(t, !ok, "%s: it is a table", name)
@@ -63,7 +63,7 @@ func TestTablesThatMakeNoSense(t *testing.T) {
 	for n := range whole {
 		_, ok := parseTable(whole[:n], testVault, testProgram)
 		assert.That(t, !ok, "the first %d bytes are a table", n)
-		_, ok = takeTable(append(slices.Clone(whole[:n]), make([]byte, headSize)...), testVault, testProgram)
+		_, ok = decodeTable(append(slices.Clone(whole[:n]), make([]byte, headSize)...), testVault, testProgram)
 		assert.That(t, !ok || n+headSize == len(whole)-sumSize, "the first %d bytes and zeros are a table", n)
 	}
 }

@@ -12,29 +12,27 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
 
-// Update is the next state of a cache in the making. Every file that is to be in it is
-// named once, by Keep, Add or Put; the others are forgotten. It is safe
-// for concurrent use, and a nil Update does nothing.
+// Update makes the next state of a cache. Every file of the next state has to be passed once to Keep, Add or
+// Put; the others are dropped. An Update is safe for concurrent use, and a nil Update does nothing.
 type Update struct {
 	base *Cache
-	pack *pack // that of base
+	pack *pack // of base
 	lock *os.File
 
 	mu      sync.Mutex
 	ended   bool
 	kept    []bool // by place in the table of base
-	rest    int    // how many are not kept
+	dropped int    // number of files of base that are not kept
 	fresh   []*item
 	writer  *writer
 	failure error
 }
 
-// errNoUpdate is the error of Commit without an update, or after its end.
+// errNoUpdate is the error of Commit for a nil update, or after the update has ended.
 var errNoUpdate = errors.New("the cache is not being updated")
 
-// Update begins the next state. It is nil if another process is updating the cache, if one
-// has saved since c was opened, or if the folder cannot be written to. Each Update has to
-// be ended by Commit or Discard.
+// Update begins an update. It returns nil if another process is updating the cache, or has updated it since c
+// was opened, or if the folder cannot be written to. The caller must call Commit or Discard.
 func (c *Cache) Update() *Update { return c.update(maxPack) }
 
 func (c *Cache) update(limit uint64) *Update {
@@ -43,13 +41,13 @@ func (c *Cache) update(limit uint64) *Update {
 	if c.closed || os.MkdirAll(c.place.dir, 0o700) != nil || !system.IsPrivate(c.place.dir) {
 		return nil
 	}
-	// Two concurrent updates would damage the cache, though only that: there is none if another process has
-	// the lock, or the system has no locks.
-	lock, err := openRegular(c.place.fixed(lockEnd), os.O_RDWR)
+	// Two concurrent updates would damage the cache, so there is no update if another process has the lock, or
+	// if the system has no locks.
+	lock, err := openRegular(c.place.fixed(lockSuffix), os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
-		lock, err = create(c.place.fixed(lockEnd))
+		lock, err = create(c.place.fixed(lockSuffix))
 		if errors.Is(err, fs.ErrExist) {
-			lock, err = openRegular(c.place.fixed(lockEnd), os.O_RDWR)
+			lock, err = openRegular(c.place.fixed(lockSuffix), os.O_RDWR)
 		}
 	}
 	if err != nil {
@@ -59,21 +57,21 @@ func (c *Cache) update(limit uint64) *Update {
 		lock.Close()
 		return nil
 	}
-	if _, now := c.place.readTable(headSize); now != c.seen {
+	if _, id := c.place.readTable(headSize); id != c.tableID {
 		lock.Close()
 		return nil
 	}
 	return &Update{
 		base: c, pack: c.pack.share(), lock: lock,
-		kept: make([]bool, c.table.count), rest: c.table.count,
+		kept: make([]bool, c.table.count), dropped: c.table.count,
 		writer: newWriter(c.place, c.pack, c.table.length, limit),
 	}
 }
 
-// Keep keeps the file at path as it is in r, which is a record of the cache that is
-// updated. A record with a damaged part is forgotten instead.
+// Keep keeps the file at path as it is in r, a record of the cache that is updated. A record with a damaged
+// part is dropped.
 func (u *Update) Keep(path string, r Record) {
-	if u == nil || !u.base.knows(r) || r.isHarmed() {
+	if u == nil || !u.base.contains(r) || r.isDamaged() {
 		return
 	}
 	u.mu.Lock()
@@ -84,15 +82,15 @@ func (u *Update) Keep(path string, r Record) {
 	if r.cache.table == u.base.table && u.base.table.path(r.place) == path {
 		if !u.kept[r.place] {
 			u.kept[r.place] = true
-			u.rest--
+			u.dropped--
 		}
 		return
 	}
 	u.fresh = append(u.fresh, &item{path, r.entry()})
 }
 
-// KeepOthers keeps all files that are not named, for a look that did not come to all of them. Those that are named
-// count as they are named.
+// KeepOthers keeps all files that are not passed to Keep, Add or Put, for a scan that has not reached all files. Files
+// that are passed to them, before or after, are updated as usual.
 func (u *Update) KeepOthers() {
 	if u == nil {
 		return
@@ -103,43 +101,42 @@ func (u *Update) KeepOthers() {
 		return
 	}
 	for place := range u.kept {
-		isHarmed := Record{u.base, place}.isHarmed()
-		if !u.kept[place] && !isHarmed {
+		isDamaged := Record{u.base, place}.isDamaged()
+		if !u.kept[place] && !isDamaged {
 			u.kept[place] = true
-			u.rest--
+			u.dropped--
 		}
 	}
 }
 
-// Add keeps the record r with other facts or another filter. A record with a damaged part is
-// forgotten instead.
-func (u *Update) Add(path string, r Record, what Part, data string) {
-	if u == nil || !u.base.knows(r) || r.isHarmed() {
+// Add keeps the record r with new facts or a new filter. A record with a damaged part is dropped.
+func (u *Update) Add(path string, r Record, part Part, data string) {
+	if u == nil || !u.base.contains(r) || r.isDamaged() {
 		return
 	}
 	it := &item{path, r.entry()}
-	it.spans[what] = nothing
-	var found [parts]string
-	found[what] = data
-	u.add(it, found, nil)
+	it.spans[part] = noSpan
+	var computed [partCount]string
+	computed[part] = data
+	u.add(it, computed, nil)
 }
 
-// Found is what was found in a text. "" is unknown.
+// Found has what was computed from a text. A field is "" if it was not computed.
 type Found struct{ Facts, Filter string }
 
-// Put keeps a file that is new or was changed. Facts may be added later. Nothing is kept
-// under the zero stamp.
-func (u *Update) Put(path string, state system.Stamp, text []byte, found Found) {
-	if u == nil || state == (system.Stamp{}) {
+// Put stores a file that is new or changed. A later update can add facts. Put ignores a file with the zero
+// stamp.
+func (u *Update) Put(path string, stamp system.Stamp, text []byte, found Found) {
+	if u == nil || stamp == (system.Stamp{}) {
 		return
 	}
-	it := &item{path, entry{state, noSpans}}
+	it := &item{path, entry{stamp, noSpans}}
 	it.spans[TextPart] = span{sum: checksum(text)}
-	u.add(it, [parts]string{FactsPart: found.Facts, FilterPart: found.Filter}, &text)
+	u.add(it, [partCount]string{FactsPart: found.Facts, FilterPart: found.Filter}, &text)
 }
 
-// knows reports whether the pieces of r are in the pack of c, or missing.
-func (c *Cache) knows(r Record) bool {
+// contains reports whether the parts of r are in the pack of c, or missing.
+func (c *Cache) contains(r Record) bool {
 	if r.cache == nil {
 		return false
 	}
@@ -147,13 +144,13 @@ func (c *Cache) knows(r Record) bool {
 	return r.cache.pack == c.pack && e.isWithin(c.table.length)
 }
 
-// add adds an item and writes what was found in its text, and the text unless that is nil.
-func (u *Update) add(it *item, found [parts]string, text *[]byte) {
+// add adds an item, and writes the computed parts and the text unless that is nil.
+func (u *Update) add(it *item, computed [partCount]string, text *[]byte) {
 	scratch := scratches.Get().(*scratch)
 	defer scratch.put()
 	scratch.bytes = scratch.bytes[:0]
-	var data [parts][]byte
-	for p, piece := range found {
+	var data [partCount][]byte
+	for p, piece := range computed {
 		if piece != "" {
 			start := len(scratch.bytes)
 			scratch.bytes = append(scratch.bytes, piece...)
@@ -179,7 +176,7 @@ func (u *Update) add(it *item, found [parts]string, text *[]byte) {
 	}
 }
 
-// Discard ends the update and leaves the cache as it was. After Commit it does nothing.
+// Discard ends the update and leaves the cache unchanged. After Commit it does nothing.
 func (u *Update) Discard() {
 	if u == nil {
 		return
@@ -193,18 +190,19 @@ func (u *Update) Discard() {
 	u.end()
 }
 
+// end releases the pack and the lock.
 func (u *Update) end() {
 	u.ended = true
 	_ = u.pack.release()
 	u.lock.Close()
 }
 
-// maxGarbage is how many bytes of a pack may be unused in any case. Beyond that, no more
-// than half of it may.
+// maxGarbage is how many bytes of a pack may be unused in any case. In a large pack, up to half of the bytes
+// may be unused.
 const maxGarbage = 1 << 20
 
-// Commit ends the update and returns the new cache; both have to be closed. It writes
-// nothing if nothing has changed. After an error the cache on the disk is as it was.
+// Commit ends the update and returns the new cache; the old and the new one have to be closed. It writes
+// nothing if nothing has changed. If it fails, the cache on the disk is unchanged.
 func (u *Update) Commit() (*Cache, error) {
 	if u == nil {
 		return nil, errNoUpdate
@@ -215,7 +213,7 @@ func (u *Update) Commit() (*Cache, error) {
 		return nil, errNoUpdate
 	}
 	defer u.end()
-	if u.failure == nil && u.rest == 0 && len(u.fresh) == 0 {
+	if u.failure == nil && u.dropped == 0 && len(u.fresh) == 0 {
 		return u.base.Share(), nil
 	}
 	next, err := u.save()
@@ -226,16 +224,17 @@ func (u *Update) Commit() (*Cache, error) {
 	return next, nil
 }
 
+// save writes the pack and the table, and returns the new cache.
 func (u *Update) save() (*Cache, error) {
 	if err := errors.Join(u.failure, u.writer.flush()); err != nil {
 		return nil, err
 	}
-	// The last of several for one path counts.
+	// Of several items with the same path, the last counts.
 	slices.Reverse(u.fresh)
 	slices.SortStableFunc(u.fresh, func(a, b *item) int { return strings.Compare(a.path, b.path) })
 	fresh := slices.CompactFunc(u.fresh, func(a, b *item) bool { return a.path == b.path })
 
-	items := make([]item, 0, len(u.kept)-u.rest+len(fresh))
+	items := make([]item, 0, len(u.kept)-u.dropped+len(fresh))
 	for place, kept := range u.kept {
 		path := u.base.table.path(place)
 		for len(fresh) > 0 && fresh[0].path < path {
@@ -269,42 +268,41 @@ func (u *Update) save() (*Cache, error) {
 	if !ok {
 		return nil, errors.New("the table would be too long")
 	}
-	if err := c.place.replace(tableEnd, data); err != nil {
+	if err := c.place.replace(tableSuffix, data); err != nil {
 		return nil, err
 	}
 	next := &Cache{
 		place:   c.place,
 		program: c.program,
-		seen:    sightOf(data, int64(len(data))),
+		tableID: fileIDOf(data, int64(len(data))),
 		table:   t,
 		pack:    w.base.share(),
 	}
 	if w.file != nil {
-		_ = w.file.Truncate(int64(w.end)) // what is after it was left by a process that did not finish
+		_ = w.file.Truncate(int64(w.end)) // a process that did not finish may have left bytes beyond that
 		if w.base == nil {
 			next.pack = newPack(w.id, w.file)
 		} else {
 			w.file.Close()
 		}
 	}
-	// Obsolete files go: the packs before this one and those of processes that were killed. A file
-	// that cannot be removed while it is open (Windows) is removed later.
+	// Remove obsolete files: older packs, and files of processes that were killed. A file that is open cannot
+	// be removed on Windows; a later update removes it.
 	keep := w.id
 	p := c.place
 	entries, _ := os.ReadDir(p.dir)
 	for _, e := range entries {
 		name := e.Name()
-		stale := strings.HasSuffix(name, packEnd) || strings.HasSuffix(name, halfEnd)
+		stale := strings.HasSuffix(name, packSuffix) || strings.HasSuffix(name, halfSuffix)
 		if path := filepath.Join(p.dir, name); stale && strings.HasPrefix(name, p.stem+"-") &&
-			path != p.random(keep, packEnd) {
+			path != p.random(keep, packSuffix) {
 			_ = os.Remove(path)
 		}
 	}
 	return next, nil
 }
 
-// compact copies all pieces of items into a new pack, and updates their places. Damaged
-// ones are left out.
+// compact copies all pieces of items into a new pack and updates their spans. Damaged pieces are dropped.
 func (u *Update) compact(items []item) (err error) {
 	old := u.writer
 	from := old.base
@@ -316,16 +314,16 @@ func (u *Update) compact(items []item) (err error) {
 	for i := range items {
 		for p := range items[i].spans {
 			s := &items[i].spans[p]
-			if err != nil || !s.isKept() {
+			if err != nil || !s.isPresent() {
 				continue
 			}
 			if from == nil {
-				*s = nothing
+				*s = noSpan
 				continue
 			}
 			data, ok := from.read(*s, buf)
 			if !ok {
-				*s = nothing
+				*s = noSpan
 				continue
 			}
 			buf = data
@@ -342,44 +340,44 @@ func (u *Update) compact(items []item) (err error) {
 }
 
 const (
-	// maxPack bounds a pack, in bytes. A vault of that size is searched from its files.
+	// maxPack is the maximum length of a pack in bytes. What does not fit is read from the vault.
 	maxPack = 4 << 30
-	// factsShare is the part of it that facts and filters may take in addition: they are
-	// small, and cost most to compute again.
+	// Facts and filters may exceed the limit by 1/factsShare of it, because they are small
+	// and expensive to compute again.
 	factsShare = 4
 
+	// How many bytes of each part are collected before they are written.
 	stagedTexts   = 512 << 10
 	stagedFacts   = 256 << 10
 	stagedFilters = 256 << 10
 )
 
-// writer appends to a pack: to the existing one, or to a new one. It touches the disk when
-// there is something to write. Texts, facts and filters are collected separately, so that
-// each are read in large pieces.
+// writer appends to the existing pack or to a new one, which it opens with the first write. It collects
+// texts, facts and filters separately, so that each part can be read in large runs.
 type writer struct {
 	place  place
-	base   *pack // nil for a new one
+	base   *pack // nil for a new pack
 	id     packID
 	file   *os.File // nil until something is written
-	start  uint64   // where the new bytes begin
-	end    uint64   // how much is written
-	staged uint64   // how much waits to be
-	limit  uint64
+	start  uint64   // offset of the first new byte
+	end    uint64   // offset after the last written byte
+	staged uint64   // number of bytes that are not written yet
+	limit  uint64   // maximum length of the pack, see maxPack
 
-	stagings [parts]staging
+	stagings [partCount]staging
 }
 
-// staging is data that waits to be written together.
+// staging collects data that is written together.
 type staging struct {
 	bytes   []byte
-	most    int
-	waiting []*span // their places are relative to the start of bytes
+	max     int     // maximum length of bytes
+	pending []*span // with offsets from the start of bytes
 }
 
 func newWriter(p place, base *pack, start, limit uint64) *writer {
 	w := &writer{place: p, base: base, start: start, end: start, limit: limit}
-	for i, most := range [parts]int{stagedTexts, stagedFacts, stagedFilters} {
-		w.stagings[i] = staging{most: most}
+	for i, maxStaged := range [partCount]int{stagedTexts, stagedFacts, stagedFilters} {
+		w.stagings[i] = staging{max: maxStaged}
 	}
 	if base != nil {
 		w.id = base.id
@@ -387,26 +385,26 @@ func newWriter(p place, base *pack, start, limit uint64) *writer {
 	return w
 }
 
-// add writes a part and sets its place; the checksum is set already. A part for which
-// there is no room stays nothing.
-func (w *writer) add(what Part, data []byte, s *span) error {
+// add writes a part, at once or later, and sets the offset and size of s. The caller has set the checksum. If
+// the pack has no room, s becomes noSpan.
+func (w *writer) add(part Part, data []byte, s *span) error {
 	size := uint64(len(data))
 	limit := w.limit
-	if what != TextPart {
+	if part != TextPart {
 		limit += limit / factsShare
 	}
 	if size >= 1<<32 || w.end+w.staged+size > limit {
-		*s = nothing
+		*s = noSpan
 		return nil
 	}
 	s.size = uint32(size)
-	to := &w.stagings[what]
-	if len(to.bytes)+len(data) > to.most {
-		if err := w.flushOne(to); err != nil {
+	to := &w.stagings[part]
+	if len(to.bytes)+len(data) > to.max {
+		if err := w.flushPart(to); err != nil {
 			return err
 		}
 	}
-	if len(data) > to.most { // too long to wait
+	if len(data) > to.max { // too long to be staged
 		if err := w.open(); err != nil {
 			return err
 		}
@@ -417,26 +415,26 @@ func (w *writer) add(what Part, data []byte, s *span) error {
 	}
 	s.at = uint64(len(to.bytes))
 	if to.bytes == nil {
-		to.bytes = make([]byte, 0, to.most)
+		to.bytes = make([]byte, 0, to.max)
 	}
 	to.bytes = append(to.bytes, data...)
-	to.waiting = append(to.waiting, s)
+	to.pending = append(to.pending, s)
 	w.staged += size
 	return nil
 }
 
-// flush writes all data that waits.
+// flush writes all staged data.
 func (w *writer) flush() error {
-	var failed []error
+	var errs []error
 	for i := range w.stagings {
-		failed = append(failed, w.flushOne(&w.stagings[i]))
+		errs = append(errs, w.flushPart(&w.stagings[i]))
 	}
-	return errors.Join(failed...)
+	return errors.Join(errs...)
 }
 
-// flushOne writes the data of one staging.
-func (w *writer) flushOne(s *staging) error {
-	if len(s.waiting) == 0 {
+// flushPart writes the staged data of one part and completes the offsets of its spans.
+func (w *writer) flushPart(s *staging) error {
+	if len(s.pending) == 0 {
 		return nil
 	}
 	if err := w.open(); err != nil {
@@ -445,34 +443,34 @@ func (w *writer) flushOne(s *staging) error {
 	if _, err := w.file.WriteAt(s.bytes, int64(w.end)); err != nil {
 		return err
 	}
-	for _, span := range s.waiting {
+	for _, span := range s.pending {
 		span.at += w.end
 	}
 	w.end += uint64(len(s.bytes))
 	w.staged -= uint64(len(s.bytes))
 	s.bytes = s.bytes[:0]
-	s.waiting = s.waiting[:0]
+	s.pending = s.pending[:0]
 	return nil
 }
 
-// open opens the existing pack, if it was not replaced, or makes one.
+// open opens the existing pack, unless it has been replaced, or creates a new one.
 func (w *writer) open() (err error) {
 	if w.file != nil {
 		return nil
 	}
 	if w.base == nil {
 		w.id = randomID()
-		w.file, err = create(w.place.random(w.id, packEnd))
+		w.file, err = create(w.place.random(w.id, packSuffix))
 		return err
 	}
-	file, err := openRegular(w.place.random(w.id, packEnd), os.O_RDWR)
+	file, err := openRegular(w.place.random(w.id, packSuffix), os.O_RDWR)
 	if err != nil {
 		return err
 	}
-	one, err := file.Stat()
+	info, err := file.Stat()
 	if err == nil {
-		var other os.FileInfo
-		if other, err = w.base.file.Stat(); err == nil && !os.SameFile(one, other) {
+		var baseInfo os.FileInfo
+		if baseInfo, err = w.base.file.Stat(); err == nil && !os.SameFile(info, baseInfo) {
 			err = errors.New("the pack was replaced")
 		}
 	}
@@ -484,7 +482,7 @@ func (w *writer) open() (err error) {
 	return nil
 }
 
-// undo restores the state before.
+// undo removes everything that was written, and closes the file.
 func (w *writer) undo() {
 	if w.file == nil {
 		return
@@ -494,6 +492,6 @@ func (w *writer) undo() {
 	}
 	w.file.Close()
 	if w.base == nil {
-		_ = os.Remove(w.place.random(w.id, packEnd))
+		_ = os.Remove(w.place.random(w.id, packSuffix))
 	}
 }
