@@ -47,11 +47,14 @@ func (d *Derived[T]) Of(m *Memo, files []*index.File) T {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
-	case e.files == nil || d.Follow == nil && !sameFiles(e.files, files):
-		e.files, e.value = files, d.Compute(files)
-	case !sameFiles(e.files, files):
-		e.files, e.value = files, d.Follow(e.value.(T), e.files, files)
+	case e.files != nil && sameFiles(e.files, files):
+		return e.value.(T)
+	case e.files == nil || d.Follow == nil:
+		e.value = d.Compute(files)
+	default:
+		e.value = d.Follow(e.value.(T), e.files, files)
 	}
+	e.files = files
 	return e.value.(T)
 }
 

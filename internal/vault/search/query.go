@@ -88,7 +88,8 @@ func ParseQuery(text string, options QueryOptions) (q *Query, err error) {
 		q.budget = budget.New(budget.Limits{})
 	}
 	p := parser{text: text}
-	if p.skipBlanks(); p.done() {
+	p.skipBlanks()
+	if p.done() {
 		p.fail(
 			0,
 			"query_empty",
@@ -96,7 +97,8 @@ func ParseQuery(text string, options QueryOptions) (q *Query, err error) {
 			"write a word, a \"phrase\" or an operator with a term",
 		)
 	}
-	if q.root = p.alternatives(setting{letters: letterCase(options.CaseSensitive)}); !p.done() {
+	q.root = p.alternatives(setting{letters: letterCase(options.CaseSensitive)})
+	if !p.done() {
 		p.failUnopened()
 	}
 	q.hasSyntax = p.hasSyntax
@@ -138,24 +140,30 @@ func (q *Query) Lines(n QueryNote) []MatchedLine {
 		start := 1 + bytes.LastIndexByte(text[:at], '\n')
 		end = at + lineLength(text[at:])
 		line := bytes.TrimSuffix(text[start:end], []byte("\r"))
-		before := ""
-		after := ""
-		if len(line) > maxLineText { // an excerpt of whole characters, with a quarter of it before the match
-			from := max(0, min(at-start-maxLineText/4, len(line)-maxLineText))
-			to := from + maxLineText
-			if to < len(line) {
-				to = nextRune(line, to-utf8.UTFMax)
-				after = ellipsis
-			}
-			if from > 0 {
-				from = nextRune(line, from)
-				before = ellipsis
-			}
-			line = line[from:to]
-		}
-		lines = append(lines, MatchedLine{Line: number, Text: before + string(line) + after})
+		lines = append(lines, MatchedLine{Line: number, Text: shortLine(line, at-start)})
 	}
 	return lines
+}
+
+// shortLine returns a line, or an excerpt if it is longer than maxLineText: whole characters, about a quarter of them
+// before the match at an offset.
+func shortLine(line []byte, match int) string {
+	if len(line) <= maxLineText {
+		return string(line)
+	}
+	from := max(0, min(match-maxLineText/4, len(line)-maxLineText))
+	to := from + maxLineText
+	before := ""
+	after := ""
+	if to < len(line) {
+		to = nextRune(line, to-utf8.UTFMax)
+		after = ellipsis
+	}
+	if from > 0 {
+		from = nextRune(line, from)
+		before = ellipsis
+	}
+	return before + string(line[from:to]) + after
 }
 
 // Foresee predicts the result of Match from the path of a note and the trigrams of its text. Path is
@@ -320,8 +328,12 @@ func (s *search) end() {
 // spend counts bytes that were read and reports whether the search may continue. It charges the
 // shared budget in batches, because all goroutines contend for it.
 func (s *search) spend(bytes int) bool {
-	const stepBytes, atOnce = 256, 1 << 12
-	if s.steps += 1 + int64(bytes)/stepBytes; s.steps < atOnce {
+	const (
+		stepBytes = 256
+		batch     = 1 << 12
+	)
+	s.steps += 1 + int64(bytes)/stepBytes
+	if s.steps < batch {
 		return true
 	}
 	err := s.budget.Step(s.steps)
@@ -415,10 +427,8 @@ func (s *search) tagsOf() []tag {
 		}
 		for _, v := range p.Value.Elements() {
 			name := strings.TrimPrefix(v.Text(), "#")
-			unfit := func(r rune) bool {
-				return unicode.IsSpace(r) || strings.ContainsRune("!\"#$%&'()*+,.:;<=>?@[\\]^{|}~`", r)
-			}
-			if v.Kind() == frontmatter.String && name != "" && !strings.ContainsFunc(name, unfit) {
+			isTag := name != "" && !strings.ContainsFunc(name, endsTag)
+			if isTag && v.Kind() == frontmatter.String {
 				s.tags = append(s.tags, tag{text: []byte("#" + name), at: -1})
 			}
 		}
@@ -427,6 +437,11 @@ func (s *search) tagsOf() []tag {
 		s.tags = append(s.tags, tag{text: []byte(t.Text), at: t.At})
 	}
 	return s.tags
+}
+
+// endsTag reports whether r cannot be in the name of a tag.
+func endsTag(r rune) bool {
+	return unicode.IsSpace(r) || strings.ContainsRune("!\"#$%&'()*+,.:;<=>?@[\\]^{|}~`", r)
 }
 
 // MatchedLine is a line of a note with a match.

@@ -15,8 +15,9 @@ func Meant(text string) string {
 		return ""
 	}
 	words := splitWords(text)
-	if first := words[0]; strings.EqualFold(first, "where") &&
-		slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "=") }) {
+	hasEquals := func(word string) bool { return strings.Contains(word, "=") }
+	isSQL := strings.EqualFold(words[0], "where") && slices.ContainsFunc(words, hasEquals)
+	if isSQL {
 		words = words[1:]
 	}
 	words = joinComparisons(words)
@@ -29,22 +30,20 @@ func Meant(text string) string {
 		case w == "NOT" && i < len(words)-1:
 			negated = !negated
 			changed = true
-			continue
 		case isBetween && (w == "AND" || w == "&&"):
 			changed = true
-			continue
 		case isBetween && w == "||":
 			changed = true
 			meant = append(meant, "OR")
-			continue
+		default:
+			translated := translateWord(w)
+			changed = changed || translated != w
+			if negated {
+				translated = negate(translated)
+				negated = false
+			}
+			meant = append(meant, translated)
 		}
-		translated := translateWord(w)
-		changed = changed || translated != w
-		if negated {
-			translated = negate(translated)
-			negated = false
-		}
-		meant = append(meant, translated)
 	}
 	if !changed || len(meant) == 0 {
 		return ""
@@ -140,10 +139,8 @@ func translateWord(w string) string {
 	case slices.Contains(operators, lower):
 		return before + lower + ":" + value + behind
 	}
-	for operator, others := range otherNames {
-		if slices.Contains(others, lower) {
-			return before + operator + ":" + value + behind
-		}
+	if operator := operatorNamed(lower); operator != "" {
+		return before + operator + ":" + value + behind
 	}
 	return before + "[" + name + ":" + value + "]" + behind
 }

@@ -77,7 +77,8 @@ func (p *parser) alternatives(set setting) node {
 
 // term reads one term. At least one character is left.
 func (p *parser) term(set setting) node {
-	if set.depth++; set.depth > maxDepth || set.scopes > maxScopes {
+	set.depth++
+	if set.depth > maxDepth || set.scopes > maxScopes {
 		p.fail(
 			p.at,
 			"query_too_deep",
@@ -151,7 +152,8 @@ func (p *parser) term(set setting) node {
 // within reads the terms in a bracket. If the query ends there, the error is open, which reports that
 // the bracket is not closed.
 func (p *parser) within(set setting, open *ParseError) node {
-	if p.skipBlanks(); p.done() {
+	p.skipBlanks()
+	if p.done() {
 		panic(open)
 	}
 	return p.alternatives(set)
@@ -189,87 +191,108 @@ func (p *parser) operator(set setting) (name string, inside setting) {
 	return name, set
 }
 
-// leaf reads a word, a phrase or a regex.
-func (p *parser) leaf(set setting) node {
-	if p.terms++; p.terms > maxTerms {
+// countTerm fails if the query has too many terms.
+func (p *parser) countTerm() {
+	p.terms++
+	if p.terms > maxTerms {
 		p.fail(p.at, "query_too_long", "too many terms", "write a shorter query")
 	}
+}
+
+// leaf reads a word, a phrase or a regex.
+func (p *parser) leaf(set setting) node {
+	p.countTerm()
 	start := p.at
-	var text string
-	var found pattern
-	if p.text[p.at] == '/' {
-		found = p.regex(set.letters)
-	} else {
-		isPhrase := p.text[p.at] == '"'
-		if isPhrase {
-			text = p.quoted()
-		} else {
-			ends := `()"`
-			if set.field == inValues {
-				ends = `()"[]`
-			}
-			for !p.done() && !p.atBlank() && strings.IndexByte(ends, p.text[p.at]) < 0 {
-				_, size := utf8.DecodeRuneInString(p.text[p.at:])
-				p.at += size
-			}
-			text = p.text[start:p.at]
-		}
-		searched := text // note texts are not normalized, but paths are in normal form C
-		if set.field == inName || set.field == inPath {
-			searched = norm.NFC.String(text)
-		}
-		word := wordPattern{needle: newNeedle(searched, set.letters), raw: text}
-		found = word
-		if isPhrase {
-			found = phrase{word}
-		}
-	}
+	pattern, text := p.pattern(set)
 	switch set.field {
 	case inTags:
-		if _, ok := found.(*regexTerm); ok {
-			return &tagTerm{pattern: found}
+		if _, isRegex := pattern.(*regexTerm); isRegex {
+			return &tagTerm{pattern: pattern}
 		}
 		if text == "#" {
 			p.fail(start, "operator_empty", "a tag without a name", "write tag:#name, or tag:\"\" for any tag")
 		}
-		return &tagTerm{pattern: found, name: foldString(strings.TrimSuffix(strings.TrimPrefix(text, "#"), "/"))}
+		return &tagTerm{pattern: pattern, name: foldString(strings.TrimSuffix(strings.TrimPrefix(text, "#"), "/"))}
 	case inValues:
-		v := &valueTerm{pattern: found}
-		if _, ok := found.(wordPattern); !ok {
-			return v
+		if _, isWord := pattern.(wordPattern); !isWord {
+			return &valueTerm{pattern: pattern}
 		}
-		// Words with a special meaning: null, TRUE, FALSE, <5 and >5.
-		switch {
-		case strings.EqualFold(text, "null"):
-			v.only, v.fits = true, func(v frontmatter.Value) bool { return v.Kind() == frontmatter.Null }
-		case strings.EqualFold(text, "true"), strings.EqualFold(text, "false"):
-			v.fits = func(v frontmatter.Value) bool {
-				return v.Kind() == frontmatter.Bool && strings.EqualFold(v.String(), text)
-			}
-		case text[0] == '<', text[0] == '>':
-			limit, err := strconv.ParseFloat(text[1:], 64)
-			if err != nil {
-				p.fail(
-					start,
-					"comparison_without_number",
-					fmt.Sprintf("%q compares with no number", text),
-					"write a number directly behind < or >, or quotes for the text",
-				)
-			}
-			v.only = true
-			v.fits = func(v frontmatter.Value) bool {
-				if v.Kind() != frontmatter.Number {
-					return false
-				}
-				if text[0] == '<' {
-					return v.Float() < limit
-				}
-				return v.Float() > limit
-			}
-		}
-		return v
+		return p.valueWord(pattern, text, start)
 	}
-	return &term{pattern: found, field: set.field}
+	return &term{pattern: pattern, field: set.field}
+}
+
+// pattern reads the pattern of a term, and returns the text of a word or phrase with it.
+func (p *parser) pattern(set setting) (found pattern, text string) {
+	isPhrase := false
+	switch p.text[p.at] {
+	case '/':
+		return p.regex(set.letters), ""
+	case '"':
+		isPhrase = true
+		text = p.quoted()
+	default:
+		text = p.word(set)
+	}
+	searched := text // note texts are not normalized, but paths are in normal form C
+	if set.field == inName || set.field == inPath {
+		searched = norm.NFC.String(text)
+	}
+	word := wordPattern{needle: newNeedle(searched, set.letters), raw: text}
+	if isPhrase {
+		return phrase{word}, text
+	}
+	return word, text
+}
+
+// word reads a word.
+func (p *parser) word(set setting) string {
+	ends := `()"`
+	if set.field == inValues {
+		ends = `()"[]`
+	}
+	start := p.at
+	for !p.done() && !p.atBlank() && strings.IndexByte(ends, p.text[p.at]) < 0 {
+		_, size := utf8.DecodeRuneInString(p.text[p.at:])
+		p.at += size
+	}
+	return p.text[start:p.at]
+}
+
+// valueWord returns the term of a word at an offset in the value of a property. Some words have a special meaning: null,
+// true, false, and comparisons such as <5 and >5.
+func (p *parser) valueWord(pattern pattern, text string, start int) *valueTerm {
+	v := &valueTerm{pattern: pattern}
+	switch {
+	case strings.EqualFold(text, "null"):
+		v.only = true
+		v.fits = func(v frontmatter.Value) bool { return v.Kind() == frontmatter.Null }
+	case strings.EqualFold(text, "true"), strings.EqualFold(text, "false"):
+		v.fits = func(v frontmatter.Value) bool {
+			return v.Kind() == frontmatter.Bool && strings.EqualFold(v.String(), text)
+		}
+	case text[0] == '<', text[0] == '>':
+		limit, err := strconv.ParseFloat(text[1:], 64)
+		if err != nil {
+			p.fail(
+				start,
+				"comparison_without_number",
+				fmt.Sprintf("%q compares with no number", text),
+				"write a number directly behind < or >, or quotes for the text",
+			)
+		}
+		v.only = true
+		v.fits = func(v frontmatter.Value) bool {
+			if v.Kind() != frontmatter.Number {
+				return false
+			}
+			if text[0] == '<' {
+				return v.Float() < limit
+			}
+			return v.Float() > limit
+		}
+	}
+	return v
 }
 
 // quoted reads a phrase and returns its text without the escapes.
@@ -437,7 +460,8 @@ func (p *parser) propertyOpen(start int) *ParseError {
 
 // names reads the names of a property, with or without parentheses.
 func (p *parser) names(start, depth int) []propertyName {
-	if depth++; depth > maxDepth {
+	depth++
+	if depth > maxDepth {
 		p.fail(p.at, "query_too_deep", "too many parts inside of each other", "use fewer parentheses")
 	}
 	var names []propertyName
@@ -456,11 +480,10 @@ func (p *parser) names(start, depth int) []propertyName {
 			}
 		} else {
 			names = append(names, p.name(start))
-			if p.terms++; p.terms > maxTerms {
-				p.fail(p.at, "query_too_long", "too many terms", "write a shorter query")
-			}
+			p.countTerm()
 		}
-		if p.skipBlanks(); !p.atOR() {
+		p.skipBlanks()
+		if !p.atOR() {
 			return names
 		}
 		p.at += len("OR")
@@ -532,10 +555,8 @@ func (p *parser) refuseUnknown(set setting) {
 	lower := strings.ToLower(name)
 	advice := fmt.Sprintf("did you mean the property %s?", quoted(replaceTerm("["+name+":"+value+"]")))
 	meant := excerpt.Nearest(lower, operators)
-	for operator, others := range otherNames {
-		if slices.Contains(others, lower) {
-			meant = operator
-		}
+	if operator := operatorNamed(lower); operator != "" {
+		meant = operator
 	}
 	switch {
 	case slices.Contains(dates, lower):
@@ -575,6 +596,16 @@ var otherNames = map[string][]string{
 	"task":      {"tasks"},
 	"line":      {"lines"},
 	"block":     {"blocks", "paragraph"},
+}
+
+// operatorNamed returns the operator that has a name in another program, or "".
+func operatorNamed(otherName string) string {
+	for operator, names := range otherNames {
+		if slices.Contains(names, otherName) {
+			return operator
+		}
+	}
+	return ""
 }
 
 // dates are names of date filters in other programs. The search language has no operator for dates.

@@ -26,7 +26,11 @@ func newRegex(source, flags string, letters letterCase) (*regexTerm, error) {
 	if strings.Contains(flags, "i") {
 		letters = ignoreCase
 	}
-	options := formula.RegexFlags{Multiline: true, DotAll: strings.Contains(flags, "s"), Unicode: strings.Contains(flags, "u")}
+	options := formula.RegexFlags{
+		Multiline: true,
+		DotAll:    strings.Contains(flags, "s"),
+		Unicode:   strings.Contains(flags, "u"),
+	}
 	// Compiling without case folding is fast and finds the same syntax errors.
 	plain, err := formula.CompileRegex(source, options, budget.Default.Match)
 	if err != nil {
@@ -60,7 +64,8 @@ func (r *regexTerm) each(b *budget.Budget, text []byte, wanted extent, try func(
 	if !r.mayOccur(text) {
 		return
 	}
-	for at, left := 0, maxLines; left > 0 && at <= len(text); {
+	left := maxLines
+	for at := 0; left > 0 && at <= len(text); {
 		from := nextRune(text, max(0, at-overlap))
 		to := min(at+maxWindow, len(text))
 		next := to + 1 // where the matches of the next window begin
@@ -71,7 +76,7 @@ func (r *regexTerm) each(b *budget.Budget, text []byte, wanted extent, try func(
 		if b.Hold(size) != nil {
 			return
 		}
-		err := b.Match(r.body, func(limit time.Duration) error {
+		eachInWindow := func(limit time.Duration) error {
 			window := string(text[from:to])
 			if wanted == firstMatch && len(window) == len(text) { // takes half the time
 				places, err := formula.WithinLimit(r.full(), limit).FindAllStringIndex(window, 1)
@@ -82,7 +87,8 @@ func (r *regexTerm) each(b *budget.Budget, text []byte, wanted extent, try func(
 			}
 			return formula.EachMatch(r.full(), window, at-from, limit, func(m *formula.Match) bool {
 				start, length := m.ByteRange()
-				if start += from; start >= next {
+				start += from
+				if start >= next {
 					return false
 				}
 				next = max(next, start+length)
@@ -92,7 +98,8 @@ func (r *regexTerm) each(b *budget.Budget, text []byte, wanted extent, try func(
 				}
 				return try(start, start+length) != stop && left > 0
 			})
-		})
+		}
+		err := b.Match(r.body, eachInWindow)
 		b.Release(size)
 		if err != nil {
 			return // Query.Err reports the end of the budget

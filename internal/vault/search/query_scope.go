@@ -57,8 +57,11 @@ func (p *part) match(s *search, in scope) bool {
 		return -1
 	})
 	for _, piece := range pieces[first:] {
-		if piece.start >= within.end && piece.start > within.start ||
-			!try(max(piece.start, within.start), min(piece.end, within.end)) {
+		isBehind := piece.start >= within.end && piece.start > within.start
+		if isBehind {
+			break
+		}
+		if !try(max(piece.start, within.start), min(piece.end, within.end)) {
 			break
 		}
 	}
@@ -108,14 +111,22 @@ func (s *search) splitSections(k kind) []span {
 	var open []int
 	for j, start := range starts {
 		spans[j] = span{start, len(text)}
-		for len(open) > 0 && (k == sections || headings[j].Level <= headings[open[len(open)-1]].Level) {
-			spans[open[len(open)-1]].end = start
+		for len(open) > 0 {
+			last := open[len(open)-1]
+			isSubsection := headings[j].Level > headings[last].Level
+			if k == deepSections && isSubsection {
+				break
+			}
+			spans[last].end = start
 			open = open[:len(open)-1]
 		}
 		open = append(open, j)
 	}
-	if first := append(starts, len(text))[0]; first > 0 || len(starts) == 0 {
-		return slices.Insert(spans, 0, span{0, first})
+	switch {
+	case len(starts) == 0:
+		return []span{{0, len(text)}}
+	case starts[0] > 0:
+		return slices.Insert(spans, 0, span{0, starts[0]})
 	}
 	return spans
 }
@@ -127,15 +138,15 @@ func (s *search) splitTasks(k kind) []span {
 	size := len(s.textOf())
 	var spans []span
 	for _, t := range s.scanOf().Tasks {
-		if k != tasks && (t.Mark == ' ') != (k == openTasks) {
+		isOpen := t.Mark == ' '
+		isOther := k == openTasks && !isOpen || k == doneTasks && isOpen
+		if isOther {
 			continue
 		}
 		start := min(t.MarkAt.End+len("]"), size)
 		end := start + lineLength(s.textOf()[start:])
-		if i, _ := slices.BinarySearchFunc(blocks, start, func(b span, at int) int { return b.end - at }); i < len(
-			blocks,
-		) &&
-			blocks[i].start <= start {
+		i, _ := slices.BinarySearchFunc(blocks, start, func(b span, at int) int { return b.end - at })
+		if i < len(blocks) && blocks[i].start <= start {
 			end = max(end, blocks[i].end)
 		}
 		spans = append(spans, span{start, end})
@@ -146,68 +157,87 @@ func (s *search) splitTasks(k kind) []span {
 // splitBlocks divides a text into its Markdown blocks: paragraphs, list items, headings, quotes,
 // tables, and whole fences of code, math and comments. The text before the offset body is a block.
 func splitBlocks(text []byte, body int) []span {
-	var done []span
-	var current span
-	isOpen := false     // current is a block that may go on
-	depth := 0          // of the quote that current is in
-	wasHeading := false // current is a heading
-	var until []byte    // what ends the fence that current is; empty if it is none
-	finish := func() {
-		if isOpen {
-			done = append(done, current)
-		}
-		isOpen = false
-		until = nil
-		wasHeading = false
-		depth = 0
-	}
-	if body = min(body, len(text)); body > 0 {
-		done = append(done, span{0, body})
+	var b blockSplitter
+	body = min(body, len(text))
+	if body > 0 {
+		b.done = append(b.done, span{0, body})
 	}
 	for at := body; at < len(text); {
-		start := at
 		end := at + lineLength(text[at:])
+		b.addLine(text[at:end], span{at, end})
 		at = end + 1
-		line := text[start:end]
-		if len(until) > 0 {
-			if rest, inner := unquote(line, depth); inner == depth {
-				current.end = end
-				closes := bytes.Contains(rest, until)
-				if until[0] == '`' || until[0] == '~' {
-					closes = len(rest) >= len(until) && len(bytes.Trim(rest, string(until[:1]))) == 0
-				}
-				if closes {
-					finish()
-				}
-				continue
-			}
-			finish()
-		}
-		rest, inner := unquote(line, maxDepth)
-		if len(rest) == 0 && inner == 0 {
-			finish()
-			continue
-		}
-		marks := len(rest) - len(bytes.TrimLeft(rest, "#"))
-		fence := closingFence(rest)
-		isApart := marks == len(rest) || rest[marks] == ' ' || rest[marks] == '\t'
-		heading := 1 <= marks && marks <= 6 && isApart
-		isOther := len(fence) > 0 || isItem(rest)
-		isOther = isOther || inner != depth
-		if heading || wasHeading || isOther {
-			finish()
-		}
-		if !isOpen {
-			current.start = start
-			isOpen = true
-		}
-		current.end = end
-		depth = inner
-		until = fence
-		wasHeading = heading
 	}
-	finish()
-	return done
+	b.finish()
+	return b.done
+}
+
+// blockSplitter divides a text into blocks, line by line.
+type blockSplitter struct {
+	done      []span
+	current   span
+	isOpen    bool   // current may go on
+	isHeading bool   // current is a heading
+	quotes    int    // number of quote marks before the lines of current
+	fence     []byte // text that ends current, if current is a fence
+}
+
+// finish ends the current block, if there is one.
+func (b *blockSplitter) finish() {
+	if b.isOpen {
+		b.done = append(b.done, b.current)
+	}
+	*b = blockSplitter{done: b.done}
+}
+
+// addLine adds a line, which is at a span of the text.
+func (b *blockSplitter) addLine(line []byte, at span) {
+	if len(b.fence) > 0 {
+		rest, quotes := unquote(line, b.quotes)
+		if quotes == b.quotes {
+			b.current.end = at.end
+			if b.closesFence(rest) {
+				b.finish()
+			}
+			return
+		}
+		b.finish()
+	}
+	rest, quotes := unquote(line, maxDepth)
+	if len(rest) == 0 && quotes == 0 {
+		b.finish()
+		return
+	}
+	isHeading := isHeading(rest)
+	fence := closingFence(rest)
+	beginsBlock := isHeading || len(fence) > 0 || isItem(rest) || quotes != b.quotes
+	if beginsBlock || b.isHeading {
+		b.finish()
+	}
+	if !b.isOpen {
+		b.isOpen = true
+		b.current.start = at.start
+	}
+	b.current.end = at.end
+	b.quotes = quotes
+	b.fence = fence
+	b.isHeading = isHeading
+}
+
+// closesFence reports whether a line ends the current fence.
+func (b *blockSplitter) closesFence(line []byte) bool {
+	mark := b.fence[0]
+	if mark == '`' || mark == '~' {
+		isOnlyMarks := len(bytes.Trim(line, string(mark))) == 0
+		return isOnlyMarks && len(line) >= len(b.fence)
+	}
+	return bytes.Contains(line, b.fence)
+}
+
+// isHeading reports whether a line without quote marks is a heading.
+func isHeading(line []byte) bool {
+	marks := len(line) - len(bytes.TrimLeft(line, "#"))
+	isApart := marks == len(line) || line[marks] == ' ' || line[marks] == '\t'
+	return 1 <= marks && marks <= 6 && isApart
 }
 
 // unquote removes up to maxMarks quote marks and surrounding blanks from a line, and returns how many
@@ -224,13 +254,15 @@ func unquote(line []byte, maxMarks int) (rest []byte, depth int) {
 // closingFence returns the text that ends the fence that a line opens, or nil if it opens none.
 func closingFence(line []byte) []byte {
 	for _, mark := range []string{"```", "~~~"} {
-		if fence := bytes.TrimLeft(line, mark[:1]); len(line)-len(fence) >= len(mark) &&
-			!bytes.Contains(fence, []byte("`")) {
-			return line[:len(line)-len(fence)]
+		rest := bytes.TrimLeft(line, mark[:1])
+		length := len(line) - len(rest)
+		if length >= len(mark) && !bytes.Contains(rest, []byte("`")) {
+			return line[:length]
 		}
 	}
 	for _, marks := range [][2]string{{"$$", "$$"}, {"%%", "%%"}, {"<!--", "-->"}} {
-		if rest, ok := bytes.CutPrefix(line, []byte(marks[0])); ok && !bytes.Contains(rest, []byte(marks[1])) {
+		rest, isOpened := bytes.CutPrefix(line, []byte(marks[0]))
+		if isOpened && !bytes.Contains(rest, []byte(marks[1])) {
 			return []byte(marks[1])
 		}
 	}

@@ -67,7 +67,8 @@ func (w *cacheWriter) pendingUpdate() *cache.Update {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.begun {
-		w.begun, w.update = true, w.cache.Update()
+		w.begun = true
+		w.update = w.cache.Update()
 	}
 	return w.update
 }
@@ -102,7 +103,8 @@ func (w *cacheWriter) Learn(f *index.File, text []byte) {
 // commit writes a cache of the notes that were seen and learned, without any others unless isPartial is set. It
 // returns the new cache, or nil if the cache is unchanged or cannot be written.
 func (w *cacheWriter) commit() *cache.Cache {
-	if !w.begun && len(w.seen) == w.cache.Len() {
+	sawAll := len(w.seen) == w.cache.Len()
+	if !w.begun && sawAll {
 		return nil
 	}
 	update := w.pendingUpdate()
@@ -130,10 +132,14 @@ func (k *Store) saveChanges() {
 		if _, ok := w.find(f.Path, f.Stamp); ok {
 			continue
 		}
-		text, stamp, err := k.folder.ReadHere(f.Path)
-		if err == nil && f.Settled() && stamp == f.Stamp {
-			w.Learn(f, text)
+		if !f.Settled() {
+			continue
 		}
+		text, stamp, err := k.folder.ReadHere(f.Path)
+		if err != nil || stamp != f.Stamp {
+			continue // it changed meanwhile
+		}
+		w.Learn(f, text)
 	}
 	k.adopt(w.commit())
 	k.uncached = 0

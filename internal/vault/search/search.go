@@ -59,7 +59,8 @@ func (k *Store) eachWalked(from View, s Scope, visit func(*Note)) error {
 		k.awaitSaving()
 		k.cacheMu.RLock()
 		w.cacheWriter = k.newCacheWriter()
-		if w.cacheWriter.begun = true; w.cacheWriter.cache != nil {
+		w.cacheWriter.begun = true // without an update, so that nothing is written
+		if w.cacheWriter.cache != nil {
 			w.cacheWriter.cache = w.cacheWriter.cache.Share()
 		}
 		k.cacheMu.RUnlock()
@@ -203,39 +204,9 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // eachIndexed visits the notes of an index, and reads only the texts that the cache does not have.
 func (k *Store) eachIndexed(x *index.Index, from View, s Scope, visit func(*Note)) {
 	k.withRecords(x, func(c *cache.Cache, table recordTable) {
-		notes := make([]*Note, len(table.files))
-		budget.InParallel(len(table.files), notesPerShare, func(start, end int) {
-			var next *Note // reused if the note before was not wanted
-			seen := 0
-			for i := start; i < end; i++ {
-				f := &table.files[i]
-				if !f.isNote || s.Excluded(f.path.String()) || !f.path.Below(s.Folder) {
-					continue
-				}
-				seen++
-				if next == nil {
-					next = new(Note)
-				}
-				*next = Note{
-					File:   f.path.String(),
-					Rank:   i + 1,
-					Filter: f.filter,
-					from:   &from,
-					path:   f.path,
-					isNFC:  f.isNFC,
-				}
-				if s.wants(next) {
-					next.indexed = x.Files[i]
-					notes[i], next = next, nil
-				}
-			}
-			if s.Seen != nil {
-				s.Seen.Add(int64(seen))
-			}
-		})
 		var records []cache.Record
 		var cached, rest []*Note
-		for i, n := range notes {
+		for i, n := range selectNotes(table, from, s) {
 			switch {
 			case n == nil:
 			case s.Texts && table.files[i].record.Has(cache.TextPart):
@@ -252,6 +223,42 @@ func (k *Store) eachIndexed(x *index.Index, from View, s Scope, visit func(*Note
 			}
 		})
 	})
+}
+
+// selectNotes returns the wanted notes of an index, each at its place there. The other elements are nil.
+func selectNotes(table recordTable, from View, s Scope) []*Note {
+	notes := make([]*Note, len(table.files))
+	budget.InParallel(len(table.files), notesPerShare, func(start, end int) {
+		var next *Note // reused if the note before was not wanted
+		count := 0
+		for i := start; i < end; i++ {
+			f := &table.files[i]
+			if !f.isNote || s.Excluded(f.path.String()) || !f.path.Below(s.Folder) {
+				continue
+			}
+			count++
+			if next == nil {
+				next = new(Note)
+			}
+			*next = Note{
+				File:   f.path.String(),
+				Rank:   i + 1,
+				Filter: f.filter,
+				from:   &from,
+				path:   f.path,
+				isNFC:  f.isNFC,
+			}
+			if s.wants(next) {
+				next.indexed = table.index.Files[i]
+				notes[i] = next
+				next = nil
+			}
+		}
+		if s.Seen != nil {
+			s.Seen.Add(int64(count))
+		}
+	})
+	return notes
 }
 
 // visitTexts sets the texts of notes from the cache, except damaged ones, and calls visit with the
@@ -407,30 +414,35 @@ func (k *Store) lookUpRecords(x *index.Index) {
 			unread = append(unread, i)
 		}
 	}
-	// Filters are read from the cache, or computed from the texts there. Damaged ones count as missing.
-	cached := make([]cache.Record, 0, len(unread))
-	computed := make([]cache.Record, 0, len(unread))
-	var cachedPlaces, computedPlaces []int
-	for _, place := range unread {
-		if record := next.files[place].record; record.Has(cache.FilterPart) {
+	readFilters(k.cache, next, unread)
+	k.records = next
+}
+
+// readFilters sets the filters of some rows, from the cache or computed from the texts there. Damaged ones count as missing.
+func readFilters(c *cache.Cache, table recordTable, rows []int) {
+	cached := make([]cache.Record, 0, len(rows))
+	computed := make([]cache.Record, 0, len(rows))
+	var cachedRows, computedRows []int
+	for _, row := range rows {
+		record := table.files[row].record
+		if record.Has(cache.FilterPart) {
 			cached = append(cached, record)
-			cachedPlaces = append(cachedPlaces, place)
+			cachedRows = append(cachedRows, row)
 		} else {
 			computed = append(computed, record)
-			computedPlaces = append(computedPlaces, place)
+			computedRows = append(computedRows, row)
 		}
 	}
-	k.cache.Each(cached, cache.FilterPart, func(i int, filter []byte, ok bool) {
+	c.Each(cached, cache.FilterPart, func(i int, filter []byte, ok bool) {
 		if ok {
-			next.files[cachedPlaces[i]].filter = index.ReadTrigrams(filter)
+			table.files[cachedRows[i]].filter = index.ReadTrigrams(filter)
 		}
 	})
-	k.cache.Each(computed, cache.TextPart, func(i int, text []byte, ok bool) {
+	c.Each(computed, cache.TextPart, func(i int, text []byte, ok bool) {
 		if ok {
-			f := &next.files[computedPlaces[i]]
+			f := &table.files[computedRows[i]]
 			f.filter = index.TrigramsOf(text)
 			f.isMade = f.filter != "" // a very large text has no filter
 		}
 	})
-	k.records = next
 }

@@ -61,11 +61,12 @@ func (v View) reportUnread(paths ...string) {
 // secrets, or without the notes that their texts hide, has a cache of its own for each set of rules,
 // with only the notes that were not hidden.
 func (v View) source() string {
-	if redacting := v.Env(guard.Variable); redacting+v.Judge != "" {
-		sum := sha256.Sum256([]byte(redacting + "\n" + v.Env("VAULTWICKET_EXCEPTIONS") + "\x00" + v.Judge))
-		return v.Path + " redacted " + hex.EncodeToString(sum[:8])
+	redacting := v.Env(guard.Variable)
+	if redacting == "" && v.Judge == "" {
+		return v.Path
 	}
-	return v.Path
+	sum := sha256.Sum256([]byte(redacting + "\n" + v.Env("VAULTWICKET_EXCEPTIONS") + "\x00" + v.Judge))
+	return v.Path + " redacted " + hex.EncodeToString(sum[:8])
 }
 
 // Store has the cached data of the files of a vault: the index that earlier calls of a worker made,
@@ -163,7 +164,8 @@ func (k *Store) IndexInTime(from View, until time.Time) (*index.Index, error) {
 	if scan == nil || scan.folder != from.Folder {
 		return nil, err
 	}
-	if x = scan.look.SoFar(); len(x.Files) == 0 {
+	x = scan.look.SoFar()
+	if len(x.Files) == 0 {
 		return nil, err
 	}
 	return x, nil
@@ -378,7 +380,8 @@ func (k *Store) openFolder(from View) {
 		return
 	}
 	k.release()
-	k.folder, k.cacheFolder = from.Folder, ownerfiles.CacheFolder(from.Env, from.Path)
+	k.folder = from.Folder
+	k.cacheFolder = ownerfiles.CacheFolder(from.Env, from.Path)
 	k.cacheMu.Lock()
 	k.cache = cache.Open(k.cacheFolder, from.source(), BuildID())
 	k.cacheMu.Unlock()
@@ -611,7 +614,9 @@ type folderList struct {
 // The list must not be changed. The error is that of the disk.
 func (k *Store) Folders(from View) ([]string, error) {
 	state, isCurrent := k.StateIfCurrent(from)
-	if last := k.folders.Load(); isCurrent && last != nil && last.state == state {
+	last := k.folders.Load()
+	isUnchanged := isCurrent && last != nil && last.state == state
+	if isUnchanged {
 		return last.paths, nil
 	}
 	var isUnread atomic.Bool

@@ -246,7 +246,8 @@ func (k *Store) updateWords(from View, x *index.Index, q Question) (usableWords,
 		w.view = nil
 		w.failed = nil
 		var err error
-		if missing, err = k.readWords(from, x, changed, gone, q.Until); err != nil {
+		missing, err = k.readWords(from, x, changed, gone, q.Until)
+		if err != nil {
 			return usableWords{}, err
 		}
 	}
@@ -269,22 +270,7 @@ func (w *words) outdated(x *index.Index) (changed, gone []string) {
 	if w.source == nil {
 		changed, gone = w.index.Stale(stampsOf(x))
 	} else {
-		before := make([]bool, len(w.source.Files))
-		now := map[string]bool{}
-		for i, place := range index.Kept(w.source.Files, x.Files) {
-			if place >= 0 {
-				before[place] = true
-				continue
-			}
-			path := x.Files[i].Path.String()
-			changed = append(changed, path)
-			now[path] = true
-		}
-		for i, isKept := range before {
-			if path := w.source.Files[i].Path.String(); !isKept && !now[path] {
-				gone = append(gone, path)
-			}
-		}
+		changed, gone = differences(w.source.Files, x.Files)
 	}
 	for path := range w.failed {
 		if _, isThere := x.Place(path); isThere && !slices.Contains(changed, path) {
@@ -300,6 +286,28 @@ func (w *words) outdated(x *index.Index) (changed, gone []string) {
 	}
 	if len(changed) > batchSize {
 		slices.SortStableFunc(changed, func(a, b string) int { return cmp.Compare(modified(b), modified(a)) })
+	}
+	return changed, gone
+}
+
+// differences returns the paths of the files that are new or changed in after, and of those that are only in before.
+func differences(before, after []*index.File) (changed, gone []string) {
+	isKept := make([]bool, len(before))
+	isChanged := map[string]bool{}
+	for i, place := range index.Kept(before, after) {
+		if place >= 0 {
+			isKept[place] = true
+			continue
+		}
+		path := after[i].Path.String()
+		changed = append(changed, path)
+		isChanged[path] = true
+	}
+	for i, f := range before {
+		path := f.Path.String()
+		if !isKept[i] && !isChanged[path] {
+			gone = append(gone, path)
+		}
 	}
 	return changed, gone
 }
@@ -372,11 +380,8 @@ func (w *words) open(from View) {
 	if w.folder != from.Folder {
 		w.save()
 		w.forget()
-		w.folder, w.file = from.Folder, cache.NewExtra(
-			ownerfiles.CacheFolder(from.Env, from.Path),
-			from.source(),
-			wordsSuffix,
-		)
+		w.folder = from.Folder
+		w.file = cache.NewExtra(ownerfiles.CacheFolder(from.Env, from.Path), from.source(), wordsSuffix)
 	}
 	if w.index == nil {
 		w.index = cmp.Or(w.load(), &ranking.Index{})
@@ -444,93 +449,129 @@ func (k *Store) eachDoc(
 	files []string,
 	until time.Time,
 	add func(ranking.Doc),
-) (read docsRead, err error) {
-	reading := from
+) (docsRead, error) {
+	r := &docReader{store: k, call: from, limited: from, index: x, add: add, missing: make(map[string]bool, len(files))}
 	if !until.IsZero() {
 		var end context.CancelFunc
-		reading.Ctx, end = context.WithDeadline(from.Ctx, until)
+		r.limited.Ctx, end = context.WithDeadline(from.Ctx, until)
 		defer end()
 	}
-	isRead := func() bool { return reading.Ctx.Err() == nil && !k.words.stop.Load() }
-	var mu sync.Mutex
-	missing := make(map[string]bool, len(files))
-	for _, p := range files {
-		missing[p] = true
+	for _, path := range files {
+		r.missing[path] = true
 	}
-	used := budget.From(from.Ctx)
-	addFile := func(p string, text []byte, readErr error) {
-		place, isThere := x.Place(p)
-		if !isThere {
+	switch {
+	case x.IsPart: // walking the vault would have to wait for the scan
+		r.readNotes(files)
+	case len(files) > fewFiles:
+		walked := r.walkNotes()
+		if err := cmp.Or(r.err, walked); err != nil {
+			return r.read, err
+		}
+	}
+	r.readRest()
+	r.read.left = len(r.missing)
+	return r.read, r.err
+}
+
+// docReader reads files for the word index.
+type docReader struct {
+	store   *Store
+	call    View
+	limited View // call, with the time limit for reading
+	index   *index.Index
+	add     func(ranking.Doc)
+
+	mu      sync.Mutex
+	missing map[string]bool // files that are not added yet
+	read    docsRead
+	err     error // of the context or the budget of the call
+}
+
+// goesOn reports whether there is time to read more.
+func (r *docReader) goesOn() bool { return r.limited.Ctx.Err() == nil && !r.store.words.stop.Load() }
+
+// addFile adds a file with its text. readErr is the error from reading the text.
+func (r *docReader) addFile(path string, text []byte, readErr error) {
+	place, isThere := r.index.Place(path)
+	if !isThere {
+		return
+	}
+	d := docOf(r.index.Files[place], text)
+	isUnread := disk.IsUnread(readErr)
+	if isUnread {
+		d.Stamp = 0 // so that another process tries again
+		r.call.reportUnread(path)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if isUnread && !errors.Is(readErr, fs.ErrPermission) { // a change of permissions is reported by the watch
+		if r.read.failed == nil {
+			r.read.failed = map[string]bool{}
+		}
+		r.read.failed[path] = true // so that the next question tries again
+	}
+	if r.err == nil {
+		r.err = errors.Join(budget.From(r.call.Ctx).Step(1), r.call.Ctx.Err())
+		if r.store.words.stop.Load() {
+			r.err = context.Canceled
+		}
+	}
+	if r.err == nil && r.missing[path] {
+		delete(r.missing, path)
+		r.read.count++
+		r.add(d)
+	}
+}
+
+// readNotes adds the notes among files. It reads them one by one.
+func (r *docReader) readNotes(files []string) {
+	budget.InParallel(len(files), 1, func(i, _ int) {
+		place, isThere := r.index.Place(files[i])
+		if !isThere || KindOf(files[i]) != ranking.Note || !r.goesOn() {
 			return
 		}
-		d := docOf(x.Files[place], text)
-		isUnread := disk.IsUnread(readErr)
-		if isUnread {
-			d.Stamp = 0 // so that another process tries again
-			from.reportUnread(p)
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		if isUnread && !errors.Is(readErr, fs.ErrPermission) { // a change of permissions is reported by the watch
-			if read.failed == nil {
-				read.failed = map[string]bool{}
-			}
-			read.failed[p] = true // so that the next question tries again
-		}
-		if err == nil {
-			err = errors.Join(used.Step(1), from.Ctx.Err())
-			if k.words.stop.Load() {
-				err = context.Canceled
-			}
-		}
-		if err == nil && missing[p] {
-			delete(missing, p)
-			read.count++
-			add(d)
-		}
+		text, _, err := r.call.Folder.ReadHere(r.index.Files[place].Path)
+		r.addFile(files[i], text, err)
+	})
+}
+
+// walkNotes adds the missing notes, with texts from the cache if it has them.
+func (r *docReader) walkNotes() error {
+	wanted := maps.Clone(r.missing) // missing changes during the walk
+	reading := r.limited
+	reading.Tally = nil // the scan for the index counts the files
+	scope := Scope{
+		Texts:    true,
+		Excluded: func(string) bool { return false },
+		Wanted:   func(n *Note) bool { return wanted[n.File] && r.goesOn() },
 	}
-	if x.IsPart { // walking the vault would have to wait for the scan
-		budget.InParallel(len(files), 1, func(i, _ int) {
-			place, isKnown := x.Place(files[i])
-			if isKnown && isRead() && KindOf(files[i]) == ranking.Note {
-				text, _, readErr := from.Folder.ReadHere(x.Files[place].Path)
-				addFile(files[i], text, readErr)
-			}
-		})
-	} else if len(files) > fewFiles {
-		wanted := maps.Clone(missing) // missing changes during the walk
-		reading.Tally = nil           // the scan for the index counts the files
-		walked := k.EachNote(reading, Scope{
-			Texts:    true,
-			Excluded: func(string) bool { return false },
-			Wanted:   func(n *Note) bool { return wanted[n.File] && isRead() },
-		}, func(n *Note) {
-			text := n.Text()
-			if isRead() { // otherwise reading the text may have been cancelled
-				addFile(n.File, text, n.readErr)
-			}
-		})
-		if err = cmp.Or(err, walked); err != nil {
-			return read, err
+	return r.store.EachNote(reading, scope, func(n *Note) {
+		text := n.Text()
+		if r.goesOn() { // otherwise reading the text may have been cancelled
+			r.addFile(n.File, text, n.readErr)
 		}
-	}
-	// The remaining files are not notes, or were created meanwhile.
-	for _, p := range slices.Sorted(maps.Keys(missing)) {
-		isOver := reading.Ctx.Err() != nil && from.Ctx.Err() == nil
+	})
+}
+
+// readRest adds the missing files, which are not notes or were created meanwhile, until the time limit or an error.
+func (r *docReader) readRest() {
+	for _, path := range slices.Sorted(maps.Keys(r.missing)) {
+		isOver := r.limited.Ctx.Err() != nil && r.call.Ctx.Err() == nil
 		if isOver {
-			break
+			return
 		}
 		var text []byte
 		var readErr error
-		if place, isThere := x.Place(p); isThere && KindOf(p) <= ranking.Canvas {
-			text, readErr = from.Folder.Read(x.Files[place].Path) // without a text the file is found by its name
+		place, isThere := r.index.Place(path)
+		if isThere && KindOf(path) <= ranking.Canvas {
+			// Without a text the file is found by its name.
+			text, readErr = r.call.Folder.Read(r.index.Files[place].Path)
 		}
-		if addFile(p, text, readErr); err != nil {
-			break
+		r.addFile(path, text, readErr)
+		if r.err != nil {
+			return
 		}
 	}
-	read.left = len(missing)
-	return read, err
 }
 
 // KindOf returns the kind of a file, by the extension of its path.
@@ -560,9 +601,11 @@ func docOf(f *index.File, text []byte) ranking.Doc {
 			d.Headings = append(d.Headings, h.Text)
 		}
 		properties := facts.Properties()
-		d.Aliases, d.Tags = frontmatter.Aliases(properties), facts.Tags()
+		d.Aliases = frontmatter.Aliases(properties)
+		d.Tags = facts.Tags()
 		for _, p := range properties {
-			if !strings.EqualFold(p.Key, "aliases") && !strings.EqualFold(p.Key, "tags") {
+			isOwnField := strings.EqualFold(p.Key, "aliases") || strings.EqualFold(p.Key, "tags")
+			if !isOwnField {
 				d.Properties = append(d.Properties, p.Value.Text())
 			}
 		}
