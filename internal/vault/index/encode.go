@@ -70,35 +70,67 @@ type list[T any] struct {
 }
 
 var (
-	headingList = list[markdown.Heading]{0, 4, func(b []byte, l *position, h *markdown.Heading) []byte {
-		return l.append(appendText(appendInt(b, h.Level), h.Text), h.Line, h.At)
-	}, func(r *reader, l *position, h *markdown.Heading) {
-		h.Level, h.Text = r.int(), r.string()
-		h.Line, h.At = l.read(r)
-	}}
-	linkList = list[markdown.Link]{1, 7, appendLink, readLink}
-	tagList  = list[markdown.Tag]{2, 3, func(b []byte, l *position, tag *markdown.Tag) []byte {
-		return l.append(appendText(b, tag.Text), tag.Line, tag.At)
-	}, func(r *reader, l *position, tag *markdown.Tag) {
-		tag.Text = r.string()
-		tag.Line, tag.At = l.read(r)
-	}}
-	taskList = list[markdown.Task]{3, 5, func(b []byte, l *position, task *markdown.Task) []byte {
-		return l.appendSpan(appendText(appendInt(b, int(task.Mark)), task.Text), task.Line, task.MarkAt)
-	}, func(r *reader, l *position, task *markdown.Task) {
-		task.Mark, task.Text = rune(r.int()), r.string()
-		task.Line, task.MarkAt = l.readSpan(r)
-	}}
-	blockList = list[markdown.Block]{4, 4, func(b []byte, l *position, block *markdown.Block) []byte {
-		return l.appendSpan(appendText(b, block.ID), block.Line, block.Span)
-	}, func(r *reader, l *position, block *markdown.Block) {
-		block.ID = r.string()
-		block.Line, block.Span = l.readSpan(r)
-	}}
-	baseList = list[markdown.Span]{5, 2, func(b []byte, _ *position, base *markdown.Span) []byte {
-		return appendInt(appendInt(b, base.Start), base.End)
-	}, func(r *reader, _ *position, base *markdown.Span) { base.Start, base.End = r.int(), r.int() }}
+	headingList = list[markdown.Heading]{index: 0, minSize: 4, write: appendHeading, read: readHeading}
+	linkList    = list[markdown.Link]{index: 1, minSize: 7, write: appendLink, read: readLink}
+	tagList     = list[markdown.Tag]{index: 2, minSize: 3, write: appendTag, read: readTag}
+	taskList    = list[markdown.Task]{index: 3, minSize: 5, write: appendTask, read: readTask}
+	blockList   = list[markdown.Block]{index: 4, minSize: 4, write: appendBlock, read: readBlock}
+	baseList    = list[markdown.Span]{index: 5, minSize: 2, write: appendBase, read: readBase}
 )
+
+func appendHeading(b []byte, l *position, h *markdown.Heading) []byte {
+	b = appendInt(b, h.Level)
+	b = appendText(b, h.Text)
+	return l.append(b, h.Line, h.At)
+}
+
+func readHeading(r *reader, l *position, h *markdown.Heading) {
+	h.Level = r.int()
+	h.Text = r.string()
+	h.Line, h.At = l.read(r)
+}
+
+func appendTag(b []byte, l *position, tag *markdown.Tag) []byte {
+	b = appendText(b, tag.Text)
+	return l.append(b, tag.Line, tag.At)
+}
+
+func readTag(r *reader, l *position, tag *markdown.Tag) {
+	tag.Text = r.string()
+	tag.Line, tag.At = l.read(r)
+}
+
+func appendTask(b []byte, l *position, task *markdown.Task) []byte {
+	b = appendInt(b, int(task.Mark))
+	b = appendText(b, task.Text)
+	return l.appendSpan(b, task.Line, task.MarkAt)
+}
+
+func readTask(r *reader, l *position, task *markdown.Task) {
+	task.Mark = rune(r.int())
+	task.Text = r.string()
+	task.Line, task.MarkAt = l.readSpan(r)
+}
+
+func appendBlock(b []byte, l *position, block *markdown.Block) []byte {
+	b = appendText(b, block.ID)
+	return l.appendSpan(b, block.Line, block.Span)
+}
+
+func readBlock(r *reader, l *position, block *markdown.Block) {
+	block.ID = r.string()
+	block.Line, block.Span = l.readSpan(r)
+}
+
+func appendBase(b []byte, _ *position, base *markdown.Span) []byte {
+	b = appendInt(b, base.Start)
+	return appendInt(b, base.End)
+}
+
+func readBase(r *reader, _ *position, base *markdown.Span) {
+	base.Start = r.int()
+	base.End = r.int()
+}
 
 // append appends the encoded size, the number and the elements of a list.
 func (d list[T]) append(b []byte, elements []T) []byte {
@@ -134,12 +166,22 @@ func (d list[T]) sized(r *reader) []T {
 
 // appendNote appends the encoding of n, which [readNote] reads.
 func appendNote(b []byte, n *markdown.Note) []byte {
-	for _, number := range [numberCount]int{n.Frontmatter.Start, n.Frontmatter.End - n.Frontmatter.Start, n.Body, n.BodyLine, n.Size} {
+	numbers := [numberCount]int{
+		n.Frontmatter.Start,
+		n.Frontmatter.End - n.Frontmatter.Start,
+		n.Body,
+		n.BodyLine,
+		n.Size,
+	}
+	for _, number := range numbers {
 		b = appendInt(b, number)
 	}
-	b = linkList.append(headingList.append(b, n.Headings), n.Links)
-	b = taskList.append(tagList.append(b, n.Tags), n.Tasks)
-	return baseList.append(blockList.append(b, n.Blocks), n.Bases)
+	b = headingList.append(b, n.Headings)
+	b = linkList.append(b, n.Links)
+	b = tagList.append(b, n.Tags)
+	b = taskList.append(b, n.Tasks)
+	b = blockList.append(b, n.Blocks)
+	return baseList.append(b, n.Bases)
 }
 
 func appendLink(b []byte, at *position, l *markdown.Link) []byte {
@@ -204,7 +246,8 @@ func readLink(r *reader, at *position, l *markdown.Link) {
 	l.Embed = form&linkEmbeds != 0
 	l.Target = r.string()
 	if form&linkSplits == 0 {
-		l.Path, l.Subpath = r.string(), r.string()
+		l.Path = r.string()
+		l.Subpath = r.string()
 	} else if size := r.uint(); size <= uint64(len(l.Target)) {
 		l.Path = l.Target[:size]
 		l.Subpath = l.Target[size:]

@@ -79,12 +79,8 @@ func (f Facts) Tags() []string {
 	note, r := f.open()
 	var tags []string
 	// Most notes have no property named "tags" in any case. Searching for "ag" is faster than decoding them all.
-	packed := r.text[r.at:]
-	for i := 1; i < len(packed); i++ {
-		if packed[i]|0x20 == 'g' && packed[i-1]|0x20 == 'a' {
-			tags = frontmatter.Tags(readProperties(&r, frontmatter.MaxDepth))
-			break
-		}
+	if containsAG(r.text[r.at:]) {
+		tags = frontmatter.Tags(readProperties(&r, frontmatter.MaxDepth))
 	}
 	r = note.list(tagList.index)
 	l := position{}
@@ -95,6 +91,16 @@ func (f Facts) Tags() []string {
 		l.read(&r)
 	}
 	return tags
+}
+
+// containsAG reports whether a text contains "ag" in any case.
+func containsAG(text string) bool {
+	for i := 1; i < len(text); i++ {
+		if text[i]|0x20 == 'g' && text[i-1]|0x20 == 'a' {
+			return true
+		}
+	}
+	return false
 }
 
 // Links returns all links, those of the properties first.
@@ -148,44 +154,49 @@ func read(path disk.Path, text []byte, keep func(*packer) Facts) Facts {
 		p.packed = found.appendBinary(p.packed[:0])
 		return keep(p)
 	case "canvas":
-		// The links of a canvas are its file nodes, the images of its groups, and the links in its text nodes (release notes of
-		// 1.12.0). A canvas that is not valid JSON has none.
-		var canvas struct {
-			Nodes []struct {
-				Type    string `json:"type"`
-				File    string `json:"file"`
-				Subpath string `json:"subpath"`
-				Text    string `json:"text"`
-				// Background is the path of the image of a group.
-				Background string `json:"background"`
-			} `json:"nodes"`
-		}
-		found := &Found{}
-		if json.Unmarshal(text, &canvas) != nil {
-			return found.Pack()
-		}
-		for _, node := range canvas.Nodes {
-			switch node.Type {
-			case "file":
-				found.Links = append(found.Links, markdown.Link{
-					Target: node.File + node.Subpath, Path: "/" + node.File, Subpath: node.Subpath, Embed: true,
-				})
-			case "group":
-				if node.Background != "" {
-					found.Links = append(
-						found.Links,
-						markdown.Link{Target: node.Background, Path: "/" + node.Background, Embed: true},
-					)
-				}
-			case "text":
-				text := markdown.Scan([]byte(node.Text))
-				found.Links = append(found.Links, text.Links...)
-				found.Bases = append(found.Bases, text.Bases...)
-			}
-		}
-		return found.Pack()
+		return readCanvas(text).Pack()
 	}
 	return ""
+}
+
+// readCanvas parses a canvas. Its links are its file nodes, the images of its groups, and the links in its text nodes
+// (release notes of 1.12.0). A canvas that is not valid JSON has none.
+func readCanvas(text []byte) *Found {
+	var canvas struct {
+		Nodes []struct {
+			Type    string `json:"type"`
+			File    string `json:"file"`
+			Subpath string `json:"subpath"`
+			Text    string `json:"text"`
+			// Background is the path of the image of a group.
+			Background string `json:"background"`
+		} `json:"nodes"`
+	}
+	found := &Found{}
+	if json.Unmarshal(text, &canvas) != nil {
+		return found
+	}
+	for _, node := range canvas.Nodes {
+		switch node.Type {
+		case "file":
+			found.Links = append(found.Links, markdown.Link{
+				Target:  node.File + node.Subpath,
+				Path:    "/" + node.File,
+				Subpath: node.Subpath,
+				Embed:   true,
+			})
+		case "group":
+			if node.Background != "" {
+				image := markdown.Link{Target: node.Background, Path: "/" + node.Background, Embed: true}
+				found.Links = append(found.Links, image)
+			}
+		case "text":
+			note := markdown.Scan([]byte(node.Text))
+			found.Links = append(found.Links, note.Links...)
+			found.Bases = append(found.Bases, note.Bases...)
+		}
+	}
+	return found
 }
 
 // IsRead reports whether the file at a path is of a kind that has facts.

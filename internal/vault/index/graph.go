@@ -218,15 +218,10 @@ func (l *linked) update(files []*File, names *lookup.Files) *Graph {
 	}
 	out, missing := resolveAll(affectedFiles, names)
 	g := new(Graph)
-	g.missing = replaced(&l.graph.missing, d.to, affected, &missing, len(files), func(m Missing) Missing { return m })
-	g.out = replaced(
-		&l.graph.out,
-		d.to,
-		affected,
-		&out,
-		len(files),
-		func(e Edge) Edge { return Edge{d.to[e.Place], e.Count} },
-	)
+	keep := func(m Missing) Missing { return m }
+	g.missing = replaced(&l.graph.missing, d.to, affected, &missing, len(files), keep)
+	move := func(e Edge) Edge { return Edge{d.to[e.Place], e.Count} }
+	g.out = replaced(&l.graph.out, d.to, affected, &out, len(files), move)
 	g.in = reversed(&g.out)
 	return g
 }
@@ -255,9 +250,9 @@ func (l *linked) affected(d *difference, files []*File) []int32 {
 		}
 	}
 	if len(d.added) > 0 {
+		mayResolve := func(m Missing) bool { return keys[m.wanted] }
 		for place, to := range d.to {
-			if to >= 0 &&
-				slices.ContainsFunc(l.graph.Unresolved(place), func(m Missing) bool { return keys[m.wanted] }) {
+			if to >= 0 && slices.ContainsFunc(l.graph.Unresolved(place), mayResolve) {
 				again = append(again, to)
 			}
 		}
@@ -344,8 +339,8 @@ func compare(before, after []*File) difference {
 			if before[i] != after[j] {
 				d.changed = append(d.changed, int32(j))
 			}
-			i = i + 1
-			j = j + 1
+			i++
+			j++
 		}
 	}
 	return d

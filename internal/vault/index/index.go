@@ -148,41 +148,53 @@ func newIndex(files, closed []*File, old *Index) *Index {
 		x.named.Store(old.named.Load())
 		x.linked.Store(old.linked.Load())
 	}
-	x.names = sync.OnceValue(func() *lookup.Files {
-		if before := x.named.Load(); before != nil {
-			if d := compare(before.files, files); len(d.removed)+len(d.added) == 0 {
-				x.named.Store(&named{files, before.names})
-				return before.names
-			}
-		}
-		paths := make([]string, len(files))
-		for i, f := range files {
-			paths[i] = f.Path.String()
-		}
-		names := lookup.New(paths)
-		x.named.Store(&named{files, names})
-		return names
-	})
-	x.places = sync.OnceValue(func() map[string]int {
-		places := make(map[string]int, len(files))
-		for place, f := range files {
-			places[f.Path.String()] = place
-		}
-		return places
-	})
-	x.graph = sync.OnceValue(func() *Graph {
-		names := x.names()
-		g := new(Graph)
-		if before := x.linked.Load(); before != nil {
-			g = before.update(files, names)
-		} else {
-			g.out, g.missing = resolveAll(files, names)
-			g.in = reversed(&g.out)
-		}
-		x.linked.Store(&linked{named{files, names}, g})
-		return g
-	})
+	x.names = sync.OnceValue(x.computeNames)
+	x.places = sync.OnceValue(x.computePlaces)
+	x.graph = sync.OnceValue(x.computeGraph)
 	return x
+}
+
+// computeNames returns the names of the files, those of the index before if they are the same.
+func (x *Index) computeNames() *lookup.Files {
+	before := x.named.Load()
+	if before != nil {
+		d := compare(before.files, x.Files)
+		hasSameNames := len(d.removed)+len(d.added) == 0
+		if hasSameNames {
+			x.named.Store(&named{x.Files, before.names})
+			return before.names
+		}
+	}
+	paths := make([]string, len(x.Files))
+	for i, f := range x.Files {
+		paths[i] = f.Path.String()
+	}
+	names := lookup.New(paths)
+	x.named.Store(&named{x.Files, names})
+	return names
+}
+
+// computePlaces returns the place of each file by its path.
+func (x *Index) computePlaces() map[string]int {
+	places := make(map[string]int, len(x.Files))
+	for place, f := range x.Files {
+		places[f.Path.String()] = place
+	}
+	return places
+}
+
+// computeGraph returns the links of the files. It follows the graph of the index before, if there is one.
+func (x *Index) computeGraph() *Graph {
+	names := x.names()
+	g := new(Graph)
+	if before := x.linked.Load(); before != nil {
+		g = before.update(x.Files, names)
+	} else {
+		g.out, g.missing = resolveAll(x.Files, names)
+		g.in = reversed(&g.out)
+	}
+	x.linked.Store(&linked{named{x.Files, names}, g})
+	return g
 }
 
 // Resolve returns the place in Files of the target of a link that is not in a note, such as the value of
@@ -391,10 +403,13 @@ func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun
 	// added. Paths below other changed paths are left out.
 	spellings := slices.Clone(paths)
 	for _, reported := range paths {
-		if path, err := disk.ParsePath(reported); err == nil {
-			if path, err = folder.Named(path); err == nil {
-				spellings = append(spellings, path.String())
-			}
+		path, err := disk.ParsePath(reported)
+		if err != nil {
+			continue
+		}
+		path, err = folder.Named(path)
+		if err == nil {
+			spellings = append(spellings, path.String())
 		}
 	}
 	slices.Sort(spellings)
@@ -429,7 +444,9 @@ func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun
 // With returns the index of the vault after the file at path has been written with a text.
 func (x *Index) With(path disk.Path, text []byte, written time.Time) *Index {
 	s := system.Stamp{Size: int64(len(text)), Modified: written.UnixNano()}
-	return newIndex(x.replace([]string{path.String()}, []*File{newFile(path, s, Read(path, text))}), x.Closed, x)
+	f := newFile(path, s, Read(path, text))
+	files := x.replace([]string{path.String()}, []*File{f})
+	return newIndex(files, x.Closed, x)
 }
 
 // byPath is a [source] that is read by its path.
@@ -481,7 +498,8 @@ func (x *Index) replace(changed []string, fresh []*File) []*File {
 	files := make([]*File, 0, len(kept)+len(fresh))
 	for _, f := range fresh {
 		before, _ := slices.BinarySearchFunc(kept, f, inOrder)
-		files = append(append(files, kept[:before]...), f)
+		files = append(files, kept[:before]...)
+		files = append(files, f)
 		kept = kept[before:]
 	}
 	return append(files, kept...)
@@ -503,7 +521,8 @@ func sortFiles(files []*File) {
 	b = sortedByKey(files[len(files)/2:])
 	other.Wait()
 	for i := range files {
-		if len(a) > 0 && (len(b) == 0 || byKey(a[0], b[0]) < 0) {
+		isNextInA := len(b) == 0 || len(a) > 0 && byKey(a[0], b[0]) < 0
+		if isNextInA {
 			files[i] = a[0].file
 			a = a[1:]
 		} else {

@@ -108,43 +108,11 @@ func (m *maker) collect(text []byte) bool {
 			part = text[:end]
 		}
 		text = text[len(part):]
-		// Lower-case the chunk, eight bytes at a time as long as the text is ASCII.
-		for at := 0; at < len(part); {
-			n := foldWords(m.buf[have:], part[at:])
-			at = at + n
-			have = have + n
-			// One of the next bytes is not ASCII, or the end of the chunk is near.
-			for near := min(at+wordSize, len(part)); at < near; {
-				if b := part[at]; b < utf8.RuneSelf {
-					m.buf[have] = lower[b]
-					at = at + 1
-					have = have + 1
-					continue
-				}
-				size, folded := m.foldRune(m.buf[have:], part[at:])
-				at = at + size
-				have = have + folded
-			}
-		}
-		folded := m.buf[:have]
-		seen := m.seen
-		drop := m.drop
-		for ; len(folded) >= unrolled+size; folded = folded[unrolled:] {
-			seen[hash(binary.LittleEndian.Uint32(folded))>>(drop&31)] = 1
-			seen[hash(binary.LittleEndian.Uint32(folded[1:]))>>(drop&31)] = 1
-			seen[hash(binary.LittleEndian.Uint32(folded[2:]))>>(drop&31)] = 1
-			seen[hash(binary.LittleEndian.Uint32(folded[3:]))>>(drop&31)] = 1
-			seen[hash(binary.LittleEndian.Uint32(folded[4:]))>>(drop&31)] = 1
-			seen[hash(binary.LittleEndian.Uint32(folded[5:]))>>(drop&31)] = 1
-			seen[hash(binary.LittleEndian.Uint32(folded[6:]))>>(drop&31)] = 1
-			seen[hash(binary.LittleEndian.Uint32(folded[7:]))>>(drop&31)] = 1
-		}
-		for ; len(folded) >= size; folded = folded[1:] {
-			seen[hash(trigram(folded))>>(drop&31)] = 1
-		}
-		behind := min(have, size-1)
-		copy(m.buf[:], m.buf[have-behind:have])
-		have = behind
+		have += m.foldChunk(m.buf[have:], part)
+		m.mark(m.buf[:have])
+		overlap := min(have, size-1)
+		copy(m.buf[:], m.buf[have-overlap:have])
+		have = overlap
 	}
 	for i := range len(m.seen) / 64 {
 		eights := m.seen[i*64 : i*64+64]
@@ -156,6 +124,47 @@ func (m *maker) collect(text []byte) bool {
 	}
 	clear(m.seen)
 	return len(m.seen) == len(m.all) || countBits(m.set[:len(m.seen)/64]) <= len(m.seen)/2
+}
+
+// foldChunk lower-cases a chunk, eight bytes at a time as long as it is ASCII, and returns the length of the result.
+func (m *maker) foldChunk(to, chunk []byte) (length int) {
+	for at := 0; at < len(chunk); {
+		n := foldWords(to[length:], chunk[at:])
+		at += n
+		length += n
+		// One of the next bytes is not ASCII, or the end of the chunk is near.
+		for near := min(at+wordSize, len(chunk)); at < near; {
+			if b := chunk[at]; b < utf8.RuneSelf {
+				to[length] = lower[b]
+				at++
+				length++
+				continue
+			}
+			size, folded := m.foldRune(to[length:], chunk[at:])
+			at += size
+			length += folded
+		}
+	}
+	return length
+}
+
+// mark sets the bytes of seen for the trigrams of a lower-cased text.
+func (m *maker) mark(folded []byte) {
+	seen := m.seen
+	drop := m.drop
+	for ; len(folded) >= unrolled+size; folded = folded[unrolled:] {
+		seen[hash(binary.LittleEndian.Uint32(folded))>>(drop&31)] = 1
+		seen[hash(binary.LittleEndian.Uint32(folded[1:]))>>(drop&31)] = 1
+		seen[hash(binary.LittleEndian.Uint32(folded[2:]))>>(drop&31)] = 1
+		seen[hash(binary.LittleEndian.Uint32(folded[3:]))>>(drop&31)] = 1
+		seen[hash(binary.LittleEndian.Uint32(folded[4:]))>>(drop&31)] = 1
+		seen[hash(binary.LittleEndian.Uint32(folded[5:]))>>(drop&31)] = 1
+		seen[hash(binary.LittleEndian.Uint32(folded[6:]))>>(drop&31)] = 1
+		seen[hash(binary.LittleEndian.Uint32(folded[7:]))>>(drop&31)] = 1
+	}
+	for ; len(folded) >= size; folded = folded[1:] {
+		seen[hash(trigram(folded))>>(drop&31)] = 1
+	}
 }
 
 // countBits counts the bits that are set.
