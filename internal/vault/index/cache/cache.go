@@ -46,7 +46,12 @@ type Cache struct {
 // returns an empty cache if the cache is missing or damaged, belongs to another vault or another program,
 // or is in a folder that others can write to.
 func Open(dir, vault, program string) *Cache {
-	c := &Cache{place: newPlace(dir, vault), program: program, tableID: fileID{size: missing}, table: &table{}}
+	c := &Cache{
+		place:   newPlace(dir, vault),
+		program: program,
+		tableID: fileID{size: missing},
+		table:   &table{},
+	}
 	if !system.IsPrivate(dir) {
 		return c
 	}
@@ -66,11 +71,13 @@ func Open(dir, vault, program string) *Cache {
 		if err != nil {
 			continue
 		}
-		if info, err := file.Stat(); err != nil || uint64(info.Size()) < t.length {
+		info, err := file.Stat()
+		if err != nil || uint64(info.Size()) < t.length {
 			file.Close() // shorter than its table states
 			continue
 		}
-		c.table, c.pack = t, newPack(t.pack, file)
+		c.table = t
+		c.pack = newPack(t.pack, file)
 		return c
 	}
 	return c
@@ -145,14 +152,18 @@ func (c *Cache) Facts(r Record) (facts string, ok bool) {
 // damaged; the caller then has to read the file and [Update.Put] it again.
 func (c *Cache) Read(r Record, part Part, buf []byte) (data []byte, ok bool) {
 	s := r.entry().spans[part]
-	if !s.isPresent() || c.pack == nil || c.pack != r.cache.pack { // the pack was rewritten
+	if !s.isPresent() || !c.hasPackOf(r) {
 		return nil, false
 	}
-	if data, ok = c.pack.read(s, buf); !ok {
+	data, ok = c.pack.read(s, buf)
+	if !ok {
 		r.markDamaged()
 	}
 	return data, ok
 }
+
+// hasPackOf reports whether c has the pack with the parts of r. It has another one if the pack was rewritten.
+func (c *Cache) hasPackOf(r Record) bool { return c.pack != nil && c.pack == r.cache.pack }
 
 // pack is an open pack file. It is shared by a cache and the caches made from it, and closed with the last
 // of them.
@@ -345,9 +356,13 @@ func (p place) readTable(limit int64) ([]byte, fileID) {
 }
 
 // replacing retries while another process reads the file: Windows does not rename a file to one that is open.
-var replacing = system.Patience{Sleep: time.Sleep, InUse: func(err error) bool {
-	return system.IsInUse(err) || runtime.GOOS == "windows" && errors.Is(err, fs.ErrPermission)
-}}
+var replacing = system.Patience{Sleep: time.Sleep, InUse: preventsRename}
+
+// preventsRename reports whether an error from renaming may be caused by another process that has the file open.
+func preventsRename(err error) bool {
+	isDenied := runtime.GOOS == "windows" && errors.Is(err, fs.ErrPermission)
+	return isDenied || system.IsInUse(err)
+}
 
 // replace atomically replaces the file with a suffix.
 func (p place) replace(suffix string, data []byte) error {
@@ -384,7 +399,8 @@ func openRegular(name string, flag int) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info, err := file.Stat(); err != nil || !os.SameFile(seen, info) {
+	info, err := file.Stat()
+	if err != nil || !os.SameFile(seen, info) {
 		file.Close()
 		return nil, &fs.PathError{Op: "open", Path: name, Err: errIrregular}
 	}

@@ -110,8 +110,10 @@ var order = binary.LittleEndian
 func (t *table) stamp(i int) system.Stamp {
 	b := t.entries[i*entrySize:]
 	return system.Stamp{
-		Size: int64(order.Uint64(b)), Modified: int64(order.Uint64(b[8:])),
-		Changed: int64(order.Uint64(b[16:])), Inode: order.Uint64(b[24:]),
+		Size:     int64(order.Uint64(b)),
+		Modified: int64(order.Uint64(b[8:])),
+		Changed:  int64(order.Uint64(b[16:])),
+		Inode:    order.Uint64(b[24:]),
 	}
 }
 
@@ -163,7 +165,8 @@ func makeTable(generation [16]byte, p packID, length uint64, vault, program stri
 	for _, n := range []int{len(program), len(vault), paths} {
 		b = order.AppendUint32(b, uint32(n))
 	}
-	b = append(append(b, program...), vault...)
+	b = append(b, program...)
+	b = append(b, vault...)
 	end := 0
 	for _, it := range items {
 		end += len(it.path)
@@ -192,11 +195,11 @@ func parseTable(data []byte, vault, program string) (t *table, ok bool) {
 	if len(data) < headSize+sumSize {
 		return nil, false
 	}
-	data, sum := data[:len(data)-sumSize], order.Uint32(data[len(data)-sumSize:])
-	if checksum(data) != sum {
+	end := len(data) - sumSize
+	if checksum(data[:end]) != order.Uint32(data[end:]) {
 		return nil, false
 	}
-	return decodeTable(data, vault, program)
+	return decodeTable(data[:end], vault, program)
 }
 
 // decodeTable is parseTable without the checksum.
@@ -225,7 +228,8 @@ func decodeTable(data []byte, vault, program string) (*table, bool) {
 	t.ends = take(count * endSize)
 	t.entries = take(count * entrySize)
 	t.paths = string(take(paths))
-	if t.length > 1<<62 || t.pack == (packID{}) && t.length != 0 {
+	lacksPack := t.pack == (packID{}) && t.length != 0
+	if lacksPack || t.length > 1<<62 {
 		return nil, false
 	}
 	// Check that the paths are sorted and unique, and that every offset is within bounds.
@@ -239,7 +243,9 @@ func decodeTable(data []byte, vault, program string) (*table, bool) {
 		previous := path
 		path = t.paths[end:next]
 		e := t.entry(i)
-		if end = next; i > 0 && previous >= path || !e.isWithin(t.length) {
+		end = next
+		isSorted := i == 0 || previous < path
+		if !isSorted || !e.isWithin(t.length) {
 			return nil, false
 		}
 	}
@@ -283,26 +289,14 @@ func (c *Cache) Each(records []Record, part Part, visit func(i int, data []byte,
 	pieces := make([]piece, 0, len(records))
 	for i, r := range records {
 		s := r.entry().spans[part]
-		if !s.isPresent() || c.pack == nil || c.pack != r.cache.pack { // the pack was rewritten
+		if !s.isPresent() || !c.hasPackOf(r) {
 			visit(i, nil, false)
 			continue
 		}
 		pieces = append(pieces, piece{s, i})
 	}
 	slices.SortFunc(pieces, func(a, b piece) int { return cmp.Compare(a.at, b.at) })
-	// Group the pieces, which are in the order of the pack, into runs that are read at once.
-	var runs [][]piece
-	for start := 0; start < len(pieces); {
-		end := pieces[start].end()
-		n := start + 1
-		for n < len(pieces) && pieces[n].at <= end+maxGap && max(end, pieces[n].end())-pieces[start].at <= maxRun {
-			end = max(end, pieces[n].end())
-			n++
-		}
-		runs = append(runs, pieces[start:n])
-		start = n
-	}
-
+	runs := groupIntoRuns(pieces)
 	budget.InParallel(len(runs), 1, func(n, _ int) {
 		scratch := scratches.Get().(*scratch)
 		defer scratch.put()
@@ -325,4 +319,23 @@ func (c *Cache) Each(records []Record, part Part, visit func(i int, data []byte,
 			visit(p.i, scratch.bytes[start:end:end], true)
 		}
 	})
+}
+
+// groupIntoRuns divides pieces, which are in the order of the pack, into runs that are read at once.
+func groupIntoRuns(pieces []piece) (runs [][]piece) {
+	for start := 0; start < len(pieces); {
+		end := pieces[start].end()
+		n := start + 1
+		for ; n < len(pieces); n++ {
+			isNear := pieces[n].at <= end+maxGap
+			longer := max(end, pieces[n].end())
+			if !isNear || longer-pieces[start].at > maxRun {
+				break
+			}
+			end = longer
+		}
+		runs = append(runs, pieces[start:n])
+		start = n
+	}
+	return runs
 }

@@ -43,13 +43,7 @@ func (c *Cache) update(limit uint64) *Update {
 	}
 	// Two concurrent updates would damage the cache, so there is no update if another process has the lock, or
 	// if the system has no locks.
-	lock, err := openRegular(c.place.fixed(lockSuffix), os.O_RDWR)
-	if errors.Is(err, fs.ErrNotExist) {
-		lock, err = create(c.place.fixed(lockSuffix))
-		if errors.Is(err, fs.ErrExist) {
-			lock, err = openRegular(c.place.fixed(lockSuffix), os.O_RDWR)
-		}
-	}
+	lock, err := openOrCreate(c.place.fixed(lockSuffix))
 	if err != nil {
 		return nil
 	}
@@ -62,10 +56,26 @@ func (c *Cache) update(limit uint64) *Update {
 		return nil
 	}
 	return &Update{
-		base: c, pack: c.pack.share(), lock: lock,
-		kept: make([]bool, c.table.count), dropped: c.table.count,
-		writer: newWriter(c.place, c.pack, c.table.length, limit),
+		base:    c,
+		pack:    c.pack.share(),
+		lock:    lock,
+		kept:    make([]bool, c.table.count),
+		dropped: c.table.count,
+		writer:  newWriter(c.place, c.pack, c.table.length, limit),
 	}
+}
+
+// openOrCreate opens a regular file for writing, which another process may create at the same time.
+func openOrCreate(name string) (*os.File, error) {
+	file, err := openRegular(name, os.O_RDWR)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return file, err
+	}
+	file, err = create(name)
+	if !errors.Is(err, fs.ErrExist) {
+		return file, err
+	}
+	return openRegular(name, os.O_RDWR)
 }
 
 // Keep keeps the file at path as it is in r, a record of the cache that is updated. A record with a damaged
@@ -229,33 +239,16 @@ func (u *Update) save() (*Cache, error) {
 	if err := errors.Join(u.failure, u.writer.flush()); err != nil {
 		return nil, err
 	}
-	// Of several items with the same path, the last counts.
-	slices.Reverse(u.fresh)
-	slices.SortStableFunc(u.fresh, func(a, b *item) int { return strings.Compare(a.path, b.path) })
-	fresh := slices.CompactFunc(u.fresh, func(a, b *item) bool { return a.path == b.path })
-
-	items := make([]item, 0, len(u.kept)-u.dropped+len(fresh))
-	for place, kept := range u.kept {
-		path := u.base.table.path(place)
-		for len(fresh) > 0 && fresh[0].path < path {
-			items = append(items, *fresh[0])
-			fresh = fresh[1:]
-		}
-		if kept && (len(fresh) == 0 || fresh[0].path != path) {
-			items = append(items, item{path, u.base.table.entry(place)})
-		}
-	}
-	for _, it := range fresh {
-		items = append(items, *it)
-	}
-
+	items := u.items()
 	live := uint64(0)
 	for _, it := range items {
 		for _, s := range it.spans {
 			live += uint64(s.size)
 		}
 	}
-	if length := u.writer.end; length > live && length-live > max(maxGarbage, length/2) {
+	length := u.writer.end
+	isMostlyGarbage := length > live && length-live > max(maxGarbage, length/2)
+	if isMostlyGarbage {
 		if err := u.compact(items); err != nil {
 			return nil, err
 		}
@@ -286,20 +279,48 @@ func (u *Update) save() (*Cache, error) {
 			w.file.Close()
 		}
 	}
-	// Remove obsolete files: older packs, and files of processes that were killed. A file that is open cannot
-	// be removed on Windows; a later update removes it.
-	keep := w.id
-	p := c.place
+	c.place.removeObsolete(w.id)
+	return next, nil
+}
+
+// items returns the rows of the new table, sorted by path.
+func (u *Update) items() []item {
+	// Of several items with the same path, the last counts.
+	slices.Reverse(u.fresh)
+	slices.SortStableFunc(u.fresh, func(a, b *item) int { return strings.Compare(a.path, b.path) })
+	fresh := slices.CompactFunc(u.fresh, func(a, b *item) bool { return a.path == b.path })
+
+	items := make([]item, 0, len(u.kept)-u.dropped+len(fresh))
+	for place, isKept := range u.kept {
+		path := u.base.table.path(place)
+		for len(fresh) > 0 && fresh[0].path < path {
+			items = append(items, *fresh[0])
+			fresh = fresh[1:]
+		}
+		isReplaced := len(fresh) > 0 && fresh[0].path == path
+		if isKept && !isReplaced {
+			items = append(items, item{path, u.base.table.entry(place)})
+		}
+	}
+	for _, it := range fresh {
+		items = append(items, *it)
+	}
+	return items
+}
+
+// removeObsolete removes older packs than the current one, and files of processes that were killed. A file that is
+// open cannot be removed on Windows; a later update removes it.
+func (p place) removeObsolete(current packID) {
 	entries, _ := os.ReadDir(p.dir)
 	for _, e := range entries {
 		name := e.Name()
-		stale := strings.HasSuffix(name, packSuffix) || strings.HasSuffix(name, halfSuffix)
-		if path := filepath.Join(p.dir, name); stale && strings.HasPrefix(name, p.stem+"-") &&
-			path != p.random(keep, packSuffix) {
+		isTemporary := strings.HasSuffix(name, packSuffix) || strings.HasSuffix(name, halfSuffix)
+		isOurs := strings.HasPrefix(name, p.stem+"-")
+		path := filepath.Join(p.dir, name)
+		if isTemporary && isOurs && path != p.random(current, packSuffix) {
 			_ = os.Remove(path)
 		}
 	}
-	return next, nil
 }
 
 // compact copies all pieces of items into a new pack and updates their spans. Damaged pieces are dropped.
@@ -467,18 +488,27 @@ func (w *writer) open() (err error) {
 	if err != nil {
 		return err
 	}
-	info, err := file.Stat()
-	if err == nil {
-		var baseInfo os.FileInfo
-		if baseInfo, err = w.base.file.Stat(); err == nil && !os.SameFile(info, baseInfo) {
-			err = errors.New("the pack was replaced")
-		}
-	}
-	if err != nil {
+	if err := checkSameFile(file, w.base.file); err != nil {
 		file.Close()
 		return err
 	}
 	w.file = file
+	return nil
+}
+
+// checkSameFile returns an error unless the pack that was opened is the file of the base pack.
+func checkSameFile(opened, base *os.File) error {
+	info, err := opened.Stat()
+	if err != nil {
+		return err
+	}
+	baseInfo, err := base.Stat()
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(info, baseInfo) {
+		return errors.New("the pack was replaced")
+	}
 	return nil
 }
 
