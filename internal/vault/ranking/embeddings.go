@@ -26,106 +26,108 @@ import (
 )
 
 const (
-	textsAtOnce = 16
+	batchSize   = 16      // sections in one request
 	maxText     = 4 << 10 // bytes of a section that are sent: models read some 500 words
-	MaxSections = 64      // of a note
-	// maxVectors bounds the vectors in memory and in the file, in bytes: some 300,000 sections.
+	MaxSections = 64      // sections of a note that are compared
+	// maxVectors is the maximum size in bytes of all vectors, in memory and in the file: some 300,000 sections.
 	maxVectors = 256 << 20
-	// retryAfter is how long a server that failed is left alone.
+	// retryAfter is how long no request is sent to a server after it has failed.
 	retryAfter = 30 * time.Second
-	// saveAfter is how long vectors that were made are in memory alone.
+	// saveAfter is how long new vectors may be in memory only.
 	saveAfter = 30 * time.Second
-	// leastSimilar is the cosine from which on a section is about the question. Below it
-	// most models rank noise.
-	leastSimilar = 0.45
+	// minSimilarity is the cosine from which a section counts as similar. Below it, most models
+	// rank noise.
+	minSimilarity = 0.45
 )
 
-// EmbeddedNote is a note whose sections may be sent. Stamp tells its content from others, 0 if nothing does.
+// EmbeddedNote is a note whose sections may be sent. Stamp identifies its content, see [Doc]; 0 identifies nothing.
 type EmbeddedNote struct {
 	Path  string
 	Stamp uint64
 }
 
-// NearNote is a note and the number of the section of it that is most like a question.
+// NearNote is a note, with the number of its section that is most similar to a question.
 type NearNote struct {
 	Path    string
 	Section int
 }
 
-// Embeddings has the vectors of the sections of a vault. It is safe for use by several goroutines.
+// Embeddings has the vectors of the sections of a vault. It is safe for concurrent use.
 type Embeddings struct {
-	endpoint Endpoint
-	broken   error // there is no endpoint
-	client   *http.Client
-	wait     time.Duration   // for the answer to a question
-	ctx      context.Context // of the work in the background
-	end      context.CancelFunc
-	working  sync.WaitGroup
+	endpoint  Endpoint
+	configErr error // why there is no endpoint
+	client    *http.Client
+	timeout   time.Duration   // of a question
+	ctx       context.Context // of the work in the background
+	cancel    context.CancelFunc
+	working   sync.WaitGroup
 
-	mu      sync.Mutex
-	file    *cache.Extra // nil before the first use
-	notes   map[string]known
-	size    int // of the vectors
-	unsaved bool
-	failure error
-	failed  time.Time
-	allowed bool // the user approved that another machine is sent texts
-	left    int  // how many sections more it may be sent
-	of      any  // the state of the vault that was learned
-	next    *work
-	busy    bool
+	mu        sync.Mutex
+	file      *cache.Extra // nil before the first use
+	notes     map[string]embedded
+	size      int // of all vectors, in bytes
+	unsaved   bool
+	failure   error // of the last request, or nil
+	failedAt  time.Time
+	allowed   bool  // the user has approved that texts are sent to another machine
+	left      int   // number of sections that may still be sent there
+	learned   any   // the state of the vault that has been learned
+	next      *work // waits for the work in progress
+	isWorking bool
 }
 
+// work is a state of the vault to be learned.
 type work struct {
-	of    any
+	state any
 	notes []EmbeddedNote
 	read  func(path string) ([]string, error)
 }
 
-// known is what is kept of a note.
-type known struct {
+// embedded is what is stored of a note.
+type embedded struct {
 	Stamp    uint64
 	Sections []section
 }
 
 type section struct {
-	Text   string // digest of what was sent, "" for an empty section
+	Text   string // digest of the text that was sent; "" for an empty section
 	Vector vector
 }
 
-// NewEmbeddings returns a store for a server, as "ADDRESS MODEL", and the private file of a key for it, "" for none. What is wrong
-// with these is told by [Embeddings.Nearest].
-func NewEmbeddings(of, keyFile string) *Embeddings {
-	address, model, _ := strings.Cut(of, " ")
-	s := &Embeddings{notes: map[string]known{}}
-	if s.endpoint, s.broken = ParseEndpoint(address, model); s.broken == nil && keyFile != "" {
-		if s.endpoint.key, s.broken = ownerfiles.ReadToken(keyFile, MaxEndpointKey); s.broken != nil {
-			s.broken = errors.New("the file of embeddings-key-file cannot be used") // its place is not for agents
+// NewEmbeddings returns a store for a server, given as "ADDRESS MODEL", with the private file of an API key, or "" if there
+// is none. [Embeddings.Nearest] returns the error if these are invalid.
+func NewEmbeddings(server, keyFile string) *Embeddings {
+	address, model, _ := strings.Cut(server, " ")
+	s := &Embeddings{notes: map[string]embedded{}}
+	if s.endpoint, s.configErr = ParseEndpoint(address, model); s.configErr == nil && keyFile != "" {
+		if s.endpoint.key, s.configErr = ownerfiles.ReadToken(keyFile, MaxEndpointKey); s.configErr != nil {
+			s.configErr = errors.New("the file of embeddings-key-file cannot be used") // agents must not see its path
 		}
 	}
-	s.wait = questionTimeout
-	if s.endpoint.secure {
-		s.wait = farTimeout
-		_, _ = x509.SystemCertPool() // is read now: the process may not be able to later
+	s.timeout = questionTimeout
+	if s.endpoint.isSecure {
+		s.timeout = secureTimeout
+		_, _ = x509.SystemCertPool() // loads the certificates now, because the process may not be able to read them later
 	}
 	dialer := &net.Dialer{Resolver: &net.Resolver{PreferGo: true}}
 	s.client = httpguard.Client(&http.Transport{
-		DisableKeepAlives: !s.endpoint.secure, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 64 << 10, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
+		DisableKeepAlives: !s.endpoint.isSecure, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 64 << 10, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return dialer.DialContext(ctx, network, s.endpoint.address) // whatever an URL says
+			return dialer.DialContext(ctx, network, s.endpoint.address) // whatever the address of the request
 		},
 	})
-	s.ctx, s.end = context.WithCancel(context.Background())
+	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
 
-// Reach is what of the network the process needs: one port, 0 for none, and the addresses of names.
-func (s *Embeddings) Reach() (port uint16, names bool) { return s.endpoint.port, s.endpoint.named }
+// Reach returns the network access that the process needs: one port, or 0 for none, and whether it looks up host names.
+func (s *Embeddings) Reach() (port uint16, names bool) { return s.endpoint.port, s.endpoint.isNamed }
 
-// Elsewhere is the host of another machine that is the server, "" for this one, and the name of its model.
+// Elsewhere returns the host of the server if that is another machine, otherwise "", and the name of the model.
 func (s *Embeddings) Elsewhere() (host, model string) { return s.endpoint.host, s.endpoint.model }
 
-// Allow has another machine sent questions, and so many sections more at most, for a model. The user approved it.
+// Allow records that the user has approved sending questions, and up to a number of further sections, to a model on another
+// machine. It returns an error if host or model differ from the settings.
 func (s *Embeddings) Allow(host, model string, sections int) error {
 	switch {
 	case s.endpoint.host == "" || s.endpoint.host != host:
@@ -137,21 +139,21 @@ func (s *Embeddings) Allow(host, model string, sections int) error {
 	defer s.mu.Unlock()
 	s.allowed = true
 	s.left = sections
-	s.of = nil // what was left out is sent now
+	s.learned = nil // sections that were not sent so far are sent now
 	return nil
 }
 
-// Asks reports whether another machine is the server and may not be sent more sections unless the user approves it.
+// Asks reports whether the server is another machine and the user has to approve before more sections are sent.
 func (s *Embeddings) Asks() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.endpoint.host != "" && (!s.allowed || s.left == 0)
 }
 
-// errUnapproved says that texts would go to another machine.
+// errUnapproved reports that texts would be sent to another machine without approval.
 var errUnapproved = errors.New("the user has not approved that texts are sent to another machine")
 
-// Load reads the vectors that an earlier process has left in a file, at the first call.
+// Load reads the vectors that an earlier process has saved in a file. Only the first call has an effect.
 func (s *Embeddings) Load(file cache.Extra) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,24 +180,25 @@ func (s *Embeddings) Load(file cache.Extra) {
 	s.unsaved = false
 }
 
-// saved is the form of the file: this, and its CRC-32C.
+// saved is the content of the file, which ends with its CRC-32C.
 type saved struct {
-	Of    string
-	Notes map[string]known
+	Of    string // the server and the model
+	Notes map[string]embedded
 }
 
-// put replaces what is known of a note. It is called under the lock.
-func (s *Embeddings) put(path string, n known) {
-	for _, of := range s.notes[path].Sections {
-		s.size -= len(of.Vector.Values)
+// put replaces the stored sections of a note. The caller holds s.mu.
+func (s *Embeddings) put(path string, n embedded) {
+	for _, section := range s.notes[path].Sections {
+		s.size -= len(section.Vector.Values)
 	}
-	for _, of := range n.Sections {
-		s.size += len(of.Vector.Values)
+	for _, section := range n.Sections {
+		s.size += len(section.Vector.Values)
 	}
 	s.notes[path] = n
 	s.unsaved = true
 }
 
+// save writes the vectors to the file, if they have changed.
 func (s *Embeddings) save() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -209,43 +212,44 @@ func (s *Embeddings) save() {
 	}
 }
 
-// Learn has the sections of notes sent in the background that are not known as they are, and forgets other notes. of
-// names the state of the vault: list is called only for another one than the last. One state waits at most: the
-// latest. read returns the sections of a note as it may be seen at that moment.
-func (s *Embeddings) Learn(of any, list func() []EmbeddedNote, read func(path string) ([]string, error)) {
+// Learn sends new and changed sections of notes in the background, and drops the vectors of other notes. state identifies the
+// state of the vault, and list, which returns its notes, is called only if the state has changed. At most one state waits:
+// the latest. read returns the sections of a note as it may be seen at that moment.
+func (s *Embeddings) Learn(state any, list func() []EmbeddedNote, read func(path string) ([]string, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maySend := s.endpoint.host == "" || s.allowed
-	isUsable := s.broken == nil && s.file != nil && s.ctx.Err() == nil
-	isKnown := s.of == of || s.next != nil && s.next.of == of
+	isUsable := s.configErr == nil && s.file != nil && s.ctx.Err() == nil
+	isKnown := s.learned == state || s.next != nil && s.next.state == state
 	if !maySend || !isUsable || isKnown {
 		return
 	}
-	if s.away() != nil {
+	if s.recentFailure() != nil {
 		return
 	}
-	s.next = &work{of, list(), read}
-	if !s.busy {
-		s.busy = true
+	s.next = &work{state, list(), read}
+	if !s.isWorking {
+		s.isWorking = true
 		s.working.Go(s.work)
 	}
 }
 
-// Close ends the work in the background and saves what it has made.
+// Close ends the work in the background and saves the vectors.
 func (s *Embeddings) Close() {
-	s.end()
+	s.cancel()
 	s.working.Wait()
 	s.client.CloseIdleConnections()
 	s.save()
 }
 
+// work learns states of the vault until none waits.
 func (s *Embeddings) work() {
 	for {
 		s.mu.Lock()
 		w := s.next
 		s.next = nil
 		if w == nil || s.ctx.Err() != nil {
-			s.busy = false
+			s.isWorking = false
 			s.mu.Unlock()
 			s.save()
 			return
@@ -255,7 +259,7 @@ func (s *Embeddings) work() {
 		s.mu.Lock()
 		switch {
 		case (err == nil || errors.Is(err, errUnapproved)) && s.next == nil:
-			s.of = w.of
+			s.learned = w.state
 		case err != nil && !errors.Is(err, errUnapproved):
 			s.fail(err)
 			s.next = nil
@@ -264,112 +268,114 @@ func (s *Embeddings) work() {
 	}
 }
 
-// learn returns early where another state waits.
+// learn stores the vectors of all sections of the notes in w. It returns early, without an error, if another state waits.
 func (s *Embeddings) learn(w *work) error {
 	wanted := make(map[string]bool, len(w.notes))
-	last := time.Now()
+	lastSave := time.Now()
 	for _, n := range w.notes {
 		wanted[n.Path] = true
 		s.mu.Lock()
-		before, has := s.notes[n.Path]
-		other := s.next != nil
-		full := s.size > maxVectors
+		before, isKnown := s.notes[n.Path]
+		isOutdated := s.next != nil
+		isFull := s.size > maxVectors
 		s.mu.Unlock()
-		if other || s.ctx.Err() != nil {
+		if isOutdated || s.ctx.Err() != nil {
 			return nil
 		}
-		isCurrent := has && before.Stamp == n.Stamp && n.Stamp != 0
-		if isCurrent || full {
+		isCurrent := isKnown && before.Stamp == n.Stamp && n.Stamp != 0
+		if isCurrent || isFull {
 			continue
 		}
 		texts, err := w.read(n.Path)
 		if err != nil {
-			continue // it is gone, or hidden meanwhile
+			continue // the note is gone, or has been hidden meanwhile
 		}
 		sections, err := s.embed(n.Path, texts, before.Sections)
 		if err != nil {
 			return err
 		}
 		s.mu.Lock()
-		s.put(n.Path, known{n.Stamp, sections})
+		s.put(n.Path, embedded{n.Stamp, sections})
 		s.failure = nil
 		s.mu.Unlock()
-		if time.Since(last) > saveAfter {
+		if time.Since(lastSave) > saveAfter {
 			s.save()
-			last = time.Now()
+			lastSave = time.Now()
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for path := range s.notes {
 		if !wanted[path] {
-			s.put(path, known{})
+			s.put(path, embedded{})
 			delete(s.notes, path)
 		}
 	}
 	return nil
 }
 
-// embed returns the vectors of sections. Only those that changed are sent, each with the path of its note.
+// embed returns the sections of a note with their vectors. It sends only sections that are not in before, each with the path
+// of the note.
 func (s *Embeddings) embed(path string, texts []string, before []section) ([]section, error) {
-	list := make([]section, min(len(texts), MaxSections))
-	var send []string
-	var places []int
-	for i := range list {
+	sections := make([]section, min(len(texts), MaxSections))
+	var unsent []string
+	var places []int // of the unsent texts in sections
+	for i := range sections {
 		if strings.TrimSpace(texts[i]) == "" {
 			continue
 		}
 		text := strings.ToValidUTF8(path+"\n"+texts[i][:min(len(texts[i]), maxText)], "")
 		sum := sha256.Sum256([]byte(text))
-		list[i].Text = string(sum[:16])
-		if at := slices.IndexFunc(before, func(b section) bool { return b.Text == list[i].Text }); at >= 0 {
-			list[i].Vector = before[at].Vector
+		sections[i].Text = string(sum[:16])
+		if at := slices.IndexFunc(before, func(b section) bool { return b.Text == sections[i].Text }); at >= 0 {
+			sections[i].Vector = before[at].Vector
 			continue
 		}
-		send = append(send, text)
+		unsent = append(unsent, text)
 		places = append(places, i)
 	}
-	for len(send) > 0 {
-		n := min(len(send), textsAtOnce)
+	for len(unsent) > 0 {
+		n := min(len(unsent), batchSize)
 		if s.endpoint.host != "" {
 			s.mu.Lock()
-			approved := s.left >= n
+			isApproved := s.left >= n
 			s.left = max(s.left-n, 0)
 			s.mu.Unlock()
-			if !approved {
+			if !isApproved {
 				return nil, errUnapproved
 			}
 		}
-		got, err := s.endpoint.vectors(s.ctx, s.client, textsTimeout, send[:n])
+		vectors, err := s.endpoint.vectors(s.ctx, s.client, textsTimeout, unsent[:n])
 		if err != nil {
 			return nil, err
 		}
-		for i, v := range got {
-			list[places[i]].Vector = v
+		for i, v := range vectors {
+			sections[places[i]].Vector = v
 		}
-		send = send[n:]
+		unsent = unsent[n:]
 		places = places[n:]
 	}
-	return list, nil
+	return sections, nil
 }
 
-// away returns why the server is not asked: it failed a moment ago. It is called under the lock.
-func (s *Embeddings) away() error {
-	if s.failure != nil && time.Since(s.failed) < retryAfter {
+// recentFailure returns the error of a request that failed within retryAfter, or nil. The caller holds s.mu.
+func (s *Embeddings) recentFailure() error {
+	if s.failure != nil && time.Since(s.failedAt) < retryAfter {
 		return s.failure
 	}
 	return nil
 }
 
+// fail records the error of a request, unless the request was cancelled. The caller holds s.mu.
 func (s *Embeddings) fail(err error) {
 	if !errors.Is(err, context.Canceled) {
 		s.failure = err
-		s.failed = time.Now()
+		s.failedAt = time.Now()
 	}
 }
 
-// Nearest returns at most some notes with the sections that are most like a question, best first, out of those
-// that are visible. The error says why there are none.
+// Nearest returns up to most visible notes with the sections that are most similar to a question, best first. The error says
+// why there are none.
 func (s *Embeddings) Nearest(
 	ctx context.Context,
 	question string,
@@ -377,19 +383,19 @@ func (s *Embeddings) Nearest(
 	most int,
 ) ([]NearNote, error) {
 	s.mu.Lock()
-	err := cmp.Or(s.broken, s.away())
+	err := cmp.Or(s.configErr, s.recentFailure())
 	if err == nil && s.endpoint.host != "" && !s.allowed {
 		err = errUnapproved
 	}
-	empty := len(s.notes) == 0
+	isEmpty := len(s.notes) == 0
 	s.mu.Unlock()
 	switch {
 	case err != nil:
 		return nil, err
-	case empty:
+	case isEmpty:
 		return nil, errors.New("no note was compared so far")
 	}
-	asked, err := s.endpoint.vectors(ctx, s.client, s.wait, []string{question})
+	vectors, err := s.endpoint.vectors(ctx, s.client, s.timeout, []string{question})
 	if err != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -398,61 +404,62 @@ func (s *Embeddings) Nearest(
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.nearest(asked[0], visible, most), nil
+	return s.nearest(vectors[0], visible, most), nil
 }
 
-// Like returns at most some notes with sections that are most like a whole note, best first, out of those that are
-// visible. It sends nothing. The error says why there are none.
+// Like returns up to most visible notes with the sections that are most similar to a whole note, best first. It sends
+// nothing. The error says why there are none.
 func (s *Embeddings) Like(path string, visible func(path string) bool, most int) ([]NearNote, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var sum []float64
-	for _, of := range s.notes[path].Sections {
+	for _, section := range s.notes[path].Sections {
 		if len(sum) == 0 {
-			sum = make([]float64, len(of.Vector.Values))
+			sum = make([]float64, len(section.Vector.Values))
 		}
-		for i, x := range of.Vector.Values[:min(len(sum), len(of.Vector.Values))] {
-			sum[i] += float64(of.Vector.Scale) * float64(int8(x))
+		for i, x := range section.Vector.Values[:min(len(sum), len(section.Vector.Values))] {
+			sum[i] += float64(section.Vector.Scale) * float64(int8(x))
 		}
 	}
 	var whole vector
 	if !whole.quantise(sum) {
-		return nil, cmp.Or(s.broken, s.away(), errors.New("the note was not compared so far"))
+		return nil, cmp.Or(s.configErr, s.recentFailure(), errors.New("the note was not compared so far"))
 	}
 	return s.nearest(whole, func(other string) bool { return other != path && visible(other) }, most), nil
 }
 
-// nearest is called under the lock.
-func (s *Embeddings) nearest(to vector, visible func(path string) bool, most int) (found []NearNote) {
+// nearest returns up to most visible notes that are most similar to a vector, best first. The caller holds s.mu.
+func (s *Embeddings) nearest(to vector, visible func(path string) bool, most int) (notes []NearNote) {
 	type near struct {
 		NearNote
 		cosine float64
 	}
-	var list []near
+	var candidates []near
 	for path, n := range s.notes {
 		best := near{NearNote{Path: path}, 0}
-		for i, of := range n.Sections {
-			if c := of.Vector.cosine(to); c > best.cosine {
+		for i, section := range n.Sections {
+			if c := section.Vector.cosine(to); c > best.cosine {
 				best.Section = i
 				best.cosine = c
 			}
 		}
-		if best.cosine >= leastSimilar && visible(path) {
-			list = append(list, best)
+		if best.cosine >= minSimilarity && visible(path) {
+			candidates = append(candidates, best)
 		}
 	}
 	slices.SortFunc(
-		list,
+		candidates,
 		func(a, b near) int { return cmp.Or(cmp.Compare(b.cosine, a.cosine), cmp.Compare(a.Path, b.Path)) },
 	)
-	for _, n := range list[:min(len(list), most)] {
-		found = append(found, n.NearNote)
+	for _, n := range candidates[:min(len(candidates), most)] {
+		notes = append(notes, n.NearNote)
 	}
-	return found
+	return notes
 }
 
 // fusionDepth is the constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009).
 const fusionDepth = 60
 
-// CreditOfRank is what the place of a note in a ranking, from 0, counts for where two rankings are merged: the first of both has 1.
+// CreditOfRank returns what a place in a ranking, from 0, counts when two rankings are merged. The first place in both
+// rankings has 1 in sum.
 func CreditOfRank(place int) float64 { return (fusionDepth + 1) / 2.0 / float64(fusionDepth+1+place) }

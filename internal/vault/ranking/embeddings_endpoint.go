@@ -1,12 +1,12 @@
 package ranking
 
-// [Embeddings] compare sections of notes with a question by what they are about, as vectors (embeddings) that
-// a server makes: any that answers "/v1/embeddings" as Ollama does. It is off unless the user names one. One on
-// another machine is sent nothing before [Embeddings.Allow].
+// [Embeddings] compare sections of notes with a question by meaning, with vectors (embeddings) that a server
+// computes: any server with an API "/v1/embeddings" like that of Ollama. They are off unless the user names a server.
+// Nothing is sent to a server on another machine before [Embeddings.Allow].
 //
-// Texts go to that one server and nowhere else: no proxy is used, no redirect is followed, and beyond this machine and its
-// private network they are encrypted. It never makes a call wait for long, and an answer that is slow, wrong or too large is
-// one without vectors.
+// Texts are sent to that server only: no proxy is used, no redirect is followed, and beyond this machine and its private
+// network the connection is encrypted. A call never waits for long; if the reply is late, invalid or too large, the
+// question is answered without vectors.
 
 import (
 	"bytes"
@@ -29,34 +29,35 @@ import (
 
 const (
 	questionTimeout = 700 * time.Millisecond
-	// farTimeout is how long a question waits for a server with https: its connection takes several ways there and back.
-	farTimeout    = 2 * time.Second
+	// secureTimeout is how long a question waits for a server with https, whose connection needs several round trips.
+	secureTimeout = 2 * time.Second
 	textsTimeout  = 30 * time.Second
-	maxReply      = 8 << 20 // 16 vectors of 4096 numbers take a fifth of it
+	maxReply      = 8 << 20 // bytes; 16 vectors of 4096 numbers take a fifth of it
 	maxDimensions = 4096
-	// MaxEndpointKey is the length of a key in bytes.
+	// MaxEndpointKey is the maximum length of an API key in bytes.
 	MaxEndpointKey = 4 << 10
 )
 
-// Endpoint is a server that makes vectors. The zero Endpoint is none.
+// Endpoint is a server that computes vectors. The zero Endpoint is no server.
 type Endpoint struct {
 	url, model, key string
-	host            string // of another machine, "" for this one
+	host            string // of another machine; "" for this machine
 	address         string // to connect to
 	port            uint16
-	named, secure   bool // the host is a name, and it has https
+	isNamed         bool // the host is a name, not an IP address
+	isSecure        bool // https
 }
 
-// isPlainAddress reports whether an address of the web has a host, a port and a path at most.
+// isPlainAddress reports whether u is an http or https address with nothing but a host, a port and a path.
 func isPlainAddress(u *url.URL) bool {
 	isWeb := u.Scheme == "http" || u.Scheme == "https"
 	hasMore := u.User != nil || u.RawQuery != "" || u.Fragment != ""
 	return isWeb && !hasMore
 }
 
-// ParseEndpoint reads the address of a server, such as http://127.0.0.1:11434/v1 or https://api.example/v1, and the name
-// of its model. With http the host has to be this machine or the address of one in a private network: to others
-// texts would go without encryption.
+// ParseEndpoint parses the address of a server, such as http://127.0.0.1:11434/v1 or https://api.example/v1, and the name of
+// a model. With http, the host must be this machine or an address in a private network, because texts would otherwise
+// be sent without encryption.
 func ParseEndpoint(address, model string) (Endpoint, error) {
 	u, err := url.Parse(address)
 	if err != nil || !isPlainAddress(u) {
@@ -65,11 +66,11 @@ func ParseEndpoint(address, model string) (Endpoint, error) {
 			address,
 		)
 	}
-	e := Endpoint{url: u.JoinPath("embeddings").String(), model: model, port: 80, secure: u.Scheme == "https"}
-	if e.secure {
+	e := Endpoint{url: u.JoinPath("embeddings").String(), model: model, port: 80, isSecure: u.Scheme == "https"}
+	if e.isSecure {
 		e.port = 443
 	}
-	host, known := httpguard.HostName(u.Host)
+	host, isValid := httpguard.HostName(u.Host)
 	if port, err := strconv.ParseUint(u.Port(), 10, 16); err == nil {
 		e.port = uint16(port)
 	}
@@ -77,19 +78,19 @@ func ParseEndpoint(address, model string) (Endpoint, error) {
 	if e.host = host; host == "localhost" || err == nil && ip.IsLoopback() {
 		e.host = ""
 	}
-	e.named = e.host != "" && err != nil
+	e.isNamed = e.host != "" && err != nil
 	if host == "localhost" {
 		host = "127.0.0.1"
 	}
 	e.address = net.JoinHostPort(host, strconv.Itoa(int(e.port)))
 	switch {
-	case !known:
+	case !isValid:
 		return Endpoint{}, fmt.Errorf(
 			"invalid host %q: want a name or an address, and a port of 1 to %d",
 			u.Host,
 			math.MaxUint16,
 		)
-	case !e.secure && e.host != "" && !ip.IsPrivate():
+	case !e.isSecure && e.host != "" && !ip.IsPrivate():
 		return Endpoint{}, fmt.Errorf(
 			"host %q would be sent texts without encryption: want https, or with http 127.0.0.1, [::1], localhost or the address of a machine in a private network, such as 192.168.1.20",
 			e.host,
@@ -100,17 +101,18 @@ func ParseEndpoint(address, model string) (Endpoint, error) {
 	return e, nil
 }
 
-// Elsewhere is the host of another machine, "" for this one.
+// Elsewhere returns the host if the server is another machine, otherwise "".
 func (e Endpoint) Elsewhere() string { return e.host }
 
-// vectors returns the vector of each text. Its errors name no text.
+// vectors asks the server for the vectors of texts, and returns them in the order of the texts. Errors do not contain the
+// texts.
 func (e Endpoint) vectors(
 	ctx context.Context,
 	client *http.Client,
-	wait time.Duration,
+	timeout time.Duration,
 	texts []string,
 ) (list []vector, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, wait, fmt.Errorf("no answer within %v", wait))
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("no answer within %v", timeout))
 	defer cancel()
 	defer func() {
 		if err != nil && ctx.Err() != nil {
@@ -174,34 +176,35 @@ type vector struct {
 	Values []byte
 }
 
-// quantise sets the direction of a vector. It reports whether there is one.
+// quantise sets q to the direction of v. It returns false if v has no direction, such as the zero vector, or too many
+// dimensions.
 func (q *vector) quantise(v []float64) bool {
-	most := 0.0
+	largest := 0.0
 	sum := 0.0
 	for _, x := range v {
-		most = max(most, math.Abs(x))
+		largest = max(largest, math.Abs(x))
 		sum = sum + x*x
 	}
 	hasDirection := sum > 0 && !math.IsInf(sum, 0)
 	if len(v) == 0 || len(v) > maxDimensions || !hasDirection {
 		return false
 	}
-	q.Scale = float32(most / 127 / math.Sqrt(sum))
+	q.Scale = float32(largest / 127 / math.Sqrt(sum))
 	q.Values = make([]byte, len(v))
 	for i, x := range v {
-		q.Values[i] = byte(int8(math.Round(127 * x / most)))
+		q.Values[i] = byte(int8(math.Round(127 * x / largest)))
 	}
 	return true
 }
 
-// cosine returns how alike two vectors are, 1 for the same, 0 for those of different models.
-func (q vector) cosine(of vector) float64 {
-	if len(q.Values) != len(of.Values) {
+// cosine returns the similarity of two vectors: 1 for equal ones, 0 for vectors of different models.
+func (q vector) cosine(other vector) float64 {
+	if len(q.Values) != len(other.Values) {
 		return 0
 	}
 	sum := int32(0)
 	for i, x := range q.Values {
-		sum += int32(int8(x)) * int32(int8(of.Values[i]))
+		sum += int32(int8(x)) * int32(int8(other.Values[i]))
 	}
-	return float64(sum) * float64(q.Scale) * float64(of.Scale)
+	return float64(sum) * float64(q.Scale) * float64(other.Scale)
 }

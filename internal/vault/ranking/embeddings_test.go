@@ -37,7 +37,7 @@ func server(t *testing.T) (of string, sent func() []string) {
 			Input []string
 		}
 		if err := json.NewDecoder(r.Body).Decode(&request); err != nil || request.Model != "concepts" ||
-			r.URL.Path != "/v1/embeddings" || len(request.Input) > textsAtOnce {
+			r.URL.Path != "/v1/embeddings" || len(request.Input) > batchSize {
 			t.Errorf("%s: %+v, %v", r.URL, request, err)
 		}
 		mu.Lock()
@@ -193,7 +193,7 @@ func TestAServerThatFails(t *testing.T) {
 		for scheme, start := range map[string]func(http.Handler) *httptest.Server{"http": httptest.NewServer, "https": httptest.NewTLSServer} {
 			t.Run(name+" "+scheme, func(t *testing.T) {
 				if name == "slow" && scheme == "https" {
-					testenv.OnlyLong(t) // it waits for all of farTimeout
+					testenv.OnlyLong(t) // it waits for all of secureTimeout
 				}
 				wrong := start(test.answer)
 				wrong.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -204,9 +204,9 @@ func TestAServerThatFails(t *testing.T) {
 				defer wrong.Close()
 				s := NewEmbeddings(of, "")
 				s.client.Transport.(*http.Transport).TLSClientConfig = trusted.(*http.Transport).TLSClientConfig
-				s.put("A.md", known{Sections: []section{{Vector: vector{1, []byte{1}}}}})
+				s.put("A.md", embedded{Sections: []section{{Vector: vector{1, []byte{1}}}}})
 				if name != "slow" {
-					s.wait = time.Minute // a busy machine is no slow server
+					s.timeout = time.Minute // a busy machine is no slow server
 				}
 				for range 2 { // the second is not sent to the server
 					got, err := s.Nearest(t.Context(), "borrowed", everySection, 9)
@@ -227,7 +227,7 @@ func TestAServerThatFails(t *testing.T) {
 	s := NewEmbeddings(of, "")
 	_, err := s.Nearest(t.Context(), "x", everySection, 9)
 	assert.That(t, err != nil, "there is an answer before a note was compared")
-	s.put("A.md", known{})
+	s.put("A.md", embedded{})
 	ended, end := context.WithCancel(t.Context())
 	end()
 	if _, err := s.Nearest(ended, "x", everySection, 9); !errors.Is(err, context.Canceled) || s.failure != nil {
@@ -292,7 +292,7 @@ func TestWhichServersThereAre(t *testing.T) {
 		got := fmt.Sprint(err)
 		if err == nil {
 			got = cmp.Or(e.Elsewhere(), "here")
-			if e.named {
+			if e.isNamed {
 				got += " named"
 			}
 			got += " " + e.address + " " + e.url
@@ -332,7 +332,7 @@ func TestAServerWithAKey(t *testing.T) {
 		if test.roots != "" {
 			transport.TLSClientConfig.RootCAs = far.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 		}
-		s.put("A.md", known{Sections: []section{{Vector: vector{1, []byte{1}}}}})
+		s.put("A.md", embedded{Sections: []section{{Vector: vector{1, []byte{1}}}}})
 		assert.NoError(t, s.Allow(test.host, "m", 1))
 		_, err := s.Nearest(t.Context(), "borrowed", everySection, 9)
 		s.Close()

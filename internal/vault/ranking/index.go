@@ -1,9 +1,9 @@
-// Package ranking orders the files of a vault by how well they answer a question that is written as people
-// write: in other word forms, with typing errors, in several languages, in whole sentences.
+// Package ranking orders the files of a vault by how well they answer a question in natural language: with
+// other word forms, with typing errors, in several languages, in whole sentences.
 //
-// [Index] is an inverted index of the words of files, [View] the part of it that a caller may see, and
-// [View.Ask] answers a question. The ranking opens no file: texts are given to it, and those of the best
-// files are asked for. [Embeddings] are a second ranking, by meaning.
+// [Index] is an inverted index of the words of files, [View] is the part of it that a caller may see, and
+// [View.Ask] answers a question. The package opens no files: callers pass texts to the index, and a [Vault]
+// that reads the best files. [Embeddings] are a second ranking, by meaning.
 package ranking
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
 )
 
-// Kind says what a file is.
+// Kind is the kind of a file.
 type Kind uint8
 
 const (
@@ -28,7 +28,7 @@ const (
 	Attachment // any other file
 )
 
-// Doc is what a file is found by. All but Path may be empty.
+// Doc is the content by which a file is found. All fields but Path may be empty.
 type Doc struct {
 	Path string // in the vault, with /
 	Kind Kind
@@ -39,11 +39,11 @@ type Doc struct {
 	Headings   []string
 	Tags       []string // with or without "#"
 	Properties []string // values as text
-	Links      []string // texts that links show
+	Links      []string // displayed texts of links
 	Body       string
 }
 
-// fields are where a word occurs besides the body, a bit each. fieldWeights has their weights.
+// fields is a set of the fields of a Doc, besides the body, in which a word occurs. fieldWeights has their weights.
 type fields uint8
 
 const (
@@ -56,17 +56,17 @@ const (
 	inFolder
 )
 
-// file is what is kept of a Doc.
+// file is what the index stores of a Doc.
 type file struct {
 	path     string
 	stamp    uint64
 	kind     Kind
-	language languageSet // none where it is not known
+	language languageSet // empty if it is not known
 	length   int32       // of the body, in words
 	key      lookup.Key  // of its name
 }
 
-// segment is an inverted index of some files. It does not change.
+// segment is an immutable inverted index of some files.
 type segment struct {
 	files []file
 	words []string // sorted
@@ -74,31 +74,32 @@ type segment struct {
 	// misspellings of each other.
 	letters []uint32
 	ends    []uint32 // of the postings of each word
-	// postings of a word are pairs of a difference of places in files (uvarint) and a byte: the
-	// number of occurrences in the body, at most 127, and in the highest bit whether a byte of
-	// fields follows.
+	// postings has a sequence for each word: the distance from the previous place in files (uvarint), and a
+	// byte with the number of occurrences in the body, at most maxCount. The flag hasFields in that byte
+	// means that a byte of fields follows.
 	postings string
-	saved    *blocks // has the postings in place of postings, unless it is nil
+	saved    *blocks // if not nil, it has the postings, and postings is empty
 }
 
 // builder makes a segment. Files are numbered in the order in which they are added.
 type builder struct {
 	files []file
 	ids   map[string]int
-	words []building
+	words []wordBuilder
 	forms map[string][]int // caches idsOf, because most words occur often
 	seen  []int            // ids in the file that is being added
 }
 
-type building struct {
+// wordBuilder collects the postings of a word.
+type wordBuilder struct {
 	word     string
-	last     int // the place of the last posting, -1 for none
-	count    int // in the body of the file that is being added
-	fields   fields
+	last     int    // place of the last posting, or -1
+	count    int    // occurrences in the body of the file that is being added
+	fields   fields // of that file
 	postings []byte
 }
 
-// maxForms bounds the memory of a builder for written words.
+// maxForms is the maximum number of written words that a builder caches, to bound its memory.
 const maxForms = 1 << 17
 
 // idsOf returns the ids of the forms of a written word.
@@ -113,7 +114,7 @@ func (b *builder) idsOf(written string) []int {
 			id = len(b.words)
 			w = strings.Clone(w)
 			b.ids[w] = id
-			b.words = append(b.words, building{word: w, last: -1})
+			b.words = append(b.words, wordBuilder{word: w, last: -1})
 		}
 		ids = append(ids, id)
 	}
@@ -147,6 +148,7 @@ func (b *builder) count(text string, field fields, counts []int) (n int32) {
 	return n
 }
 
+// add adds a file.
 func (b *builder) add(d Doc) {
 	place := len(b.files)
 	counts := make([]int, len(languages))
@@ -154,12 +156,12 @@ func (b *builder) add(d Doc) {
 	length := b.count(d.Body, 0, counts)
 	b.count(title, inTitle, nil)
 	b.count(folder, inFolder, nil)
-	for _, of := range []struct {
+	for _, f := range []struct {
 		field fields
 		texts []string
 	}{{inAlias, d.Aliases}, {inHeading, d.Headings}, {inTag, d.Tags}, {inProperty, d.Properties}, {inLink, d.Links}} {
-		for _, text := range of.texts {
-			b.count(text, of.field, nil)
+		for _, text := range f.texts {
+			b.count(text, f.field, nil)
 		}
 	}
 	for _, id := range b.seen {
@@ -170,8 +172,8 @@ func (b *builder) add(d Doc) {
 		w.fields = 0
 	}
 	b.seen = b.seen[:0]
-	// The language is the one with most stop words, none where there is no lead over the others: a word of
-	// several languages counts in each of them.
+	// The language is the one with most stop words. There is none without a clear lead, because a word of
+	// several languages counts for each of them.
 	language := languageSet(0)
 	best := 0
 	second := -1
@@ -198,7 +200,8 @@ func (b *builder) add(d Doc) {
 	)
 }
 
-// splitPath returns the folder and the name without its extension. An attachment is found by its extension as well.
+// splitPath returns the folder and the name of a file without the extension. The name of an attachment includes the
+// extension, because attachments are also found by that.
 func splitPath(path string, kind Kind) (folder, title string) {
 	slash := strings.LastIndexByte(path, '/')
 	title = path[slash+1:]
@@ -208,6 +211,7 @@ func splitPath(path string, kind Kind) (folder, title string) {
 	return path[:max(slash, 0)], title
 }
 
+// appendPosting appends a posting that is step places after the previous one.
 func appendPosting(to []byte, step, count int, in fields) []byte {
 	to = binary.AppendUvarint(to, uint64(step))
 	if in == 0 {
@@ -216,24 +220,25 @@ func appendPosting(to []byte, step, count int, in fields) []byte {
 	return append(to, byte(count)|0x80, byte(in))
 }
 
-// writer makes a segment of words in their order.
+// writer makes a segment from words in sorted order.
 type writer struct {
 	segment
-	postings []byte
+	buf []byte // of the postings
 }
 
 func (w *writer) add(word string, postings []byte) {
 	w.words = append(w.words, word)
 	w.letters = append(w.letters, lettersOf(word))
-	w.postings = append(w.postings, postings...)
-	w.ends = append(w.ends, uint32(len(w.postings)))
+	w.buf = append(w.buf, postings...)
+	w.ends = append(w.ends, uint32(len(w.buf)))
 }
 
 func (w *writer) done() *segment {
-	w.segment.postings = string(w.postings)
+	w.segment.postings = string(w.buf)
 	return &w.segment
 }
 
+// lettersOf returns the set of the letters a to z in a word, see segment.
 func lettersOf(word string) (set uint32) {
 	for i := range len(word) {
 		if c := word[i] - 'a'; c < 26 {
@@ -243,8 +248,8 @@ func lettersOf(word string) (set uint32) {
 	return set
 }
 
-// list returns the postings of a word. Its error is [ErrDamaged].
-func (s *segment) list(word int) (string, error) {
+// postingsOf returns the encoded postings of a word. The error is [ErrDamaged].
+func (s *segment) postingsOf(word int) (string, error) {
 	from := uint32(0)
 	to := s.ends[word]
 	if word > 0 {
@@ -256,8 +261,9 @@ func (s *segment) list(word int) (string, error) {
 	return s.postings[from:to], nil
 }
 
-// each calls visit with each posting of a word. It stops at malformed postings, which a damaged saved index can have.
-func (s *segment) each(postings string, visit func(place, count int, in fields)) {
+// eachPosting calls visit with each of some encoded postings. It stops at malformed ones, which a damaged saved index may
+// have.
+func (s *segment) eachPosting(postings string, visit func(place, count int, in fields)) {
 	place := -1
 	for i := 0; i < len(postings); {
 		step := uint64(postings[i])
@@ -287,9 +293,10 @@ func (s *segment) each(postings string, visit func(place, count int, in fields))
 	}
 }
 
-// merge makes one segment of several, without the files that are dead. Its error is [ErrDamaged].
+// merge returns a segment of the files of several segments, without their dead files. It replaces saved parts in parts by
+// loaded ones. The error is [ErrDamaged].
 func merge(parts []*segment, dead []map[int]bool) (*segment, error) {
-	s := &writer{}
+	out := &writer{}
 	for i, p := range parts {
 		if p.saved != nil {
 			whole := *p
@@ -307,8 +314,8 @@ func merge(parts []*segment, dead []map[int]bool) (*segment, error) {
 		for j, f := range p.files {
 			places[i][j] = -1
 			if !dead[i][j] {
-				places[i][j] = int32(len(s.files))
-				s.files = append(s.files, f)
+				places[i][j] = int32(len(out.files))
+				out.files = append(out.files, f)
 			}
 		}
 	}
@@ -324,7 +331,7 @@ func merge(parts []*segment, dead []map[int]bool) (*segment, error) {
 			}
 		}
 		if !found {
-			return s.done(), nil
+			return out.done(), nil
 		}
 		postings = postings[:0]
 		last := -1
@@ -332,11 +339,11 @@ func merge(parts []*segment, dead []map[int]bool) (*segment, error) {
 			if at[i] == len(p.words) || p.words[at[i]] != word {
 				continue
 			}
-			list, err := p.list(at[i])
+			list, err := p.postingsOf(at[i])
 			if err != nil {
 				return nil, err
 			}
-			p.each(list, func(place, count int, in fields) {
+			p.eachPosting(list, func(place, count int, in fields) {
 				if to := int(places[i][place]); to >= 0 {
 					postings = appendPosting(postings, to-last, count, in)
 					last = to
@@ -345,35 +352,36 @@ func merge(parts []*segment, dead []map[int]bool) (*segment, error) {
 			at[i]++
 		}
 		if last >= 0 {
-			s.add(word, postings)
+			out.add(word, postings)
 		}
 	}
 }
 
-// Index finds files by their words. It does not change: [Index.Update] makes another one that
-// shares what is the same. The zero Index is empty.
+// Index finds files by their words. It is immutable: [Index.Update] returns a new index, which shares unchanged segments.
+// The zero Index is empty.
 type Index struct {
 	segments []*segment
-	dead     []map[int]bool // by segment: the places of files that are gone or in a later segment
-	places   map[string]placeOf
+	dead     []map[int]bool // by segment: places of files that are gone or in a later segment
+	places   map[string]location
 }
 
-type placeOf struct{ segment, place int32 }
+// location is the location of a file in an index.
+type location struct{ segment, place int32 }
 
-// maxSegments bounds how many segments a question has to look at.
+// maxSegments is the maximum number of segments, because a question has to search all of them.
 const maxSegments = 6
 
-// Stale compares the index with the files that there are. changed are the paths that it lacks, or has with another
-// stamp or with 0; gone are those that it has and stamps does not.
+// Stale compares the index with the current files and their stamps. It returns the sorted paths of files that the index
+// lacks or has with another stamp, or whose stamp is 0, and of files in the index that are gone.
 func (x *Index) Stale(stamps iter.Seq2[string, uint64]) (changed, gone []string) {
-	there := make([][]bool, len(x.segments))
+	isThere := make([][]bool, len(x.segments))
 	for i, s := range x.segments {
-		there[i] = make([]bool, len(s.files))
+		isThere[i] = make([]bool, len(s.files))
 	}
 	for path, stamp := range stamps {
 		at, known := x.places[path]
 		if known {
-			there[at.segment][at.place] = true
+			isThere[at.segment][at.place] = true
 		}
 		if !known || stamp == 0 || x.segments[at.segment].files[at.place].stamp != stamp {
 			changed = append(changed, path)
@@ -381,7 +389,7 @@ func (x *Index) Stale(stamps iter.Seq2[string, uint64]) (changed, gone []string)
 	}
 	for i, s := range x.segments {
 		for j := range s.files {
-			if !there[i][j] && !x.dead[i][j] {
+			if !isThere[i][j] && !x.dead[i][j] {
 				gone = append(gone, s.files[j].path)
 			}
 		}
@@ -391,8 +399,8 @@ func (x *Index) Stale(stamps iter.Seq2[string, uint64]) (changed, gone []string)
 	return changed, gone
 }
 
-// Update returns an index with docs in place of what x has under their paths, and without the paths in gone. Its
-// error is [ErrDamaged].
+// Update returns an index with docs, which replace files of x with the same paths, and without the paths in gone. docs must
+// call add for each file. The error is [ErrDamaged].
 func (x *Index) Update(docs func(add func(Doc)), gone []string) (*Index, error) {
 	b := &builder{ids: map[string]int{}, forms: map[string][]int{}}
 	docs(b.add)
@@ -400,19 +408,19 @@ func (x *Index) Update(docs func(add func(Doc)), gone []string) (*Index, error) 
 	for _, dead := range x.dead {
 		next.dead = append(next.dead, maps.Clone(dead))
 	}
-	kill := func(path string) {
+	markDead := func(path string) {
 		if at, known := x.places[path]; known {
 			next.dead[at.segment][int(at.place)] = true
 		}
 	}
 	for _, path := range gone {
-		kill(path)
+		markDead(path)
 	}
 	for _, f := range b.files {
-		kill(f.path)
+		markDead(f.path)
 	}
 	if len(b.files) > 0 {
-		slices.SortFunc(b.words, func(x, y building) int { return cmp.Compare(x.word, y.word) })
+		slices.SortFunc(b.words, func(x, y wordBuilder) int { return cmp.Compare(x.word, y.word) })
 		n := len(b.words)
 		w := writer{
 			segment: segment{
@@ -422,18 +430,18 @@ func (x *Index) Update(docs func(add func(Doc)), gone []string) (*Index, error) 
 				ends:    make([]uint32, 0, n),
 			},
 		}
-		for _, of := range b.words {
-			w.add(of.word, of.postings)
+		for _, word := range b.words {
+			w.add(word.word, word.postings)
 		}
 		next.segments = append(next.segments, w.done())
 		next.dead = append(next.dead, map[int]bool{})
 	}
-	// The smaller segments are merged when there are many, and dead files dropped when they are more than a
-	// quarter.
+	// The smaller segments are merged if there are many, and segments with more than a quarter of dead files are
+	// merged with all behind them to drop these.
 	from := len(next.segments)
 	if from > maxSegments {
 		from = 1 // all but the first, which is the largest
-		if len(next.segments[0].files) < 4*next.len(1) {
+		if len(next.segments[0].files) < 4*next.countFiles(1) {
 			from = 0
 		}
 	}
@@ -454,40 +462,42 @@ func (x *Index) Update(docs func(add func(Doc)), gone []string) (*Index, error) 
 			next.dead = append(next.dead, map[int]bool{})
 		}
 	}
-	next.place()
+	next.indexPlaces()
 	return next, nil
 }
 
-// place notes where each file is.
-func (x *Index) place() {
-	x.places = make(map[string]placeOf, x.len(0))
+// indexPlaces sets the location of each file.
+func (x *Index) indexPlaces() {
+	x.places = make(map[string]location, x.countFiles(0))
 	for i, s := range x.segments {
 		for j, f := range s.files {
 			if !x.dead[i][j] {
-				x.places[f.path] = placeOf{int32(i), int32(j)}
+				x.places[f.path] = location{int32(i), int32(j)}
 			}
 		}
 	}
 }
 
-func (x *Index) len(from int) (files int) {
+// countFiles returns the number of files, with dead ones, in the segments from an index on.
+func (x *Index) countFiles(from int) (files int) {
 	for i := from; i < len(x.segments); i++ {
 		files += len(x.segments[i].files)
 	}
 	return files
 }
 
-// named returns the files to which links with some keys may lead, hidden ones too.
-func (x *Index) named(keys map[lookup.Key]bool) (paths []string) {
+// linkTargets returns the files to which links with one of the keys may lead, including hidden ones.
+func (x *Index) linkTargets(keys map[lookup.Key]bool) (paths []string) {
 	for i, s := range x.segments {
 		for j := range s.files {
 			if x.dead[i][j] {
 				continue
 			}
 			f := &s.files[j]
+			// A name such as Plan.md.md is also found without both extensions.
 			at := len(f.path) - len(".md.md")
-			hasTwoKeys := at > 0 && f.path[at] == '.'
-			if keys[f.key] || hasTwoKeys && keys[lookup.Keys(f.path)[1]] {
+			mayHaveTwoKeys := at > 0 && f.path[at] == '.'
+			if keys[f.key] || mayHaveTwoKeys && keys[lookup.Keys(f.path)[1]] {
 				paths = append(paths, f.path)
 			}
 		}

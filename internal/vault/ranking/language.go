@@ -24,20 +24,21 @@ import (
 // languageSet has a bit for each language of [languages].
 type languageSet uint16
 
-// inEnglish is the set of the first of [languages], and inGerman the place of the second.
+// inEnglish is the set with the first language, and inGerman is the index of the second.
 const (
 	inEnglish languageSet = 1
 	inGerman  int         = 1
 )
 
+// language is a language whose word forms are known.
 type language struct {
 	name      string
 	stem      func(*snowballstem.Env) bool
 	stopWords string
 }
 
-// languages are those whose word forms are known. Their stop words are the most frequent words,
-// as compared by [fold]; they tell the language of a note and decide no ranking.
+// languages are the languages whose word forms are known. Their stop words are the most frequent words, in the form of
+// [fold]. They identify the language of a note, and do not affect the ranking.
 var languages = []language{
 	{
 		"english",
@@ -101,21 +102,21 @@ var languages = []language{
 	},
 }
 
-// fillers are words with which people ask where a note is. They say nothing about it.
+// fillers are words with which people ask for a note. They do not describe its content.
 const fillers = "tip tips advice help hints find search show tell look note notes wrote write written writing anything something where what which did say said information info please page document text list vault obsidian " +
 	"each every all more most other such only very too also out up own same here whose whom being having yet still ever never make makes made making use uses used using " +
 	"why much many get gets got rid need needs must may might want give gives let doing done often again somebody someone nobody anybody everybody " +
 	"tipp tipps rat finde suche zeig zeige notiz notizen geschrieben schrieb steht irgendwas etwas habe hatte viel viele oft muss mussen soll sollte werde werden mache machen macht tun brauche brauchen bekomme bekommen gibt los jemand niemand bitte seite welche welcher gibt " +
 	"cherche trouve montre ecrit"
 
-// faint are everyday words that notes about everything have. They decide less than others.
+// faint are everyday words that notes on any subject have. They count less than others.
 const faint = "new newest old good best better bad big small long short fast first last next buy bring brings take takes put keep keeps come comes go goes went see start end time day thing things way people kind part place cost costs work works working living " +
 	"neu neue neuer neuen neues alt alte gut gute beste besten gross grosse klein kleine lang lange kurz erste ersten letzte nachste zeit tag tage ding sache leute mensch menschen kommen kommt gehen geht bringen nehmen arbeiten"
 
-// faintness is what a faint word counts in shares of another one.
+// faintness is the weight of a faint word relative to other words.
 const faintness = 0.4
 
-// stopWords has the languages of each stop word; fillers are stop words of none.
+// stopWords maps each stop word to its languages.
 var stopWords = sync.OnceValue(func() map[string]languageSet {
 	set := map[string]languageSet{}
 	for i, l := range languages {
@@ -126,6 +127,7 @@ var stopWords = sync.OnceValue(func() map[string]languageSet {
 	return set
 })
 
+// fillerWords is the set of fillers.
 var fillerWords = sync.OnceValue(func() map[string]bool {
 	set := map[string]bool{}
 	for w := range strings.FieldsSeq(fillers) {
@@ -134,55 +136,57 @@ var fillerWords = sync.OnceValue(func() map[string]bool {
 	return set
 })
 
-// chineseParticles are what a question in Chinese is made of besides what it asks about.
+// chineseParticles are words of Chinese questions that do not describe what is asked about.
 const chineseParticles = "什么时候|为什么|怎么办|怎么做|怎么样|怎么|怎样|什么|如何|多少钱|多少|多久|几点|几个|哪里|哪儿|在哪|哪个|哪些|是谁|请问|关于|我的|你的|可以|能不能|是不是|有没有|的|了|吗|呢|吧|啊" +
 	"|什麼時候|為什麼|怎麼辦|怎麼|什麼|哪裡|關於|嗎"
 
-// japaneseParticles are those of Japanese, in hiragana, and japaneseQuestions its words of question.
+// japaneseParticles are such words of Japanese in hiragana, and japaneseQuestions are its interrogative words.
 const (
 	japaneseParticles = "から|まで|より|について|において|という|ください|でしょうか|でしょう|でした|です|ました|ましたか|ませんか|ます|ません|している|していた|して|した|する|しますか|します|いつ|いくら|どのくらい|どうやって|どうして|どんな|どこ|どう|どれ|どの|なに|なぜ|ある|いる|こと|とき|もの|の|は|を|が|に|で|と|へ|も|や|か|な|ね|よ"
 	japaneseQuestions = "何時|何曜日|何人|何日|何で|何を|何が|何の|何か|何|誰が|誰|幾ら|教えて"
 )
 
-// koreanParticles are endings of words in Korean.
+// koreanParticles are endings of Korean words.
 const koreanParticles = "에서|에게|으로|까지|부터|하고|처럼|이나|인가요|나요|을|를|은|는|이|가|에|의|도|로|와|과"
 
+// particles are patterns that match particles in a question.
 var particles = sync.OnceValue(func() []*regexp.Regexp {
 	other := `(^|[^\p{Hiragana}])`
 	return []*regexp.Regexp{
 		regexp.MustCompile(chineseParticles),
 		regexp.MustCompile(japaneseQuestions),
-		regexp.MustCompile(other + `(?:` + japaneseParticles + `)+([^\p{Hiragana}]|$)`), // all of what is between two words
+		regexp.MustCompile(other + `(?:` + japaneseParticles + `)+([^\p{Hiragana}]|$)`), // everything between two words
 		regexp.MustCompile(`(\p{Hiragana})(?:について|において|という|とき|こと|ます|ました|でした|です|する|した|して)(?:` + japaneseParticles + `)*([^\p{Hiragana}]|$)`),
 		regexp.MustCompile(`(\p{Hangul}{2})(?:` + koreanParticles + `)(\PL|$)`),
 	}
 })
 
-// maxParticles is the length in bytes of the longest question that is read for particles: a paragraph.
+// maxParticles is the maximum length in bytes of a question that is searched for particles: a paragraph.
 const maxParticles = 4 << 10
 
-// withoutParticles returns a question without the words of Chinese, Japanese and Korean that say nothing about the note; all
-// of it where nothing else is left.
+// withoutParticles removes Chinese, Japanese and Korean particles from a question. It returns the question unchanged if
+// nothing else would be left.
 func withoutParticles(question string) string {
 	if len(question) > maxParticles || !strings.ContainsFunc(question, isIdeographic) {
 		return question
 	}
-	left := question
+	rest := question
 	for _, particle := range particles() {
-		for range 2 { // two that follow each other share the letter between them
+		for range 2 { // twice, because neighbouring matches share the letter between them
 			if particle.NumSubexp() == 0 {
-				left = particle.ReplaceAllString(left, " ")
+				rest = particle.ReplaceAllString(rest, " ")
 			} else {
-				left = particle.ReplaceAllString(left, "$1 $2")
+				rest = particle.ReplaceAllString(rest, "$1 $2")
 			}
 		}
 	}
-	if !strings.ContainsFunc(left, isIdeographic) {
+	if !strings.ContainsFunc(rest, isIdeographic) {
 		return question
 	}
-	return left
+	return rest
 }
 
+// faintWords is the set of faint words.
 var faintWords = sync.OnceValue(func() map[string]bool {
 	set := map[string]bool{}
 	for w := range strings.FieldsSeq(faint) {
@@ -191,10 +195,10 @@ var faintWords = sync.OnceValue(func() map[string]bool {
 	return set
 })
 
-// stems returns the stem of a word in each of some languages, without accents, by the bit of the language.
-func stems(word string, of languageSet) (list []string) {
+// stems returns the stems of a word in some languages, by the index of the language. The stem is "" in other languages.
+func stems(word string, in languageSet) (list []string) {
 	list = make([]string, len(languages))
-	for set := uint16(of); set != 0; set &= set - 1 {
+	for set := uint16(in); set != 0; set &= set - 1 {
 		i := bits.TrailingZeros16(set)
 		env := snowballstem.NewEnv(word)
 		languages[i].stem(env)

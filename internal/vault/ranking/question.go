@@ -15,70 +15,70 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// term is a word of a question, with the words of the index that answer it.
+// term is a word of a question, with the words of the index that match it.
 type term struct {
 	text    string // as the user wrote it
-	group   int    // the number of what was written: its parts have the same one
+	group   int    // number of the written word, which may have several terms
 	word    string // folded
-	stop    bool
-	files   int // that are visible and have an answer
+	isStop  bool
+	files   int // number of visible files with an answer
 	idf     float64
 	answers []answer
-	near    []string // words of the index that are near, where nothing answers
+	near    []string // similar words of the index, if there are no answers
 }
 
-// answer is a word of the index that answers a term.
+// answer is a word of the index that matches a term.
 type answer struct {
 	word   string
 	weight float64 // 1 for the same word
-	how    string  // "" for the same word, else such as "word form of"
-	in     fields  // that it answers in alone, 0 for everywhere
+	how    string  // how it is related to the term, such as "word form of"; "" for the same word
+	in     fields  // the only fields in which it matches, 0 for everywhere
 }
 
-// How words answer a term that are guessed, because the vault does not have its word.
+// The relations of guessed answers, to a term whose word is not in the vault.
 const (
 	typo              = "typo of"
 	otherWord         = "other word for"
 	compoundWithOther = "compound with another word for"
 )
 
-// isGuessed reports whether a term has answers, and none of them is its word in any form.
+// isGuessed reports whether a term has answers, but none of them is a form of its word.
 func (t *term) isGuessed() bool {
 	return len(t.answers) > 0 && !slices.ContainsFunc(t.answers, func(a answer) bool {
 		return a.how != typo && a.how != otherWord && a.how != compoundWithOther
 	})
 }
 
-// The weights of words that are not the same. A word form means the same nearly always; a part
-// of a compound often; a typing error is a guess.
+// The weights of answers that are not the word itself. A word form almost always means the same, a part of a
+// compound often does, and a typing error is a guess.
 const (
 	formWeight     = 0.85
 	spellingWeight = 0.9
 	partWeight     = 0.6
 	typoWeight     = 0.55
 	farTypoWeight  = 0.45
-	// similarWeight is that of another word for one that the vault does not have, besideWeight for one that it has, and
-	// similarPartWeight that of a compound that begins with another word.
-	similarWeight     = 0.6
-	besideWeight      = 0.4
-	similarPartWeight = 0.5
-	beginWeight       = 0.6
+	// The weights of synonyms: for a word that is not in the vault, for a word that is, and of compounds that begin with
+	// a synonym.
+	synonymWeight         = 0.6
+	extraSynonymWeight    = 0.4
+	synonymCompoundWeight = 0.5
+	beginWeight           = 0.6
 )
 
-// leastBeginning is how many letters a term has at least that is looked for as the beginning of words.
-const leastBeginning = 2
+// minBeginning is the minimum length in bytes of a term that may match the beginning of a word.
+const minBeginning = 2
 
-// maxTerms bounds the words of a question that are looked up: no question needs more.
+// maxTerms is the maximum number of terms of a question.
 const maxTerms = 32
 
-// maxAnswers bounds the words that answer one term, the most frequent forms first.
+// maxAnswers is the maximum number of answers to a term: those with the highest weight, then the most frequent.
 const maxAnswers = 24
 
-// MaxPhrases bounds the phrases of a question: each is looked for in the texts of many files.
+// MaxPhrases is the maximum number of phrases of a question, each of which is searched for in the texts of many files.
 const MaxPhrases = 8
 
-// parse returns the terms of a question and its first phrases, each a list of folded words. Stop
-// words and fillers are left out where other words are left.
+// parse returns the terms and the first phrases of a question. A phrase is a list of folded words. Stop words and fillers
+// are left out, unless the question has no other words.
 func parse(question string, spoken languageSet) (terms []*term, phrases [][]string) {
 	seen := map[string]bool{}
 	groups := 0
@@ -103,10 +103,10 @@ func parse(question string, spoken languageSet) (terms []*term, phrases [][]stri
 					terms = append(
 						terms,
 						&term{
-							text:  written,
-							group: groups,
-							word:  w,
-							stop:  isCommon || isSingle,
+							text:   written,
+							group:  groups,
+							word:   w,
+							isStop: isCommon || isSingle,
 						},
 					)
 				}
@@ -117,13 +117,13 @@ func parse(question string, spoken languageSet) (terms []*term, phrases [][]stri
 			phrases = append(phrases, phrase)
 		}
 	}
-	if content := slices.DeleteFunc(slices.Clone(terms), func(t *term) bool { return t.stop }); len(content) > 0 {
+	if content := slices.DeleteFunc(slices.Clone(terms), func(t *term) bool { return t.isStop }); len(content) > 0 {
 		terms = content
 	}
 	return terms, phrases
 }
 
-// functionWords counts the words of a question that are grammar, or with which people ask.
+// functionWords counts the stop words and fillers of a question.
 func functionWords(question string, spoken languageSet) (n int) {
 	eachWritten(question, nil, func(written string, _, _ int) {
 		words, _ := parts(written)
@@ -136,12 +136,12 @@ func functionWords(question string, spoken languageSet) (n int) {
 	return n
 }
 
-// vocabulary has the words of a view.
+// vocabulary looks up words of a view, and caches the results for one question.
 type vocabulary struct {
 	*View
-	known map[string]usage
-	lists []map[int][]posting // by segment and word: what was asked for
-	err   error               // of reading them
+	usages map[string]usage
+	lists  []map[int][]posting // by segment and index of the word
+	err    error               // from reading postings
 }
 
 // posting is a visible file that has a word.
@@ -151,18 +151,19 @@ type posting struct {
 	in    fields
 }
 
+// vocabulary returns a vocabulary without cached results.
 func (w *View) vocabulary() *vocabulary {
-	l := &vocabulary{View: w, known: map[string]usage{}, lists: make([]map[int][]posting, len(w.x.segments))}
+	l := &vocabulary{View: w, usages: map[string]usage{}, lists: make([]map[int][]posting, len(w.x.segments))}
 	for i := range l.lists {
 		l.lists[i] = map[int][]posting{}
 	}
 	return l
 }
 
-// postings returns the visible files of a segment that have a word, in their order.
+// postings returns the visible files of a segment that have a word, in the order of their places.
 func (l *vocabulary) postings(segment int, word string) []posting {
 	s := l.x.segments[segment]
-	seen := l.visible[segment]
+	isVisible := l.visible[segment]
 	at, known := slices.BinarySearch(s.words, word)
 	if !known {
 		return nil
@@ -171,13 +172,13 @@ func (l *vocabulary) postings(segment int, word string) []posting {
 	if known {
 		return list
 	}
-	packed, err := s.list(at)
+	packed, err := s.postingsOf(at)
 	if err != nil {
 		l.err = err
 	}
-	list = make([]posting, 0, len(packed)/2) // that each takes at least
-	s.each(packed, func(place, count int, in fields) {
-		if seen[place] {
+	list = make([]posting, 0, len(packed)/2) // a posting has at least two bytes
+	s.eachPosting(packed, func(place, count int, in fields) {
+		if isVisible[place] {
 			list = append(list, posting{int32(place), uint8(count), in})
 		}
 	})
@@ -185,14 +186,15 @@ func (l *vocabulary) postings(segment int, word string) []posting {
 	return list
 }
 
-// usage is how many visible files have a word, and their languages.
+// usage is the number of visible files that have a word, and their languages.
 type usage struct {
 	files     int
 	languages languageSet
 }
 
+// usage returns the usage of a word.
 func (l *vocabulary) usage(word string) usage {
-	u, known := l.known[word]
+	u, known := l.usages[word]
 	if known {
 		return u
 	}
@@ -203,18 +205,19 @@ func (l *vocabulary) usage(word string) usage {
 			u.languages |= cmp.Or(s.files[p.place].language, l.spoken)
 		}
 	}
-	l.known[word] = u
+	l.usages[word] = u
 	return u
 }
 
+// frequency returns the number of visible files that have a word.
 func (l *vocabulary) frequency(word string) int { return l.usage(word).files }
 
-// isNewTo reports whether a visible note has a word that a term does not have yet.
+// isNewTo reports whether a visible file has the word and the term does not have it as an answer yet.
 func (l *vocabulary) isNewTo(t *term, word string) bool { return !t.has(word) && l.frequency(word) > 0 }
 
-// answerAll fills in what answers terms: the word and its forms, then beginnings of words of titles, and for words of which
-// there is nothing other words for the same and typing errors. Words that only hidden files have answer nothing and are
-// near nothing. The error is that of ctx.
+// answerAll sets the answers of terms: the word and its forms, then words of titles that begin with a term, then synonyms
+// and, for words without any other answer, words that may have been meant by a typing error. Words that only hidden files
+// have are never answers or near words. The error is that of ctx.
 func (l *vocabulary) answerAll(ctx context.Context, terms []*term) error {
 	for _, t := range terms {
 		if err := ctx.Err(); err != nil {
@@ -231,8 +234,8 @@ func (l *vocabulary) answerAll(ctx context.Context, terms []*term) error {
 		}
 		first, _ := utf8.DecodeRuneInString(t.word)
 		if !isIdeographic(first) {
-			known := l.addSimilar(t)
-			if len(t.answers) == 0 && !known {
+			isKnown := l.addSynonyms(t)
+			if len(t.answers) == 0 && !isKnown {
 				l.addTypos(t)
 			}
 		}
@@ -244,7 +247,7 @@ func (l *vocabulary) answerAll(ctx context.Context, terms []*term) error {
 		if !isWhole || !isPrecise || len(t.answers) > 0 {
 			continue
 		}
-		for _, part := range terms[:i] { // another day, version or number is something else
+		for _, part := range terms[:i] { // a part of another date, version or number means little
 			if part.group == t.group {
 				part.idf *= faintness
 			}
@@ -253,13 +256,13 @@ func (l *vocabulary) answerAll(ctx context.Context, terms []*term) error {
 	return nil
 }
 
-// addWord adds the word itself, its forms and the compounds that it is part of.
+// addWord adds the word itself, its other spellings and forms, and compounds with it.
 func (l *vocabulary) addWord(t *term) {
-	ascii := t.word[0] < 0x80
+	isASCII := t.word[0] < 0x80
 	if l.frequency(t.word) > 0 {
 		t.answers = append(t.answers, answer{word: t.word, weight: 1})
 	}
-	for _, pair := range []string{"ae", "oe", "ue"} { // an umlaut that is written with two letters
+	for _, pair := range []string{"ae", "oe", "ue"} { // umlauts written as two letters
 		if other := strings.ReplaceAll(t.word, pair, pair[:1]); other != t.word && l.frequency(other) > 0 {
 			t.answers = append(t.answers, answer{word: other, weight: spellingWeight, how: "other spelling of"})
 		}
@@ -269,7 +272,7 @@ func (l *vocabulary) addWord(t *term) {
 	}
 	switch first, size := utf8.DecodeRuneInString(t.word); {
 	case isIdeographic(first) && size == len(t.word):
-		for _, s := range l.x.segments { // the bigrams of a single ideograph
+		for _, s := range l.x.segments { // bigrams that contain the single ideograph
 			for _, w := range s.words {
 				isBigram := len(w) <= 2*utf8.UTFMax && strings.Contains(w, t.word)
 				if isBigram && l.isNewTo(t, w) {
@@ -278,17 +281,17 @@ func (l *vocabulary) addWord(t *term) {
 			}
 		}
 	case isIdeographic(first) && len(t.answers) == 0:
-		for _, r := range t.word { // notes that have one of the two alone have it as a word
+		for _, r := range t.word { // a character of the bigram that stands alone is a word of its own
 			if word := string(r); l.frequency(word) > 0 && !unicode.Is(unicode.Hiragana, r) {
 				t.answers = append(t.answers, answer{word: word, weight: partWeight, how: "part of"})
 			}
 		}
-	case len(t.word) >= 5 && ascii:
+	case len(t.word) >= 5 && isASCII:
 		l.addParts(t)
 	}
 }
 
-// weigh sorts the answers of a term, and counts the files that have one.
+// weigh sorts the answers of a term, best first, counts the files that have one, and sets the weight of the term.
 func (l *vocabulary) weigh(t *term) {
 	slices.SortStableFunc(t.answers, func(a, b answer) int {
 		return cmp.Or(
@@ -309,24 +312,25 @@ func (l *vocabulary) weigh(t *term) {
 			}
 		}
 	}
-	t.idf = math.Log(1 + (float64(l.files)-float64(t.files)+0.5)/(float64(t.files)+0.5)) // as of BM25
+	t.idf = math.Log(1 + (float64(l.files)-float64(t.files)+0.5)/(float64(t.files)+0.5)) // as in BM25
 	if faintWords()[t.word] {
 		t.idf *= faintness
 	}
 }
 
+// has reports whether a word is among the answers.
 func (t *term) has(word string) bool {
 	return slices.ContainsFunc(t.answers, func(a answer) bool { return a.word == word })
 }
 
 const (
-	leastShared = 4    // letters of a word that several notes share: shorter ones are mostly grammar
-	maxShared   = 4000 // words of a text
+	minShared = 4    // letters of a shared word, because shorter words are mostly grammar
+	maxShared = 4000 // words of a text
 )
 
-// EachShared calls visit with each of the first words of a text, of letters alone, as it writes them in lower case, and with
-// the other visible notes that have the word in their bodies. path is the file of the text. The error is that of
-// visit, or [ErrDamaged].
+// EachShared calls visit with each of the first different words of a text, in lower case, and with the other visible notes that
+// have the word in their bodies. Words with other characters than letters are skipped. path is the file of the text. The
+// error is that of visit, or [ErrDamaged].
 func (w *View) EachShared(text, path string, visit func(word string, notes []string) error) (err error) {
 	l := w.vocabulary()
 	seen := map[string]bool{}
@@ -337,7 +341,7 @@ func (w *View) EachShared(text, path string, visit func(word string, notes []str
 			if err != nil || seen[word] || len(seen) == maxShared {
 				continue
 			}
-			isShort := utf8.RuneCountInString(word) < leastShared && !isIdeographic(first)
+			isShort := utf8.RuneCountInString(word) < minShared && !isIdeographic(first)
 			if isShort || strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
 				continue
 			}
@@ -359,10 +363,9 @@ func (w *View) EachShared(text, path string, visit func(word string, notes []str
 	return err
 }
 
-// addForms adds the words with the same stem in a language in which both are written. All of
-// them begin as the stem does, or nearly so.
+// addForms adds the words with the same stem in a language of both words. They share the first letters with the term.
 func (l *vocabulary) addForms(t *term) {
-	mine := stems(t.word, l.spoken)
+	termStems := stems(t.word, l.spoken)
 	for _, s := range l.x.segments {
 		from, _ := slices.BinarySearch(s.words, t.word[:min(3, len(t.word))])
 		for i := from; i < len(s.words) && strings.HasPrefix(s.words[i], t.word[:min(3, len(t.word))]); i++ {
@@ -370,7 +373,7 @@ func (l *vocabulary) addForms(t *term) {
 				continue
 			}
 			for j, stem := range stems(s.words[i], l.usage(s.words[i]).languages) {
-				if stem != "" && stem == mine[j] {
+				if stem != "" && stem == termStems[j] {
 					t.answers = append(t.answers, answer{word: s.words[i], weight: formWeight, how: "word form of"})
 					break
 				}
@@ -379,17 +382,17 @@ func (l *vocabulary) addForms(t *term) {
 	}
 }
 
-// addSimilar adds the forms of words that mean about the same, and reports whether the thesaurus knows the word itself: then
-// it is no typing error.
-func (l *vocabulary) addSimilar(t *term) (known bool) {
-	weight := similarWeight
+// addSynonyms adds the forms of synonyms, and reports whether the thesaurus has the word itself, which then is not a typing
+// error.
+func (l *vocabulary) addSynonyms(t *term) (known bool) {
+	weight := synonymWeight
 	if len(t.answers) > 0 {
-		weight = besideWeight
+		weight = extraSynonymWeight
 	}
 	for i, stem := range stems(t.word, l.spoken) {
-		words, listed := similar(languages[i].name, stem)
+		words, isListed := synonyms(languages[i].name, stem)
 		isStem := strings.HasPrefix(t.word, stem) && len(t.word) <= len(stem)+1
-		known = known || listed && isStem
+		known = known || isListed && isStem
 		for _, other := range words {
 			l.addFormsOf(t, other, i, weight)
 		}
@@ -397,10 +400,10 @@ func (l *vocabulary) addSimilar(t *term) (known bool) {
 	return known
 }
 
-// addFormsOf adds the forms of another word of a language, and in German its compounds.
+// addFormsOf adds the forms of a synonym in a language, and in German also compounds that begin with it.
 func (l *vocabulary) addFormsOf(t *term, other string, language int, weight float64) {
 	stem := stems(other, 1<<language)[language]
-	begin := stem[:min(len(stem), max(3, len(stem)-1))] // y becomes i
+	begin := stem[:min(len(stem), max(3, len(stem)-1))] // a final y may become i
 	for _, s := range l.x.segments {
 		from, _ := slices.BinarySearch(s.words, begin)
 		for i := from; i < len(s.words) && strings.HasPrefix(s.words[i], begin); i++ {
@@ -415,7 +418,7 @@ func (l *vocabulary) addFormsOf(t *term, other string, language int, weight floa
 			case language == inGerman && isLonger && strings.HasPrefix(word, other):
 				t.answers = append(t.answers, answer{
 					word:   word,
-					weight: min(weight, similarPartWeight),
+					weight: min(weight, synonymCompoundWeight),
 					how:    compoundWithOther,
 				})
 			}
@@ -423,18 +426,18 @@ func (l *vocabulary) addFormsOf(t *term, other string, language int, weight floa
 	}
 }
 
-// addBeginnings adds words of titles that begin with the terms, where some of these are words of no file: of the titles that
-// have all of those. Such a term may be inside a long word as well, as in German compounds.
+// addBeginnings adds words of titles that begin with a term, if some terms have no answers. It considers the titles that match
+// all terms without answers. A term may also be inside a long word, as in German compounds.
 func (l *vocabulary) addBeginnings(terms []*term) {
 	unknown := slices.Clone(terms)
 	unknown = slices.DeleteFunc(unknown, func(t *term) bool { return len(t.answers) > 0 })
-	noBeginning := func(t *term) bool { return len(t.word) < leastBeginning || t.isFar() }
-	if len(unknown) == 0 || slices.ContainsFunc(unknown, noBeginning) {
+	isUnfit := func(t *term) bool { return len(t.word) < minBeginning || t.isFar() }
+	if len(unknown) == 0 || slices.ContainsFunc(unknown, isUnfit) {
 		return
 	}
 	l.eachTitle(unknown, func(words []string) {
 		for _, t := range terms {
-			word := t.begins(words)
+			word := t.matchingWord(words)
 			if word != "" && word != t.word && l.isNewTo(t, word) {
 				t.answers = append(t.answers, answer{word: word, weight: beginWeight, how: "begins with", in: inTitle})
 			}
@@ -442,7 +445,7 @@ func (l *vocabulary) addBeginnings(terms []*term) {
 	})
 }
 
-// eachTitle calls visit with the words of each visible title in which each of some terms begins a word.
+// eachTitle calls visit with the words of each visible title in which all terms have a matching word.
 func (l *vocabulary) eachTitle(terms []*term, visit func(words []string)) {
 	var words []string
 	for i, s := range l.x.segments {
@@ -451,20 +454,20 @@ func (l *vocabulary) eachTitle(terms []*term, visit func(words []string)) {
 				continue
 			}
 			_, title := splitPath(s.files[j].path, s.files[j].kind)
-			if !mayBegin(title, terms) {
+			if !mayMatch(title, terms) {
 				continue
 			}
 			words = words[:0]
 			eachWritten(title, nil, func(written string, _, _ int) { words = append(words, forms(written)...) })
-			if !slices.ContainsFunc(terms, func(t *term) bool { return t.begins(words) == "" }) {
+			if !slices.ContainsFunc(terms, func(t *term) bool { return t.matchingWord(words) == "" }) {
 				visit(words)
 			}
 		}
 	}
 }
 
-// mayBegin reports whether a title may have words with some terms: most are told by their bytes.
-func mayBegin(title string, terms []*term) bool {
+// mayMatch reports whether a title may have words that match all terms. It rules out most titles by their bytes.
+func mayMatch(title string, terms []*term) bool {
 	for i := range len(title) {
 		if title[i] >= utf8.RuneSelf {
 			title = fold(title)
@@ -474,7 +477,7 @@ func mayBegin(title string, terms []*term) bool {
 	return !slices.ContainsFunc(terms, func(t *term) bool { return !containsFold(title, t.word) })
 }
 
-// containsFold reports whether a text has a word of lower case in any case of the letters of ASCII.
+// containsFold reports whether a text contains a word, which is in lower case, ignoring the case of ASCII letters.
 func containsFold(text, word string) bool {
 	for i := 0; i+len(word) <= len(text); i++ {
 		if text[i]|0x20 == word[0]|0x20 && strings.EqualFold(text[i:i+len(word)], word) {
@@ -484,13 +487,15 @@ func containsFold(text, word string) bool {
 	return false
 }
 
+// isFar reports whether the term is in a script that does not fold to ASCII.
 func (t *term) isFar() bool {
 	first, _ := utf8.DecodeRuneInString(t.word)
 	return isFar(first)
 }
 
-// begins returns the first of some words that the term begins, or that is long and has it inside; "" for none.
-func (t *term) begins(words []string) string {
+// matchingWord returns the first of some words that begins with the term, otherwise the first long word that contains it, or
+// "".
+func (t *term) matchingWord(words []string) string {
 	for _, w := range words {
 		if strings.HasPrefix(w, t.word) {
 			return w
@@ -504,15 +509,15 @@ func (t *term) begins(words []string) string {
 	return ""
 }
 
-// addParts adds compounds that begin or end with the word, and, where the word is a compound
-// itself, the two words that it is made of.
+// addParts adds compounds that begin or end with the word. If there are no answers, it splits the word and adds the two
+// words of which it may be composed.
 func (l *vocabulary) addParts(t *term) {
-	const least = 3 // letters of the other part
+	const minPart = 3 // bytes of the other part
 	letters := lettersOf(t.word)
 	for _, s := range l.x.segments {
 		for i, w := range s.words {
 			switch {
-			case s.letters[i]&letters != letters || len(w) < len(t.word)+least:
+			case s.letters[i]&letters != letters || len(w) < len(t.word)+minPart:
 			case strings.HasPrefix(w, t.word), strings.HasSuffix(w, t.word):
 				if !t.has(w) && l.frequency(w) > 0 {
 					t.answers = append(t.answers, answer{word: w, weight: partWeight, how: "compound with"})
@@ -533,87 +538,87 @@ func (l *vocabulary) addParts(t *term) {
 	}
 }
 
-// addHalves adds the two words that a compound is made of, if the vault or the thesaurus has both.
+// addHalves adds the two words of a compound, if each of them is in the vault or the thesaurus, and reports whether it has.
 func (l *vocabulary) addHalves(t *term, head, tail string) bool {
-	like := [][]string{l.similarGerman(head), l.similarGerman(tail)}
-	there := []bool{l.frequency(head) > 0, l.frequency(tail) > 0}
-	for i := range like {
-		isUnknown := len(like[i]) == 0 && !there[i]
+	similar := [][]string{l.germanSynonyms(head), l.germanSynonyms(tail)}
+	isThere := []bool{l.frequency(head) > 0, l.frequency(tail) > 0}
+	for i := range similar {
+		isUnknown := len(similar[i]) == 0 && !isThere[i]
 		if isUnknown {
 			return false
 		}
 	}
 	for i, half := range []string{tail, head} {
-		if there[1-i] {
+		if isThere[1-i] {
 			t.answers = append(t.answers, answer{word: half, weight: partWeight, how: "part of"})
 		}
 	}
-	for _, other := range like[0] { // what a compound is about is in its first half, more often than not
-		l.addFormsOf(t, other, inGerman, similarPartWeight)
+	for _, other := range similar[0] { // the first half usually says what a compound is about
+		l.addFormsOf(t, other, inGerman, synonymCompoundWeight)
 	}
 	return true
 }
 
-// similarGerman returns words like a part of a compound, in a view that has German notes.
-func (l *vocabulary) similarGerman(word string) []string {
+// germanSynonyms returns synonyms of a part of a compound, if the view has German notes.
+func (l *vocabulary) germanSynonyms(word string) []string {
 	if l.spoken&(1<<inGerman) == 0 {
 		return nil
 	}
-	words, _ := similar(languages[inGerman].name, stems(word, 1<<inGerman)[inGerman])
+	words, _ := synonyms(languages[inGerman].name, stems(word, 1<<inGerman)[inGerman])
 	return words
 }
 
-// addTypos adds the words that are one typing error away, two from five letters on, with the same first letter up to seven. Those
-// that are nearest win; the others are only named where nothing is found.
+// addTypos adds the nearest words that are one typing error away, or two for terms of five letters and more. Shorter terms
+// also need the same first letter, see isTypo. Other words that are almost as near are only added to near.
 func (l *vocabulary) addTypos(t *term) {
 	length := utf8.RuneCountInString(t.word)
 	if length < 3 {
 		return
 	}
-	most := 1
+	maxErrors := 1
 	if length >= 5 {
-		most = 2
+		maxErrors = 2
 	}
-	var found []answer
-	judged := map[string]bool{} // a word can be in several segments
+	var candidates []answer
+	isJudged := map[string]bool{} // a word can be in several segments
 	mask := lettersOf(t.word)
 	letters := []rune(t.word)
 	for _, s := range l.x.segments {
 		for i, w := range s.words {
-			if more := len(w) - len(t.word); max(more, -more) > 2*most ||
-				bits.OnesCount32(s.letters[i]^mask) > 2*most+2 {
+			if more := len(w) - len(t.word); max(more, -more) > 2*maxErrors ||
+				bits.OnesCount32(s.letters[i]^mask) > 2*maxErrors+2 {
 				continue
 			}
-			far := excerpt.Mistakes(letters, []rune(w), most+1)
-			hasOtherLetters := bits.OnesCount32(s.letters[i]^mask) > 2*most
-			if far > most+1 || far > most && hasOtherLetters {
+			errors := excerpt.Mistakes(letters, []rune(w), maxErrors+1)
+			hasOtherLetters := bits.OnesCount32(s.letters[i]^mask) > 2*maxErrors
+			if errors > maxErrors+1 || errors > maxErrors && hasOtherLetters {
 				continue
 			}
-			if judged[w] || l.frequency(w) == 0 {
+			if isJudged[w] || l.frequency(w) == 0 {
 				continue
 			}
-			judged[w] = true
+			isJudged[w] = true
 			if digitsOf(w) != digitsOf(t.word) {
-				continue // another day, version or number is no typing error
+				continue // another date, version or number is not a typing error
 			}
-			if far > most || !isTypo(t.word, w, length, far) {
+			if errors > maxErrors || !isTypo(t.word, w, length, errors) {
 				if len(w) >= 4 && stopWords()[w] == 0 {
 					t.near = append(t.near, w)
 				}
 				continue
 			}
 			weight := typoWeight
-			if far > 1 {
+			if errors > 1 {
 				weight = farTypoWeight
 			}
-			found = append(found, answer{word: w, weight: weight, how: typo})
+			candidates = append(candidates, answer{word: w, weight: weight, how: typo})
 		}
 	}
 	best := 0.0
-	for _, a := range found {
+	for _, a := range candidates {
 		best = max(best, a.weight)
 	}
-	for _, a := range found {
+	for _, a := range candidates {
 		if a.weight == best {
 			t.answers = append(t.answers, a)
 		} else {
@@ -625,8 +630,8 @@ func (l *vocabulary) addTypos(t *term) {
 	t.near = t.near[:min(len(t.near), 5)]
 }
 
-// isTypo reports whether a word of the index is likely to be what was meant by another one that is some errors away: the
-// shorter that is, the more of it has to be the same.
+// isTypo reports whether a word of the index was probably meant by a word with a number of errors. length is the number of
+// letters of word: shorter words have to agree more closely.
 func isTypo(word, meant string, length, errors int) bool {
 	switch {
 	case stopWords()[meant] != 0:
@@ -639,6 +644,7 @@ func isTypo(word, meant string, length, errors int) bool {
 	return true
 }
 
+// digitsOf returns the digits of a word.
 func digitsOf(word string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsDigit(r) {
@@ -648,32 +654,32 @@ func digitsOf(word string) string {
 	}, word)
 }
 
-// Vault is where the files of an index are.
+// Vault gives access to the files of an index.
 type Vault struct {
-	// Wanted reports whether a file is in the part of the vault that is searched; nil is all.
+	// Wanted reports whether a file is to be searched. If it is nil, all files are.
 	Wanted func(path string) bool
-	// Read has the content of a note or a canvas used, of which no part is kept, unless there is none that can be
-	// read. An error ends the question. It is called from several goroutines.
+	// Read calls use with the content of a note or a canvas, unless it cannot be read. use keeps no part of the content. An
+	// error ends the question. Read must be safe for concurrent use.
 	Read func(path string, use func(Content)) error
-	// Modified returns when a file was changed.
+	// Modified returns when a file was last changed.
 	Modified func(path string) time.Time
-	// Daily is the path of the daily note of a day that the question names, "" for none.
+	// Daily is the path of the daily note of a day that the question mentions, or "".
 	Daily string
-	Now   time.Time // of the day: an answer is the same all day long
-	// Near returns what is nearest in meaning to a question, best first, of the files that are visible; nil is nothing.
-	// Its error is in the answer, which is made without.
+	Now   time.Time // rounded to the day, so that the answer is the same all day
+	// Near, if it is not nil, returns up to most visible notes that are nearest in meaning to a question, best first. The
+	// answer then does without them and reports the error.
 	Near func(ctx context.Context, question string, visible func(path string) bool, most int) ([]NearNote, error)
 }
 
 // Content is the text of a note.
 type Content struct {
 	Text     string
-	Body     int                // where the sections begin, in bytes: after the properties
+	Body     int                // offset in bytes at which the sections begin, after the properties
 	Headings []markdown.Heading // in the order of the text
 	Links    []Link
 }
 
-// Link is a link as it is written, without heading or block; Text is "" where it shows no text of its own.
+// Link is a link as it is written, without heading or block. Text is "" if the link has no display text.
 type Link struct{ Text, Target string }
 
 // Result is a file that answers a question.
@@ -681,33 +687,33 @@ type Result struct {
 	Path    string
 	Kind    Kind
 	Heading string  // of the best section, "" for the part before the first heading
-	Line    int     // of the best section or the best line in it, from 1; 0 without a text
-	Score   float64 // a result that has all words of the question in one place has about 1 or more
+	Line    int     // line of the best section, from 1; 0 if the file has no text
+	Score   float64 // about 1 or more if all words of the question are in one place
 	Why     []string
-	Section string // the text of the best section, at most [MaxSection] bytes of it
-	Marks   []Mark // the words that answer the question, in Section, in order
+	Section string // text of the best section, up to [MaxSection] bytes
+	Marks   []Mark // matching words in Section, in order
 }
 
-// Mark is a range of bytes.
+// Mark is the range of bytes from Start up to but not including End.
 type Mark struct{ Start, End int }
 
-// Answer is what a question found.
+// Answer is the answer to a question.
 type Answer struct {
 	Results []Result // best first
-	// Tried says of each word of the question what was looked for, for an answer without results.
+	// Tried reports for each word of the question what was searched for, to explain an answer without results.
 	Tried []Tried
-	// WithoutMeaning is why meaning counts in no rank, nil if it does or was not wanted.
+	// WithoutMeaning is the reason why meaning does not count, or nil if it does or was not wanted.
 	WithoutMeaning error
 }
 
-// Tried is a word of a question.
+// Tried is a word of a question, with what was searched for.
 type Tried struct {
 	Word  string
-	Found []string // words of the vault that answer it
-	// Changed says that none of them is the word itself.
+	Found []string // matching words of the vault
+	// Changed reports that none of them is the word itself.
 	Changed bool
-	// Guessed says that each of them is another word: the vault does not have this one, in no form.
+	// Guessed reports that none of them is a form of the word, because the vault does not have it.
 	Guessed bool
-	Near    []string // words of the vault that look like it, where none answers
-	Files   int      // that have an answer
+	Near    []string // words of the vault with a similar spelling, if none matches
+	Files   int      // number of files with a matching word
 }

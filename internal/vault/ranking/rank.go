@@ -16,47 +16,48 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
 )
 
-// The parameters of the ranking. The weights of BM25 with fields are those that serve collections of
-// short texts (k1 and b of Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009);
-// the weights of fields and bonuses were chosen beforehand, and testdata/questions.tsv asks for no others.
+// The parameters of the ranking. k1 and b of BM25 with fields have values that suit collections of short texts
+// (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009). The weights of fields and the
+// bonuses were chosen in advance, and testdata/questions.tsv gave no reason to change them.
 const (
 	k1 = 1.2
-	b  = 0.5 // notes of one line and of a thousand are of equal use
-	// sectionShare is what the best section of a note adds to the note.
+	b  = 0.5 // a note of one line is as useful as one of a thousand lines
+	// sectionShare is the part of the weight of its best section that a note gets.
 	sectionShare = 0.6
-	// nearness is the most that words next to each other add, in shares of their weights.
+	// nearness is the maximum bonus for words that are next to each other, relative to their weights.
 	nearness = 0.5
-	// perLink is what a link from another good result adds, up to maxLinks of them.
+	// perLink is the bonus for a link from another good result, for up to maxLinks links.
 	perLink, maxLinks = 0.04, 3
-	// anchorShare is the weight of the text of a link for the note that it leads to.
+	// anchorShare is the weight of the display text of a link for the note to which it leads.
 	anchorShare = 1.2
-	// recency is what a note adds that was changed today; after half a year it is a third.
+	// recency is the bonus for a note that was changed today. After half a year it is a third of that.
 	recency    = 0.03
 	recencyAge = 180 * 24 * time.Hour
-	// dayShare is what the daily note of a day adds that the question names.
+	// dayShare is the bonus for the daily note of a day that the question mentions.
 	dayShare = 0.5
-	// leastCoverage is the share of a question, by weight, that a result has to answer, and leastOfSeveral the share that is
-	// enough where at least two of its words decide.
-	leastCoverage  = 0.35
-	leastOfSeveral = 0.22
-	// leastOfTitle is the share that is enough in a question that is a sentence, where a word of the title or of an alias
-	// decides: people put much into a sentence that a note says in other words.
-	leastOfTitle = 0.25
-	// leastOfSentence is how many words of grammar a sentence has at least.
-	leastOfSentence = 2
-	// maxShort is how many words a question has at most whose words may be beginnings of those of titles.
+	// minCoverage is the share of a question, by weight, that a result has to match. minOfSeveral is enough for a result
+	// with at least two words of the question.
+	minCoverage  = 0.35
+	minOfSeveral = 0.22
+	// minOfTitle is enough for a result with a word of the question in its title or an alias, if the question is a sentence:
+	// much of a sentence is expressed in other words in a note.
+	minOfTitle = 0.25
+	// minFunctionWords is the minimum number of stop words and fillers in a question that counts as a sentence.
+	minFunctionWords = 2
+	// maxShort is the maximum number of terms of a question whose terms may match beginnings of words in titles.
 	maxShort = 4
 	// candidates is how many notes are read to find their best sections.
 	candidates = 24
-	// maxChecked is how many notes are read where the question has a phrase.
+	// maxChecked is how many notes are read if the question has a phrase.
 	maxChecked = 400
-	// MaxSection is how much of a section a result has, in bytes, from its first word that answers.
+	// MaxSection is the maximum length in bytes of the section in a result. A longer section is cut, before the line of its
+	// first matching word.
 	MaxSection = 64 << 10
-	// MaxBody is how much of a text is indexed and read, in bytes. Longer notes are logs and data.
+	// MaxBody is how many bytes of a text are indexed and read. Longer notes are logs and data.
 	MaxBody = 2 << 20
 )
 
-// fieldWeights are the weights of fields, in occurrences in a body of average length.
+// fieldWeights are the weights of fields, measured in occurrences in a body of average length.
 var fieldWeights = [...]struct {
 	field  fields
 	name   string
@@ -71,7 +72,7 @@ var fieldWeights = [...]struct {
 	{inFolder, "folder", 1.5},
 }
 
-// weightOf is the weight of each set of fields.
+// weightOf maps each set of fields to the sum of their weights.
 var weightOf = func() (table [256]float32) {
 	for set := range table {
 		for _, f := range fieldWeights {
@@ -83,38 +84,39 @@ var weightOf = func() (table [256]float32) {
 	return table
 }()
 
-// found is a file during the ranking.
-type found struct {
+// candidate is a file during the ranking.
+type candidate struct {
 	segment, place int
 	path           string
 	score          float64
 	coverage       float64
-	written        int  // words of the question that it has, as they were written
+	matchedWords   int  // number of written words of the question that it matches
 	isNamed        bool // its title or an alias has one of them
-	ofSentence     bool // the question is one
+	inSentence     bool // the question is a sentence
 	result         Result
-	section        int    // the best one by its meaning, if no word decides
-	has            bool   // it was read, and has the phrases of the question
-	links          []Link // whose Text is "" as well where that does not name what the question is about
+	section        int    // the best section by meaning, which counts if no section has a matching word
+	hasPhrases     bool   // it has been read, and has the phrases of the question
+	links          []Link // without Text if that has too little of the question
 	err            error
 }
 
-func (f *found) before(other *found) int {
+// compare orders candidates, best first.
+func (f *candidate) compare(other *candidate) int {
 	return cmp.Or(cmp.Compare(other.score, f.score), cmp.Compare(f.path, other.path))
 }
 
-// isIrrelevant reports whether a file has too little of a question to answer it.
-func (f *found) isIrrelevant() bool {
-	if f.written >= 2 {
-		return f.coverage < leastOfSeveral
+// isIrrelevant reports whether a file matches too little of the question.
+func (f *candidate) isIrrelevant() bool {
+	if f.matchedWords >= 2 {
+		return f.coverage < minOfSeveral
 	}
-	if f.isNamed && f.ofSentence {
-		return f.coverage < leastOfTitle
+	if f.isNamed && f.inSentence {
+		return f.coverage < minOfTitle
 	}
-	return f.coverage < leastCoverage
+	return f.coverage < minCoverage
 }
 
-// Ask answers a question with at most limit results. Its errors are those of ctx and of [Vault].Read, and [ErrDamaged].
+// Ask answers a question with up to limit results. The errors are those of ctx and of [Vault].Read, and [ErrDamaged].
 func (w *View) Ask(ctx context.Context, question string, v Vault, limit int) (Answer, error) {
 	terms, phrases := parse(question, w.spoken)
 	l := w.vocabulary()
@@ -127,11 +129,11 @@ func (w *View) Ask(ctx context.Context, question string, v Vault, limit int) (An
 	}
 	q := &ranking{
 		vocabulary: l,
-		v:          v,
+		vault:      v,
 		terms:      terms,
 		phrases:    phrases,
 		total:      max(total, 0.01),
-		isSentence: functionWords(question, w.spoken) >= leastOfSentence,
+		isSentence: functionWords(question, w.spoken) >= minFunctionWords,
 		matches:    map[string][]match{},
 		written:    map[string][]match{},
 		linked:     map[string][]string{},
@@ -176,32 +178,32 @@ func (w *View) Ask(ctx context.Context, question string, v Vault, limit int) (An
 	return answer, nil
 }
 
-// View is the part of an index that a caller may see: what it may not see counts in nothing.
+// View is the part of an index that a caller may see. Hidden files do not affect any result or number.
 type View struct {
 	x       *Index
-	visible [][]bool // by segment and place
-	files   int      // that are visible
-	average float64  // length of a visible body
-	spoken  languageSet
+	visible [][]bool    // by segment and place
+	files   int         // number of visible files
+	average float64     // length of the visible bodies, in words
+	spoken  languageSet // languages of the visible files
 }
 
-// View returns the part of the index whose paths are visible.
+// View returns the part of the index with the files whose paths are visible.
 func (x *Index) View(visible func(path string) bool) *View {
 	w := &View{x: x}
 	length := 0
 	for i, s := range x.segments {
-		seen := make([]bool, len(s.files))
+		isVisible := make([]bool, len(s.files))
 		for j := range s.files {
 			if !x.dead[i][j] && visible(s.files[j].path) {
-				seen[j] = true
+				isVisible[j] = true
 				w.files++
 				length += int(s.files[j].length)
 				w.spoken |= s.files[j].language
 			}
 		}
-		w.visible = append(w.visible, seen)
+		w.visible = append(w.visible, isVisible)
 	}
-	w.spoken = cmp.Or(w.spoken, inEnglish) // a vault of short notes does not say
+	w.spoken = cmp.Or(w.spoken, inEnglish) // the language of short notes is not known
 	w.average = max(1, float64(length)/float64(max(1, w.files)))
 	return w
 }
@@ -212,87 +214,89 @@ func (w *View) sees(path string) bool {
 	return known && w.visible[at.segment][at.place]
 }
 
-// ranking is the work on one question.
+// ranking is the state of answering one question.
 type ranking struct {
 	*vocabulary
-	v          Vault
+	vault      Vault
 	terms      []*term
 	phrases    [][]string
 	total      float64 // weight of all terms
 	isSentence bool
-	matches    map[string][]match // by the word of the index: which terms it answers
+	matches    map[string][]match // the terms that a word of the index matches
 	mu         sync.RWMutex
-	written    map[string][]match  // by a written word that is not plain, because making its forms takes long
-	shapes     shapes              // of the words that answer
-	linked     map[string][]string // which notes that were read link to a file
+	written    map[string][]match  // cache for written words that are not plain, because computing their forms is slow
+	shapes     shapes              // of the words in matches
+	linked     map[string][]string // the notes, among those that were read, that link to a file
 }
 
+// match is a term that a word matches.
 type match struct {
 	term   int
 	weight float64
 }
 
-func (q *ranking) rank(ctx context.Context, candidates int) ([]*found, error) {
-	var best []*found // sorted
-	keep := candidates
+// rank returns up to limit relevant files, best first.
+func (q *ranking) rank(ctx context.Context, limit int) ([]*candidate, error) {
+	var best []*candidate // sorted
+	keep := limit
 	if len(q.phrases) > 0 {
-		keep = max(maxChecked, candidates)
+		keep = max(maxChecked, limit)
 	}
 	for i := range q.x.segments {
-		q.score(i, func(f found) {
-			if len(best) == keep && f.before(best[keep-1]) > 0 {
+		q.score(i, func(f candidate) {
+			if len(best) == keep && f.compare(best[keep-1]) > 0 {
 				return
 			}
-			kept := new(found) // most are not
-			*kept = f
-			at, _ := slices.BinarySearchFunc(best, kept, (*found).before)
-			best = slices.Insert(best, at, kept)
+			next := new(candidate) // allocated only here, because most files are not kept
+			*next = f
+			at, _ := slices.BinarySearchFunc(best, next, (*candidate).compare)
+			best = slices.Insert(best, at, next)
 			best = best[:min(len(best), keep)]
 		})
 		if err := cmp.Or(ctx.Err(), q.err); err != nil {
 			return nil, err
 		}
 	}
-	var list []*found
-	for len(best) > 0 && len(list) < candidates {
-		next := best[:min(len(best), candidates-len(list))]
+	var list []*candidate
+	for len(best) > 0 && len(list) < limit {
+		next := best[:min(len(best), limit-len(list))]
 		best = best[len(next):]
 		budget.InParallel(len(next), 1, func(i, _ int) {
 			if next[i].err = ctx.Err(); next[i].err == nil {
-				next[i].err = q.look(next[i])
+				next[i].err = q.read(next[i])
 			}
 		})
 		for _, f := range next {
 			if f.err != nil {
 				return nil, f.err
 			}
-			if f.has {
+			if f.hasPhrases {
 				list = append(list, f)
 			}
 		}
 	}
-	list, err := q.follow(list, q.anchors(list))
+	list, err := q.followLinks(list, q.anchors(list))
 	if err != nil {
 		return nil, err
 	}
-	list = slices.DeleteFunc(list, (*found).isIrrelevant)
-	slices.SortFunc(list, (*found).before)
+	list = slices.DeleteFunc(list, (*candidate).isIrrelevant)
+	slices.SortFunc(list, (*candidate).compare)
 	for _, f := range list {
 		f.result.Score = math.Round(100*f.score/q.total) / 100
 	}
 	return list, nil
 }
 
-// score calls visit with each visible file of a segment that has a word of the question.
-func (q *ranking) score(segment int, visit func(found)) {
+// score calls visit with each visible and wanted file of a segment that matches a word of the question.
+func (q *ranking) score(segment int, visit func(candidate)) {
 	s := q.x.segments[segment]
 	type sum struct {
 		score, coverage, body, elsewhere, strength float32
-		written, last                              int32 // words of the question that it has, and the number of the last one
-		isNamed                                    bool  // its title or an alias has one of the words
+		matchedWords, lastGroup                    int32 // number of matching words of the question, and the group of the last one
+		isNamed                                    bool  // its title or an alias has one of them
 	}
 	sums := make([]sum, len(s.files))
-	var touched, here []int32
+	var touched, here []int32 // files that match a term, and the current term
 	for _, t := range q.terms {
 		here = here[:0]
 		for _, a := range t.answers {
@@ -304,73 +308,73 @@ func (q *ranking) score(segment int, visit func(found)) {
 						continue
 					}
 				}
-				of := &sums[p.place]
-				if of.strength == 0 {
+				file := &sums[p.place]
+				if file.strength == 0 {
 					here = append(here, p.place)
 				}
-				of.body += w * float32(p.count)
-				of.elsewhere = max(of.elsewhere, w*weightOf[p.in])
-				of.strength = max(of.strength, w)
-				of.isNamed = of.isNamed || p.in&(inTitle|inAlias) != 0
+				file.body += w * float32(p.count)
+				file.elsewhere = max(file.elsewhere, w*weightOf[p.in])
+				file.strength = max(file.strength, w)
+				file.isNamed = file.isNamed || p.in&(inTitle|inAlias) != 0
 			}
 		}
 		for _, place := range here {
-			of := &sums[place]
-			if of.coverage == 0 {
+			file := &sums[place]
+			if file.coverage == 0 {
 				touched = append(touched, place)
 			}
-			long := float32(1 - b + b*float64(s.files[place].length)/q.average)
-			tf := of.body/long + of.elsewhere
-			certainty := (1 + of.strength) / 2 // another word in a title does not outdo the word itself in a text
-			of.score += float32(t.idf) * certainty * tf * (k1 + 1) / (k1 + tf)
-			of.coverage += float32(t.idf) * of.strength
-			if of.last != int32(t.group) {
-				of.written++
-				of.last = int32(t.group)
+			relativeLength := float32(1 - b + b*float64(s.files[place].length)/q.average)
+			tf := file.body/relativeLength + file.elsewhere
+			certainty := (1 + file.strength) / 2 // so that a related word in a title counts less than the word itself in a text
+			file.score += float32(t.idf) * certainty * tf * (k1 + 1) / (k1 + tf)
+			file.coverage += float32(t.idf) * file.strength
+			if file.lastGroup != int32(t.group) {
+				file.matchedWords++
+				file.lastGroup = int32(t.group)
 			}
-			of.body = 0
-			of.elsewhere = 0
-			of.strength = 0
+			file.body = 0
+			file.elsewhere = 0
+			file.strength = 0
 		}
 	}
 	for _, place := range touched {
 		f := &s.files[place]
-		if q.v.Wanted != nil && !q.v.Wanted(f.path) {
+		if q.vault.Wanted != nil && !q.vault.Wanted(f.path) {
 			continue
 		}
 		visit(
-			found{
-				segment:    segment,
-				place:      int(place),
-				path:       f.path,
-				score:      float64(sums[place].score),
-				coverage:   float64(sums[place].coverage) / q.total,
-				written:    int(sums[place].written),
-				isNamed:    sums[place].isNamed,
-				ofSentence: q.isSentence,
+			candidate{
+				segment:      segment,
+				place:        int(place),
+				path:         f.path,
+				score:        float64(sums[place].score),
+				coverage:     float64(sums[place].coverage) / q.total,
+				matchedWords: int(sums[place].matchedWords),
+				isNamed:      sums[place].isNamed,
+				inSentence:   q.isSentence,
 			},
 		)
 	}
 }
 
-// look reads a file, finds its best section, and adds what that and its age are worth. It says whether the file
-// has the phrases of the question. The error is that of [Vault].Read.
-func (q *ranking) look(f *found) (err error) {
+// read reads a file and checks whether it has the phrases of the question. It adds the weight of its best section and of its
+// age to the score. The error is that of [Vault].Read.
+func (q *ranking) read(f *candidate) (err error) {
 	kind := q.x.segments[f.segment].files[f.place].kind
 	f.result = Result{Path: f.path, Kind: kind}
 	_, title := splitPath(f.path, kind)
 	missing := slices.DeleteFunc(slices.Clone(q.phrases), func(p []string) bool { return hasPhrase(title, p) })
 	if kind > Canvas {
-		f.has = len(missing) == 0
+		f.hasPhrases = len(missing) == 0
 	} else {
-		err = q.v.Read(f.path, func(c Content) {
+		err = q.vault.Read(f.path, func(c Content) {
 			missing = slices.DeleteFunc(missing, func(p []string) bool { return hasPhrase(c.Text, p) })
-			if f.has = len(missing) == 0; !f.has {
+			if f.hasPhrases = len(missing) == 0; !f.hasPhrases {
 				return
 			}
 			f.score += sectionShare * q.bestSection(c, f.section, &f.result)
 			if kind == Canvas {
-				f.result.Line = 0 // its texts are lines of no file
+				f.result.Line = 0 // texts of a canvas have no line in the file
 			}
 			for _, link := range c.Links {
 				if link.Text != "" && q.coverageOf(link.Text) < 0.6 {
@@ -380,50 +384,50 @@ func (q *ranking) look(f *found) (err error) {
 			}
 		})
 	}
-	age := max(0, q.v.Now.Sub(q.v.Modified(f.path)))
+	age := max(0, q.vault.Now.Sub(q.vault.Modified(f.path)))
 	f.score += recency * q.total * math.Exp(-float64(age)/float64(recencyAge))
 	return err
 }
 
-// reasons says why a file was found: the fields with words of the question, and the words that are not the ones
-// of the question.
-func (q *ranking) reasons(f *found) (why []string) {
+// reasons explains why a file was found: by the fields with words of the question, and by related words that it has instead
+// of words of the question.
+func (q *ranking) reasons(f *candidate) (why []string) {
 	in := fields(0)
 	for _, t := range q.terms {
-		exact := false
-		because := ""
+		isExact := false
+		reason := ""
 		for _, a := range t.answers {
 			list := q.postings(f.segment, a.word)
 			if at, has := slices.BinarySearchFunc(list, f.place, func(p posting, place int) int { return int(p.place) - place }); has {
 				in |= list[at].in
 				if a.how == "" {
-					exact = true
-				} else if because == "" {
-					because = fmt.Sprintf("%q, %s %q", a.word, a.how, t.text)
+					isExact = true
+				} else if reason == "" {
+					reason = fmt.Sprintf("%q, %s %q", a.word, a.how, t.text)
 				}
 			}
 		}
-		if !exact && because != "" {
-			why = append(why, because)
+		if !isExact && reason != "" {
+			why = append(why, reason)
 		}
 	}
-	var where []string
+	var names []string
 	for _, w := range fieldWeights {
 		if in&w.field != 0 && w.field != inLink {
-			where = append(where, w.name)
+			names = append(names, w.name)
 		}
 	}
-	return append(where, why...)
+	return append(names, why...)
 }
 
-// fuse merges the ranks by words with those by meaning (reciprocal rank fusion).
-func (q *ranking) fuse(ctx context.Context, question string, list []*found, a *Answer) ([]*found, error) {
-	wanted := func(path string) bool { return q.sees(path) && (q.v.Wanted == nil || q.v.Wanted(path)) }
-	near, err := q.v.Near(ctx, question, wanted, candidates)
+// fuse merges the ranking by words with the ranking by meaning, by reciprocal rank fusion.
+func (q *ranking) fuse(ctx context.Context, question string, list []*candidate, a *Answer) ([]*candidate, error) {
+	wanted := func(path string) bool { return q.sees(path) && (q.vault.Wanted == nil || q.vault.Wanted(path)) }
+	near, err := q.vault.Near(ctx, question, wanted, candidates)
 	if a.WithoutMeaning = err; len(near) == 0 {
 		return list, ctx.Err()
 	}
-	byPath := map[string]*found{}
+	byPath := map[string]*candidate{}
 	fused := map[string]float64{}
 	for i, f := range list {
 		byPath[f.path], fused[f.path] = f, CreditOfRank(i)
@@ -432,11 +436,11 @@ func (q *ranking) fuse(ctx context.Context, question string, list []*found, a *A
 		f := byPath[n.Path]
 		if f == nil {
 			at := q.x.places[n.Path]
-			f = &found{segment: int(at.segment), place: int(at.place), path: n.Path, section: n.Section}
-			if err := q.look(f); err != nil {
+			f = &candidate{segment: int(at.segment), place: int(at.place), path: n.Path, section: n.Section}
+			if err := q.read(f); err != nil {
 				return nil, err
 			}
-			if !f.has {
+			if !f.hasPhrases {
 				continue
 			}
 			list = append(list, f)
@@ -448,13 +452,13 @@ func (q *ranking) fuse(ctx context.Context, question string, list []*found, a *A
 		f.score = fused[f.path]
 		f.result.Score = math.Round(100*f.score) / 100
 	}
-	slices.SortFunc(list, (*found).before)
+	slices.SortFunc(list, (*candidate).compare)
 	return list, nil
 }
 
-// hasPhrase reports whether a text has the words of a phrase one after the other.
+// hasPhrase reports whether a text contains the words of a phrase in succession.
 func hasPhrase(text string, phrase []string) (has bool) {
-	var begun []int // how many words each beginning of the phrase has so far
+	var begun []int // for each possible beginning of the phrase, the number of words so far
 	eachWritten(text, nil, func(written string, _, _ int) {
 		if has {
 			return
@@ -478,7 +482,7 @@ func hasPhrase(text string, phrase []string) (has bool) {
 	return has
 }
 
-// matchesOf returns which terms a written word answers.
+// matchesOf returns the terms that a written word matches.
 func (q *ranking) matchesOf(written string) []match {
 	if isPlain(written) {
 		return q.matches[strings.ToLower(written)]
@@ -500,16 +504,16 @@ func (q *ranking) matchesOf(written string) []match {
 	return list
 }
 
-// anchors notes where files link to, and returns the texts of links that have most of the question, by the file
-// that they lead to: they name it.
-func (q *ranking) anchors(list []*found) map[string]string {
-	wanted := map[lookup.Key]bool{} // most links are told by the names alone to lead elsewhere
+// anchors records to which files the candidates link. It returns, by target, the display texts of links that have most of
+// the question.
+func (q *ranking) anchors(list []*candidate) map[string]string {
+	wanted := map[lookup.Key]bool{} // rules out most links by the name of their target
 	add := func(path string) {
 		for _, key := range lookup.Keys(path) {
 			wanted[key] = true
 		}
 	}
-	add(q.v.Daily)
+	add(q.vault.Daily)
 	for _, f := range list {
 		add(f.path)
 		for _, link := range f.links {
@@ -518,8 +522,8 @@ func (q *ranking) anchors(list []*found) map[string]string {
 			}
 		}
 	}
-	names := lookup.New(q.x.named(wanted))
-	named := map[string]string{}
+	names := lookup.New(q.x.linkTargets(wanted))
+	anchors := map[string]string{}
 	for _, f := range list {
 		for _, link := range f.links {
 			if !wanted[lookup.KeyOf(link.Target, f.path)] {
@@ -529,20 +533,21 @@ func (q *ranking) anchors(list []*found) map[string]string {
 			if !known || names.Path(place) == f.path || !q.sees(names.Path(place)) {
 				continue
 			}
-			to := names.Path(place)
-			if !slices.Contains(q.linked[to], f.path) {
-				q.linked[to] = append(q.linked[to], f.path)
+			target := names.Path(place)
+			if !slices.Contains(q.linked[target], f.path) {
+				q.linked[target] = append(q.linked[target], f.path)
 			}
-			if link.Text != "" && named[to] == "" {
-				named[to] = link.Text
+			if link.Text != "" && anchors[target] == "" {
+				anchors[target] = link.Text
 			}
 		}
 	}
-	return named
+	return anchors
 }
 
+// coverageOf returns the share of the question, by weight, that a text matches.
 func (q *ranking) coverageOf(text string) (share float64) {
-	var strength []float64 // nil while no word answers, as of most texts
+	var strength []float64 // by term; nil while no word matches, because few texts have a match
 	eachWritten(text, &q.shapes, func(written string, _, _ int) {
 		for _, m := range q.matchesOf(written) {
 			if strength == nil {
@@ -557,10 +562,10 @@ func (q *ranking) coverageOf(text string) (share float64) {
 	return share
 }
 
-// follow adds what links between results are worth, the targets of links whose texts answer the
-// question, and the daily note of a day that it names.
-func (q *ranking) follow(list []*found, anchors map[string]string) ([]*found, error) {
-	byPath := map[string]*found{}
+// followLinks adds the targets of links whose texts match the question, and the daily note of a day that the question
+// mentions. Then it adds the bonuses for links between good results.
+func (q *ranking) followLinks(list []*candidate, anchors map[string]string) ([]*candidate, error) {
+	byPath := map[string]*candidate{}
 	for _, f := range list {
 		byPath[f.path] = f
 	}
@@ -571,11 +576,11 @@ func (q *ranking) follow(list []*found, anchors map[string]string) ([]*found, er
 			if !known || !q.sees(path) {
 				return nil
 			}
-			if q.v.Wanted != nil && !q.v.Wanted(path) {
+			if q.vault.Wanted != nil && !q.vault.Wanted(path) {
 				return nil
 			}
-			f = &found{segment: int(at.segment), place: int(at.place), path: path}
-			if err := q.look(f); err != nil || !f.has {
+			f = &candidate{segment: int(at.segment), place: int(at.place), path: path}
+			if err := q.read(f); err != nil || !f.hasPhrases {
 				return err
 			}
 			byPath[path] = f
@@ -591,12 +596,12 @@ func (q *ranking) follow(list []*found, anchors map[string]string) ([]*found, er
 			return nil, err
 		}
 	}
-	if q.v.Daily != "" {
-		if err := add(q.v.Daily, dayShare, 1, "daily note of that day"); err != nil {
+	if q.vault.Daily != "" {
+		if err := add(q.vault.Daily, dayShare, 1, "daily note of that day"); err != nil {
 			return nil, err
 		}
 	}
-	good := slices.SortedFunc(slices.Values(list), (*found).before)
+	good := slices.SortedFunc(slices.Values(list), (*candidate).compare)
 	good = good[:min(len(good), candidates/2)]
 	isGood := map[string]bool{}
 	for _, f := range good {

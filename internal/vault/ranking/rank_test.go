@@ -325,7 +325,7 @@ func TestASavedIndexThatIsDamaged(t *testing.T) {
 func FuzzLoad(f *testing.F) {
 	x, v := household.vault()
 	saved := x.saved()
-	f.Add(saved[beginning:], binary.LittleEndian.Uint32(saved[len(magic):]))
+	f.Add(saved[headStart:], binary.LittleEndian.Uint32(saved[len(magic):]))
 	f.Fuzz(func(t *testing.T, rest []byte, length uint32) {
 		saved := append(binary.LittleEndian.AppendUint32([]byte(magic), length), 0, 0, 0, 0)
 		head := rest[:min(uint64(length), uint64(len(rest)))]
@@ -429,7 +429,7 @@ func TestFilesWithTheNamesOfLinks(t *testing.T) {
 	for _, source := range paths {
 		for _, target := range []string{"Alpha", "b/alpha", "./Alpha", "plan", "plan.png", "x", "x.md", "caf\u00e9", "nothing", "../Alpha"} {
 			for _, x := range []*Index{x, saved} {
-				few := lookup.New(x.named(map[lookup.Key]bool{lookup.KeyOf(target, source): true}))
+				few := lookup.New(x.linkTargets(map[lookup.Key]bool{lookup.KeyOf(target, source): true}))
 				place, ok := few.Resolve(target, source)
 				want, there := all.Resolve(target, source)
 				if ok != there || ok && few.Path(place) != all.Path(want) || few.Len() == len(paths) {

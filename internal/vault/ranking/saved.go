@@ -12,32 +12,32 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
 )
 
-// The form of a saved index: a line of magic, the length of the head and its CRC-32C (4 bytes each, as of all
-// fixed numbers little endian), the head, and the postings. The head has numbers as uvarints and texts with their
-// lengths: the files, the words with the lengths of their postings, and a CRC-32C of each block of these. It
-// is a cache: what cannot be read is made anew.
+// A saved index consists of a magic line, the length of the head and its CRC-32C (4 bytes each, little endian like all
+// fixed-size numbers), the head, and the postings. The head has the files, the words with the lengths of their postings,
+// and a CRC-32C of each block of postings; numbers are uvarints, and texts follow their lengths. The saved index is a
+// cache: if it cannot be read, another one is made.
 const (
 	magic     = "vaultwicket find 5\n"
-	beginning = len(magic) + 4 + crc32.Size
+	headStart = len(magic) + 4 + crc32.Size
 	blockSize = 4 << 10
 )
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// ErrDamaged says that a saved index cannot be read. It has to be made anew.
+// ErrDamaged reports that a saved index cannot be read and has to be made again.
 var ErrDamaged = errors.New("the saved index is damaged or of another version")
 
-// Append appends the saved form of the index, without files that are gone. made tells what the
-// texts were read by: [Load] refuses an index of another one. Its error is [ErrDamaged].
-func (x *Index) Append(to []byte, made string) ([]byte, error) {
+// Append appends the saved form of the index, without files that are gone. version identifies the program that has read the
+// texts: [Load] rejects an index of another version. The error is [ErrDamaged].
+func (x *Index) Append(to []byte, version string) ([]byte, error) {
 	whole, err := merge(slices.Clone(x.segments), x.dead)
 	if err != nil {
 		return to, err
 	}
-	begin := len(to)
+	start := len(to)
 	to = append(to, magic...)
-	to = append(to, make([]byte, beginning-len(magic))...)
-	to = appendText(to, made)
+	to = append(to, make([]byte, headStart-len(magic))...)
+	to = appendText(to, version)
 	to = binary.AppendUvarint(to, uint64(len(whole.files)))
 	for _, f := range whole.files {
 		to = binary.AppendUvarint(appendText(to, f.path), f.stamp)
@@ -55,9 +55,9 @@ func (x *Index) Append(to []byte, made string) ([]byte, error) {
 	for block := range slices.Chunk([]byte(whole.postings), blockSize) {
 		to = binary.LittleEndian.AppendUint32(to, crc32.Checksum(block, castagnoli()))
 	}
-	head := to[begin+beginning:]
-	binary.LittleEndian.PutUint32(to[begin+len(magic):], uint32(len(head)))
-	binary.LittleEndian.PutUint32(to[begin+len(magic)+4:], crc32.Checksum(head, castagnoli()))
+	head := to[start+headStart:]
+	binary.LittleEndian.PutUint32(to[start+len(magic):], uint32(len(head)))
+	binary.LittleEndian.PutUint32(to[start+len(magic)+4:], crc32.Checksum(head, castagnoli()))
 	return append(to, whole.postings...), nil
 }
 
@@ -65,33 +65,33 @@ func appendText(to []byte, text string) []byte {
 	return append(binary.AppendUvarint(to, uint64(len(text))), text...)
 }
 
-// Load reads the head of a saved index, and keeps from for the postings of words, which are read when a
-// question needs them. made has to be what it was saved with.
-func Load(from io.ReaderAt, size int64, made string) (*Index, error) {
-	start := make([]byte, beginning)
-	if _, err := from.ReadAt(start, 0); err != nil || string(start[:len(magic)]) != magic {
+// Load reads the head of a saved index of size bytes. It keeps from, to read the postings of words when a question needs
+// them. It returns [ErrDamaged] unless version is that with which the index was saved.
+func Load(from io.ReaderAt, size int64, version string) (*Index, error) {
+	prefix := make([]byte, headStart)
+	if _, err := from.ReadAt(prefix, 0); err != nil || string(prefix[:len(magic)]) != magic {
 		return nil, ErrDamaged
 	}
-	length := int64(binary.LittleEndian.Uint32(start[len(magic):]))
-	if length > size-int64(beginning) {
+	length := int64(binary.LittleEndian.Uint32(prefix[len(magic):]))
+	if length > size-int64(headStart) {
 		return nil, ErrDamaged
 	}
 	var head strings.Builder
 	head.Grow(int(length))
 	sum := crc32.New(castagnoli())
-	if n, err := io.Copy(io.MultiWriter(&head, sum), io.NewSectionReader(from, int64(beginning), length)); err != nil ||
+	if n, err := io.Copy(io.MultiWriter(&head, sum), io.NewSectionReader(from, int64(headStart), length)); err != nil ||
 		n < length ||
-		sum.Sum32() != binary.LittleEndian.Uint32(start[len(magic)+4:]) {
+		sum.Sum32() != binary.LittleEndian.Uint32(prefix[len(magic)+4:]) {
 		return nil, ErrDamaged
 	}
 	r := reader{rest: head.String()}
-	if r.word() != made {
+	if r.text() != version {
 		return nil, ErrDamaged
 	}
 	s := &segment{files: make([]file, r.count())}
 	for i := range s.files {
 		s.files[i] = file{
-			path:     r.word(),
+			path:     r.text(),
 			stamp:    r.number(math.MaxUint64),
 			kind:     Kind(r.number(uint64(Attachment))),
 			language: languageSet(r.number(math.MaxUint16)),
@@ -105,29 +105,29 @@ func Load(from io.ReaderAt, size int64, made string) (*Index, error) {
 	s.letters = make([]uint32, n)
 	last := uint64(0)
 	for i := range s.words {
-		s.words[i] = r.word()
+		s.words[i] = r.text()
 		last += r.number(math.MaxUint32)
 		s.letters[i] = lettersOf(s.words[i])
 		s.ends[i] = uint32(last)
 	}
-	s.saved = &blocks{from: io.NewSectionReader(from, int64(beginning)+length, int64(last)), sums: r.rest}
-	fitsFile := last == uint64(size-int64(beginning)-length) && last <= math.MaxUint32
+	s.saved = &blocks{from: io.NewSectionReader(from, int64(headStart)+length, int64(last)), sums: r.rest}
+	fitsFile := last == uint64(size-int64(headStart)-length) && last <= math.MaxUint32
 	hasSums := len(r.rest) == int(last+blockSize-1)/blockSize*crc32.Size
 	if r.failed || !fitsFile || !hasSums {
 		return nil, ErrDamaged
 	}
 	x := &Index{segments: []*segment{s}, dead: []map[int]bool{{}}}
-	x.place()
+	x.indexPlaces()
 	return x, nil
 }
 
-// blocks are saved postings, with a sum of each block.
+// blocks are saved postings, with a checksum of each block.
 type blocks struct {
 	from *io.SectionReader
 	sums string
 }
 
-// read returns a part. Its error is [ErrDamaged].
+// read returns the postings from one offset to another. The error is [ErrDamaged].
 func (b *blocks) read(from, to uint32) (string, error) {
 	if from >= to {
 		return "", nil
@@ -147,16 +147,17 @@ func (b *blocks) read(from, to uint32) (string, error) {
 	return string(data[from-first*blockSize : to-first*blockSize]), nil
 }
 
-// reader reads a saved index; after its end it reads zeros and has failed. The texts that it returns are
-// parts of rest, so that an index is one piece of memory.
+// reader reads the head of a saved index. After an error or the end, failed is set and it returns zero values. The texts
+// that it returns share the memory of rest.
 type reader struct {
 	rest   string
 	failed bool
 }
 
-func (r *reader) number(most uint64) uint64 {
+// number reads a number up to limit.
+func (r *reader) number(limit uint64) uint64 {
 	v, n := uvarint(r.rest)
-	if n <= 0 || v > most {
+	if n <= 0 || v > limit {
 		r.failed = true
 		return 0
 	}
@@ -164,7 +165,7 @@ func (r *reader) number(most uint64) uint64 {
 	return v
 }
 
-// fixed reads a fixed number.
+// fixed reads a number of four bytes.
 func (r *reader) fixed() (v uint32) {
 	if len(r.rest) < 4 {
 		r.failed = true
@@ -175,21 +176,22 @@ func (r *reader) fixed() (v uint32) {
 	return v
 }
 
-// count reads the number of things that take a byte each at least.
+// count reads the number of elements that follow. Each of them takes at least a byte.
 func (r *reader) count() int { return int(r.number(uint64(len(r.rest)))) }
 
-func (r *reader) word() string {
+// text reads a text.
+func (r *reader) text() string {
 	n := r.count()
 	if n > len(r.rest) {
 		r.failed = true
 		return ""
 	}
-	taken := r.rest[:n]
+	text := r.rest[:n]
 	r.rest = r.rest[n:]
-	return taken
+	return text
 }
 
-// uvarint is [binary.Uvarint] of a text.
+// uvarint is [binary.Uvarint] for a string.
 func uvarint(s string) (v uint64, n int) {
 	return binary.Uvarint([]byte(s[:min(len(s), binary.MaxVarintLen64)]))
 }

@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// occurrence is a word of a section that answers a term.
+// occurrence is a word of a section that matches a term.
 type occurrence struct {
-	term, word int // word: its number in the section
+	term, word int // word is its number in the section, from 1
 	weight     float64
 	mark       Mark
 }
 
-// section returns where a section is, from 0 for the part before the first heading.
+// section returns the range in bytes and the heading of a section. Section 0 is the part before the first heading.
 func (c Content) section(i int) (from, to int, heading string) {
 	from = c.Body
 	to = len(c.Text)
@@ -28,7 +28,7 @@ func (c Content) section(i int) (from, to int, heading string) {
 	return from, max(from, to), heading
 }
 
-// Sections returns the texts of the sections.
+// Sections returns the texts of all sections, that before the first heading included.
 func (c Content) Sections() (texts []string) {
 	for i := range len(c.Headings) + 1 {
 		from, to, _ := c.section(i)
@@ -37,30 +37,30 @@ func (c Content) Sections() (texts []string) {
 	return texts
 }
 
-// bestSection returns the weight of the section that answers best, and describes it in r. Where none has a word
-// that answers, it is a preferred one.
+// bestSection returns the weight of the best section and describes the section in r. If no section has a matching word, it
+// takes the preferred one.
 func (q *ranking) bestSection(c Content, preferred int, r *Result) (best float64) {
 	best = -1
 	start := c.Body
 	end := c.Body
-	var all []occurrence
+	var occurrences []occurrence
 	for i := range len(c.Headings) + 1 {
 		from, to, heading := c.section(i)
 		if from == to {
 			continue
 		}
 		text := c.Text[from:to]
-		all = all[:0]
+		occurrences = occurrences[:0]
 		words := eachWritten(text, &q.shapes, func(written string, start, word int) {
 			for _, m := range q.matchesOf(written) {
-				all = append(all, occurrence{m.term, word, m.weight, Mark{start, start + len(written)}})
+				occurrences = append(occurrences, occurrence{m.term, word, m.weight, Mark{start, start + len(written)}})
 			}
 		})
 		score := 0.0
-		if len(all) > 0 {
-			score = q.section(all, words, heading)
+		if len(occurrences) > 0 {
+			score = q.scoreSection(occurrences, words, heading)
 		}
-		isBetter := score > best && (len(all) > 0 || best < 0)
+		isBetter := score > best && (len(occurrences) > 0 || best < 0)
 		isPreferred := score == 0 && best == 0 && i == preferred
 		if isBetter || isPreferred {
 			best = score
@@ -68,17 +68,17 @@ func (q *ranking) bestSection(c Content, preferred int, r *Result) (best float64
 			end = to
 			r.Heading = heading
 			r.Marks = nil
-			for _, o := range all {
+			for _, o := range occurrences {
 				if n := len(r.Marks); n == 0 || r.Marks[n-1] != o.mark {
 					r.Marks = append(r.Marks, o.mark)
 				}
 			}
 		}
 	}
-	if end-start > MaxSection { // it begins with the line of its first mark
+	if end-start > MaxSection { // cut it to begin with the line of its first mark
 		if len(r.Marks) > 0 {
 			begin := strings.LastIndexByte(c.Text[start:start+r.Marks[0].Start], '\n') + 1
-			if r.Marks[0].Start-begin > maxLine { // a line as long as a book
+			if r.Marks[0].Start-begin > maxLine { // the line itself is very long
 				begin = runeStart(c.Text[start:end], r.Marks[0].Start-maxLine)
 			}
 			for i := range r.Marks {
@@ -95,12 +95,12 @@ func (q *ranking) bestSection(c Content, preferred int, r *Result) (best float64
 	return max(best, 0)
 }
 
-// section returns the weight of a section: BM25 over its words, and a bonus for the shortest run
-// of words that has most terms.
-func (q *ranking) section(all []occurrence, words int, heading string) (score float64) {
+// scoreSection returns the weight of a section: BM25 over its words, and a bonus for the shortest run of words with all the
+// terms that the section has.
+func (q *ranking) scoreSection(occurrences []occurrence, words int, heading string) (score float64) {
 	tf := make([]float64, len(q.terms))
 	strength := make([]float64, len(q.terms))
-	for _, o := range all {
+	for _, o := range occurrences {
 		tf[o.term] += o.weight
 		strength[o.term] = max(strength[o.term], o.weight)
 	}
@@ -122,8 +122,8 @@ func (q *ranking) section(all []occurrence, words int, heading string) (score fl
 		return score
 	}
 	shortest := math.MaxInt
-	last := make([]int, len(q.terms)) // word of the latest occurrence of each term, 0 for none
-	for _, o := range all {
+	last := make([]int, len(q.terms)) // number of the latest word for each term, 0 if there is none
+	for _, o := range occurrences {
 		last[o.term] = o.word
 		first := math.MaxInt
 		seen := 0
@@ -137,18 +137,18 @@ func (q *ranking) section(all []occurrence, words int, heading string) (score fl
 			shortest = min(shortest, o.word-first+1)
 		}
 	}
-	if shortest == math.MaxInt { // some are in the heading alone
+	if shortest == math.MaxInt { // some terms are only in the heading
 		return score
 	}
 	return score + nearness*weight*float64(distinct)/float64(max(distinct, shortest))
 }
 
-// maxLine is how much of the line with the words a snippet shows, in bytes, around them.
+// maxLine is the maximum length in bytes of the line with the matching words in a snippet.
 const maxLine = 240
 
-// Snippet returns the line of a result with most of the words that were found, each of these between two
-// asterisks, and the lines around it, each of these shortened to a width in bytes. line is the number of
-// that line, 0 where the result has none.
+// Snippet returns the line of a result with the most different matching words, and context lines before and after it, which
+// are shortened to width bytes. Matching words are between double asterisks. line is the number of that line, or 0 if the
+// result has no line number.
 func (r Result) Snippet(context, width int) (text string, line int) {
 	starts := []int{0}
 	for i := range len(r.Section) {
@@ -164,9 +164,9 @@ func (r Result) Snippet(context, width int) (text string, line int) {
 		return i
 	}
 	best := 0
-	most := 0
+	mostWords := 0
 	for best < len(starts)-1 && strings.TrimSpace(r.Section[starts[best]:starts[best+1]]) == "" {
-		best++ // without a mark the first line that is not empty
+		best++ // by default the first line that is not empty
 	}
 	distinct := map[string]bool{}
 	for i := 0; i < len(r.Marks); {
@@ -175,9 +175,9 @@ func (r Result) Snippet(context, width int) (text string, line int) {
 		for ; i < len(r.Marks) && lineOf(r.Marks[i].Start) == at; i++ {
 			distinct[strings.ToLower(r.Section[r.Marks[i].Start:r.Marks[i].End])] = true
 		}
-		if len(distinct) > most {
+		if len(distinct) > mostWords {
 			best = at
-			most = len(distinct)
+			mostWords = len(distinct)
 		}
 	}
 	first := max(0, best-context)
@@ -189,11 +189,11 @@ func (r Result) Snippet(context, width int) (text string, line int) {
 		if i+1 < len(starts) {
 			to = starts[i+1]
 		}
-		most := width
+		limit := width
 		if i == best {
-			most = maxLine
+			limit = maxLine
 		}
-		out = append(out, r.marked(from, to, most))
+		out = append(out, r.markedLine(from, to, limit))
 	}
 	text = strings.Trim(strings.Join(out, "\n"), "\n")
 	if r.Line == 0 {
@@ -202,19 +202,19 @@ func (r Result) Snippet(context, width int) (text string, line int) {
 	return text, r.Line + best
 }
 
-// marked returns a line of the section with its marks, shortened around the first of them.
-func (r Result) marked(from, to, most int) string {
+// markedLine returns a line of the section with its marks, shortened to limit bytes around the first mark.
+func (r Result) markedLine(from, to, limit int) string {
 	for to > from && (r.Section[to-1] == '\n' || r.Section[to-1] == '\r') {
 		to--
 	}
 	i, _ := slices.BinarySearchFunc(r.Marks, from, func(m Mark, at int) int { return m.Start - at })
 	begin := from
 	end := to
-	if to-from > most {
+	if to-from > limit {
 		if i < len(r.Marks) && r.Marks[i].Start < to {
-			begin = max(from, r.Marks[i].Start-most/3)
+			begin = max(from, r.Marks[i].Start-limit/3)
 		}
-		end = min(to, begin+most)
+		end = min(to, begin+limit)
 		begin = runeStart(r.Section, begin)
 		end = runeStart(r.Section, end)
 	}
@@ -237,6 +237,7 @@ func (r Result) marked(from, to, most int) string {
 	return out.String()
 }
 
+// runeStart returns the offset of the character that an offset is in.
 func runeStart(s string, at int) int {
 	for at < len(s) && at > 0 && !utf8.RuneStart(s[at]) {
 		at--

@@ -134,7 +134,7 @@ func TestSimilarWords(t *testing.T) {
 		{"english", "", "", false},
 		{"zulu", "a", "", false},
 	} {
-		words, known := similar(row.language, row.stem)
+		words, known := synonyms(row.language, row.stem)
 		assert.Equal(t, known, row.known, row.stem)
 		assert.That(t, row.want == "" || slices.Contains(words, row.want), "%s: %q, want %q", row.stem, words, row.want)
 	}

@@ -8,14 +8,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxWord is the length in bytes of the longest word that is indexed: what is longer is encoded
-// data, and would fill the vocabulary.
+// maxWord is the maximum length in bytes of an indexed word. Longer ones are encoded data and would fill the
+// vocabulary.
 const maxWord = 64
 
-// eachWritten calls visit with each written word of a text and its number, from 1: letters, digits and marks, joined
-// by single connectors such as those of a date, a path or snake_case. It returns how many there are.
-// Words without a form of one of the shapes are only counted, unless of is nil.
-func eachWritten(text string, of *shapes, visit func(word string, start, number int)) (words int) {
+// eachWritten calls visit with each written word of a text, its offset, and its number from 1. A written word consists of
+// letters, digits and marks, joined by single connectors as in a date, a path or snake_case. eachWritten returns the number
+// of words. If wanted is not nil, words that cannot have a form with one of its shapes are only counted.
+func eachWritten(text string, wanted *shapes, visit func(word string, start, number int)) (words int) {
 	for i := 0; i < len(text); {
 		first := classOf[text[i]]
 		if first&(inWord|wide) == 0 {
@@ -25,7 +25,7 @@ func eachWritten(text string, of *shapes, visit func(word string, start, number 
 		n := 1
 		if first == wide {
 			if n = wordRune(text[i:]); n == 0 {
-				i++ // the other bytes of a rune begin no word either
+				i++ // the other bytes of the rune do not begin a word either
 				continue
 			}
 		}
@@ -48,68 +48,69 @@ func eachWritten(text string, of *shapes, visit func(word string, start, number 
 				}
 			}
 			if n > 0 {
-				others |= wide // or with a connector: no plain word
+				others |= wide // a wide rune or a connector: not a plain word
 			}
 		}
 		words++
-		if of == nil || of.may(text[start:i], first&(lower|upper) != 0 && others&^lower == 0) {
+		if wanted == nil || wanted.mayMatch(text[start:i], first&(lower|upper) != 0 && others&^lower == 0) {
 			visit(text[start:i], start, words)
 		}
 	}
 	return words
 }
 
-// shapes are what some words of an index begin with and how long they are: by the first byte, one for all that are not of
-// ASCII, a bit for each length modulo 64.
+// shapes are the first bytes and lengths of some words of the index. The array is indexed by the first byte, with one element
+// for all bytes outside ASCII; an element has a bit for each length modulo 64.
 type shapes [utf8.RuneSelf + 1]uint64
 
 func (s *shapes) add(word string) { s[min(word[0], utf8.RuneSelf)] |= 1 << (len(word) % 64) }
 
-// may reports whether a written word may have a form of one of the shapes. A plain word is as long as its form, and
-// so is a part of another one that is of ASCII alone; what several parts are together begins as the first does.
-func (s *shapes) may(written string, plain bool) bool {
+// mayMatch reports whether a written word may have a form with one of the shapes. The form of a plain word is as long as the
+// word, and so is the form of a part in ASCII. The form of several parts together begins like the first part.
+func (s *shapes) mayMatch(written string, plain bool) bool {
 	if plain {
-		return s.begins(written, false)
+		return s.hasShape(written, false)
 	}
 	begin := 0
-	before := uint8(connects)
-	accented := false // of a part: where it begins, and whether it has a letter that is not of ASCII
+	previousClass := uint8(connects)
+	isAccented := false // the part that begins at begin has a letter outside ASCII
 	for i, r := range written {
 		class := uint8(lower)
 		if isFar(r) {
-			if s[utf8.RuneSelf] != 0 || i > begin && s.begins(written[begin:i], true) {
+			if s[utf8.RuneSelf] != 0 || i > begin && s.hasShape(written[begin:i], true) {
 				return true
 			}
 			begin = i + utf8.RuneLen(r)
-			accented = false
+			isAccented = false
 			class = connects
 		} else if r >= utf8.RuneSelf {
 			if i == begin || !unicode.IsLower(r) {
 				return true
 			}
-			accented = true
-		} else if class = classOf[r]; class == connects || class == upper && before == lower {
-			if s.begins(written, true) || i > begin && s.begins(written[begin:i], accented) {
+			isAccented = true
+		} else if class = classOf[r]; class == connects || class == upper && previousClass == lower {
+			if s.hasShape(written, true) || i > begin && s.hasShape(written[begin:i], isAccented) {
 				return true
 			}
 			begin = i
-			accented = false
+			isAccented = false
 			if class == connects {
 				begin++
 			}
 		}
-		before = class
+		previousClass = class
 	}
-	return begin < len(written) && s.begins(written[begin:], accented)
+	return begin < len(written) && s.hasShape(written[begin:], isAccented)
 }
 
-// begins reports whether a part of a word, or one of another length as accents are left out, is of one of the shapes.
-func (s *shapes) begins(part string, accented bool) bool {
+// hasShape reports whether a part of a word has one of the shapes. For an accented part, the length does not count, because it
+// changes without the accents.
+func (s *shapes) hasShape(part string, isAccented bool) bool {
 	lengths := s[min(part[0]|0x20, utf8.RuneSelf)]
-	return lengths&(1<<(len(part)%64)) != 0 || accented && lengths != 0
+	return lengths&(1<<(len(part)%64)) != 0 || isAccented && lengths != 0
 }
 
-// isFar reports whether a rune is of the scripts whose letters fold to none of ASCII: from Greek to those of Asia.
+// isFar reports whether a rune is in a script whose letters do not fold to ASCII, from Greek to those of Asia.
 func isFar(r rune) bool {
 	switch {
 	case 0x370 <= r && r < 0x1d00,
@@ -120,7 +121,7 @@ func isFar(r rune) bool {
 	return false
 }
 
-// wordRune returns the length of the rune at the beginning of a text, 0 where it is in no word.
+// wordRune returns the length of the rune at the beginning of a text, or 0 if it cannot be in a word.
 func wordRune(text string) int {
 	switch {
 	case text == "":
@@ -135,8 +136,7 @@ func wordRune(text string) int {
 	return 0
 }
 
-// The classes of bytes: what is a letter or a digit by itself, what joins two of them, and what is a part of
-// a longer rune.
+// The classes of bytes: separators, ASCII letters and digits, connectors, and bytes of runes outside ASCII.
 const (
 	separates = 0
 	lower     = 1 << iota
@@ -148,32 +148,34 @@ const (
 	inWord = lower | upper | digit
 )
 
-var classOf = func() (of [256]uint8) {
-	for c := range of {
+// classOf maps each byte to its class.
+var classOf = func() (classes [256]uint8) {
+	for c := range classes {
 		switch {
 		case c >= utf8.RuneSelf:
-			of[c] = wide
+			classes[c] = wide
 		case 'a' <= c && c <= 'z':
-			of[c] = lower
+			classes[c] = lower
 		case 'A' <= c && c <= 'Z':
-			of[c] = upper
+			classes[c] = upper
 		case '0' <= c && c <= '9':
-			of[c] = digit
+			classes[c] = digit
 		case strings.IndexByte(connectors, byte(c)) >= 0:
-			of[c] = connects
+			classes[c] = connects
 		}
 	}
-	return of
+	return classes
 }()
 
+// connectors are the characters that may join the parts of a written word.
 const connectors = "_-./:@"
 
+// isWordRune reports whether r can be in a word.
 func isWordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)
 }
 
-// forms returns the words that a written word is found by: its parts, and where they mean something
-// together also the whole: hyphenated and underscored words, camel case, dates and versions.
+// forms returns the folded words under which a written word is indexed: its parts, and the whole if parts returns one.
 func forms(written string) []string {
 	words, whole := parts(written)
 	if whole != "" {
@@ -182,42 +184,42 @@ func forms(written string) []string {
 	return words
 }
 
-// parts returns the words that a written word is made of, at connectors and at the capitals of
-// camel case, and what they are together, "" where that means nothing. Runs of Chinese, Japanese and
-// Korean are their bigrams, because nothing separates their words.
+// parts splits a written word at connectors and at the capitals of camel case, and returns the folded words. whole is the
+// written word as one folded word if that has a meaning, as for hyphenated words, camel case, dates and versions;
+// otherwise it is "". Runs of Chinese, Japanese and Korean are split into bigrams, because nothing separates their words.
 func parts(written string) (words []string, whole string) {
 	if isPlain(written) {
 		return []string{strings.ToLower(written)}, ""
 	}
 	var cut []string
-	joined := false
-	digits := false
+	isJoined := false
+	hasDigits := false
 	begin := 0
-	part := func(to int) {
+	addPart := func(to int) {
 		if to > begin {
 			cut = append(cut, written[begin:to])
 		}
 	}
-	var before rune
+	var previous rune
 	for i, r := range written {
-		isOtherScript := before != 0 && isIdeographic(r) != isIdeographic(before)
+		isOtherScript := previous != 0 && isIdeographic(r) != isIdeographic(previous)
 		switch {
 		case strings.ContainsRune(connectors, r):
-			part(i)
+			addPart(i)
 			begin = i + 1
-			joined = joined || r == '_' || r == '-'
-		case unicode.IsUpper(r) && unicode.IsLower(before):
-			part(i)
+			isJoined = isJoined || r == '_' || r == '-'
+		case unicode.IsUpper(r) && unicode.IsLower(previous):
+			addPart(i)
 			begin = i
-			joined = true
+			isJoined = true
 		case isOtherScript && begin < i && !unicode.Is(unicode.Mn, r):
-			part(i)
+			addPart(i)
 			begin = i
 		}
-		digits = digits || unicode.IsDigit(r)
-		before = r
+		hasDigits = hasDigits || unicode.IsDigit(r)
+		previous = r
 	}
-	part(len(written))
+	addPart(len(written))
 	for _, p := range cut {
 		if first, _ := utf8.DecodeRuneInString(p); isIdeographic(first) {
 			runes := []rune(norm.NFKC.String(p))
@@ -228,12 +230,12 @@ func parts(written string) (words []string, whole string) {
 			words = append(words, w)
 		}
 	}
-	isOneName := len(cut) >= 2 && (joined || digits)
+	isOneName := len(cut) >= 2 && (isJoined || hasDigits)
 	if !isOneName || len(written) > maxWord {
 		return words, ""
 	}
 	whole = fold(strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' && !digits {
+		if r == '_' || r == '-' && !hasDigits {
 			return -1
 		}
 		return r
@@ -244,8 +246,8 @@ func parts(written string) (words []string, whole string) {
 	return words, whole
 }
 
-// isPlain reports whether a word is of ASCII letters with at most the first one in upper case, as most
-// are: then it has one part, and is folded to its lower case.
+// isPlain reports whether a word has only ASCII letters, with at most the first one in upper case, and is not too long. Most
+// words are plain. A plain word has one part, and folding only lower-cases it.
 func isPlain(written string) bool {
 	for i := range len(written) {
 		c := written[i]
@@ -258,10 +260,10 @@ func isPlain(written string) bool {
 	return len(written) <= maxWord
 }
 
-// longVowel is a part of words in katakana, though Unicode counts it to no script.
+// longVowel is used in words in katakana, although Unicode does not assign it to a script.
 const longVowel = 'ー'
 
-// isIdeographic reports whether a rune is of a script that writes words without spaces.
+// isIdeographic reports whether a rune is treated like an ideograph: it is in a script whose words are split into bigrams.
 func isIdeographic(r rune) bool {
 	if r == longVowel {
 		return true
@@ -269,7 +271,7 @@ func isIdeographic(r rune) bool {
 	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
 }
 
-// letters are those that have no decomposition into a base letter and a mark.
+// letters replaces letters that Unicode does not decompose into a base letter and a mark.
 var letters = strings.NewReplacer(
 	"ß",
 	"ss",
@@ -291,15 +293,15 @@ var letters = strings.NewReplacer(
 	"i",
 )
 
-// fold returns a word as words are compared: lower case, without accents, umlauts as their base
-// letter.
+// fold returns a word in the form in which words are compared: in lower case, without accents, and with umlauts replaced by
+// their base letters.
 func fold(word string) string {
 	word = strings.ToLower(word)
 	if !strings.ContainsFunc(word, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return word
 	}
 	if r, _ := utf8.DecodeRuneInString(word); unicode.Is(unicode.Cyrillic, r) {
-		return strings.ReplaceAll(word, "ё", "е") // the breve of й is no accent
+		return strings.ReplaceAll(word, "ё", "е") // the breve of й is not an accent
 	}
 	return letters.Replace(strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {
