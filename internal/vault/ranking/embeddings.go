@@ -99,8 +99,11 @@ type section struct {
 func NewEmbeddings(server, keyFile string) *Embeddings {
 	address, model, _ := strings.Cut(server, " ")
 	s := &Embeddings{notes: map[string]embedded{}}
-	if s.endpoint, s.configErr = ParseEndpoint(address, model); s.configErr == nil && keyFile != "" {
-		if s.endpoint.key, s.configErr = ownerfiles.ReadToken(keyFile, MaxEndpointKey); s.configErr != nil {
+	s.endpoint, s.configErr = ParseEndpoint(address, model)
+	if s.configErr == nil && keyFile != "" {
+		var err error
+		s.endpoint.key, err = ownerfiles.ReadToken(keyFile, MaxEndpointKey)
+		if err != nil {
 			s.configErr = errors.New("the file of embeddings-key-file cannot be used") // agents must not see its path
 		}
 	}
@@ -111,7 +114,10 @@ func NewEmbeddings(server, keyFile string) *Embeddings {
 	}
 	dialer := &net.Dialer{Resolver: &net.Resolver{PreferGo: true}}
 	s.client = httpguard.Client(&http.Transport{
-		DisableKeepAlives: !s.endpoint.isSecure, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 64 << 10, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
+		DisableKeepAlives:      !s.endpoint.isSecure,
+		IdleConnTimeout:        time.Minute,
+		MaxResponseHeaderBytes: 64 << 10,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return dialer.DialContext(ctx, network, s.endpoint.address) // whatever the address of the request
 		},
@@ -161,23 +167,34 @@ func (s *Embeddings) Load(file cache.Extra) {
 		return
 	}
 	s.file = &file
-	data := file.Read()
-	end := len(data) - crc32.Size
-	decoder, err := cbor.DecOptions{
-		UTF8:        cbor.UTF8DecodeInvalid,
-		MaxMapPairs: math.MaxInt32,
-	}.DecMode() // names of files are any bytes
-	var saved saved
-	if err != nil || end < 0 ||
-		crc32.Checksum(data[:end], crc32.MakeTable(crc32.Castagnoli)) != binary.LittleEndian.Uint32(data[end:]) ||
-		decoder.Unmarshal(data[:end], &saved) != nil ||
-		saved.Of != s.endpoint.url+" "+s.endpoint.model {
+	saved, ok := decodeSaved(file.Read())
+	if !ok || saved.Of != s.endpoint.url+" "+s.endpoint.model {
 		return
 	}
 	for path, n := range saved.Notes {
 		s.put(path, n)
 	}
 	s.unsaved = false
+}
+
+// decodeSaved decodes the file with the vectors. ok is false if it is missing or damaged.
+func decodeSaved(data []byte) (content saved, ok bool) {
+	end := len(data) - crc32.Size
+	if end < 0 {
+		return saved{}, false
+	}
+	if crc32.Checksum(data[:end], castagnoli()) != binary.LittleEndian.Uint32(data[end:]) {
+		return saved{}, false
+	}
+	options := cbor.DecOptions{
+		UTF8:        cbor.UTF8DecodeInvalid, // names of files are any bytes
+		MaxMapPairs: math.MaxInt32,
+	}
+	decoder, err := options.DecMode()
+	if err != nil || decoder.Unmarshal(data[:end], &content) != nil {
+		return saved{}, false
+	}
+	return content, true
 }
 
 // saved is the content of the file, which ends with its CRC-32C.
@@ -205,11 +222,12 @@ func (s *Embeddings) save() {
 	if !s.unsaved || s.file == nil {
 		return
 	}
-	if data, err := cbor.Marshal(saved{s.endpoint.url + " " + s.endpoint.model, s.notes}); err == nil {
-		s.unsaved = s.file.Write(
-			binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli))),
-		) != nil
+	data, err := cbor.Marshal(saved{s.endpoint.url + " " + s.endpoint.model, s.notes})
+	if err != nil {
+		return
 	}
+	data = binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, castagnoli()))
+	s.unsaved = s.file.Write(data) != nil
 }
 
 // Learn sends new and changed sections of notes in the background, and drops the vectors of other notes. state identifies the
@@ -447,10 +465,9 @@ func (s *Embeddings) nearest(to vector, visible func(path string) bool, most int
 			candidates = append(candidates, best)
 		}
 	}
-	slices.SortFunc(
-		candidates,
-		func(a, b near) int { return cmp.Or(cmp.Compare(b.cosine, a.cosine), cmp.Compare(a.Path, b.Path)) },
-	)
+	slices.SortFunc(candidates, func(a, b near) int {
+		return cmp.Or(cmp.Compare(b.cosine, a.cosine), cmp.Compare(a.Path, b.Path))
+	})
 	for _, n := range candidates[:min(len(candidates), most)] {
 		notes = append(notes, n.NearNote)
 	}

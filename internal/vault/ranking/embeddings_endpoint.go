@@ -75,8 +75,9 @@ func ParseEndpoint(address, model string) (Endpoint, error) {
 		e.port = uint16(port)
 	}
 	ip, err := netip.ParseAddr(host)
-	if e.host = host; host == "localhost" || err == nil && ip.IsLoopback() {
-		e.host = ""
+	isHere := host == "localhost" || err == nil && ip.IsLoopback()
+	if !isHere {
+		e.host = host
 	}
 	e.isNamed = e.host != "" && err != nil
 	if host == "localhost" {
@@ -132,8 +133,9 @@ func (e Endpoint) vectors(
 		request.Header.Set("Authorization", "Bearer "+e.key)
 	}
 	response, err := client.Do(request)
-	switch wrong := (*tls.CertificateVerificationError)(nil); {
-	case errors.As(err, &wrong):
+	var untrusted *tls.CertificateVerificationError
+	switch {
+	case errors.As(err, &untrusted):
 		return nil, fmt.Errorf("the certificate of %s cannot be trusted", e.address)
 	case err != nil:
 		return nil, errors.New("no connection to " + e.address)
@@ -142,20 +144,28 @@ func (e Endpoint) vectors(
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the server answers with status %d", response.StatusCode)
 	}
+	data, err := io.ReadAll(io.LimitReader(response.Body, maxReply+1))
+	switch {
+	case len(data) > maxReply:
+		return nil, fmt.Errorf("the answer has more than %d bytes", maxReply)
+	case err != nil:
+		return nil, errors.New("the answer has no vectors as JSON")
+	}
+	return parseReply(data, len(texts))
+}
+
+// parseReply returns the vectors in a reply of the server for a number of texts, in the order of the texts.
+func parseReply(data []byte, texts int) ([]vector, error) {
 	var reply struct {
 		Data []struct {
 			Index     int       `json:"index"`
 			Embedding []float64 `json:"embedding"`
 		} `json:"data"`
 	}
-	data, err := io.ReadAll(io.LimitReader(response.Body, maxReply+1))
-	switch {
-	case len(data) > maxReply:
-		return nil, fmt.Errorf("the answer has more than %d bytes", maxReply)
-	case err != nil || json.Unmarshal(data, &reply) != nil:
+	if json.Unmarshal(data, &reply) != nil {
 		return nil, errors.New("the answer has no vectors as JSON")
 	}
-	list = make([]vector, len(texts))
+	list := make([]vector, texts)
 	for _, d := range reply.Data {
 		isNew := 0 <= d.Index && d.Index < len(list) && list[d.Index].Values == nil
 		if !isNew || !list[d.Index].quantise(d.Embedding) {

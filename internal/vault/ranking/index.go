@@ -81,6 +81,12 @@ type segment struct {
 	saved    *blocks // if not nil, it has the postings, and postings is empty
 }
 
+// An encoded posting has the number of occurrences in the low bits of a byte, and a flag.
+const (
+	maxCount  = 0x7f
+	hasFields = 0x80 // a byte of fields follows
+)
+
 // builder makes a segment. Files are numbered in the order in which they are added.
 type builder struct {
 	files []file
@@ -135,12 +141,10 @@ func (b *builder) count(text string, field fields, counts []int) (n int32) {
 			}
 			w.fields |= field
 			if field == 0 {
-				w.count = min(w.count+1, 127)
+				w.count = min(w.count+1, maxCount)
 				n++
-				if of := stopWords()[w.word]; of != 0 {
-					for set := uint16(of); set != 0; set &= set - 1 {
-						counts[bits.TrailingZeros16(set)]++
-					}
+				for set := uint16(stopWords()[w.word]); set != 0; set &= set - 1 {
+					counts[bits.TrailingZeros16(set)]++
 				}
 			}
 		}
@@ -156,10 +160,17 @@ func (b *builder) add(d Doc) {
 	length := b.count(d.Body, 0, counts)
 	b.count(title, inTitle, nil)
 	b.count(folder, inFolder, nil)
-	for _, f := range []struct {
+	others := []struct {
 		field fields
 		texts []string
-	}{{inAlias, d.Aliases}, {inHeading, d.Headings}, {inTag, d.Tags}, {inProperty, d.Properties}, {inLink, d.Links}} {
+	}{
+		{inAlias, d.Aliases},
+		{inHeading, d.Headings},
+		{inTag, d.Tags},
+		{inProperty, d.Properties},
+		{inLink, d.Links},
+	}
+	for _, f := range others {
 		for _, text := range f.texts {
 			b.count(text, f.field, nil)
 		}
@@ -172,32 +183,54 @@ func (b *builder) add(d Doc) {
 		w.fields = 0
 	}
 	b.seen = b.seen[:0]
-	// The language is the one with most stop words. There is none without a clear lead, because a word of
-	// several languages counts for each of them.
-	language := languageSet(0)
+	b.files = append(b.files, file{
+		path:     d.Path,
+		stamp:    d.Stamp,
+		kind:     d.Kind,
+		language: languageOf(counts),
+		length:   length,
+		key:      lookup.Keys(d.Path)[0],
+	})
+}
+
+// languageOf returns the language with most stop words. It returns none without a clear lead, because a word of several
+// languages counts for each of them.
+func languageOf(counts []int) languageSet {
 	best := 0
-	second := -1
-	for i := 1; i < len(counts); i++ {
-		if counts[i] > counts[best] {
-			best, second = i, counts[best]
-		} else {
-			second = max(second, counts[i])
+	for i, n := range counts {
+		if n > counts[best] {
+			best = i
 		}
 	}
-	if counts[best] >= 3 && counts[best]*10 >= second*11 {
-		language = 1 << best
+	second := 0
+	for i, n := range counts {
+		if i != best {
+			second = max(second, n)
+		}
 	}
-	b.files = append(
-		b.files,
-		file{
-			path:     d.Path,
-			stamp:    d.Stamp,
-			kind:     d.Kind,
-			language: language,
-			length:   length,
-			key:      lookup.Keys(d.Path)[0],
+	isClear := counts[best] >= 3 && counts[best]*10 >= second*11
+	if !isClear {
+		return 0
+	}
+	return 1 << best
+}
+
+// segment returns the segment of the files that were added.
+func (b *builder) segment() *segment {
+	slices.SortFunc(b.words, func(x, y wordBuilder) int { return cmp.Compare(x.word, y.word) })
+	n := len(b.words)
+	w := writer{
+		segment: segment{
+			files:   slices.Clone(b.files),
+			words:   make([]string, 0, n),
+			letters: make([]uint32, 0, n),
+			ends:    make([]uint32, 0, n),
 		},
-	)
+	}
+	for _, word := range b.words {
+		w.add(word.word, word.postings)
+	}
+	return w.done()
 }
 
 // splitPath returns the folder and the name of a file without the extension. The name of an attachment includes the
@@ -217,7 +250,7 @@ func appendPosting(to []byte, step, count int, in fields) []byte {
 	if in == 0 {
 		return append(to, byte(count))
 	}
-	return append(to, byte(count)|0x80, byte(in))
+	return append(to, byte(count)|hasFields, byte(in))
 }
 
 // writer makes a segment from words in sorted order.
@@ -279,9 +312,9 @@ func (s *segment) eachPosting(postings string, visit func(place, count int, in f
 		}
 		place += int(step)
 		i += n
-		count := postings[i] & 0x7f
+		count := postings[i] & maxCount
 		in := fields(0)
-		if postings[i] >= 0x80 && i+1 < len(postings) {
+		if postings[i]&hasFields != 0 && i+1 < len(postings) {
 			i++
 			in = fields(postings[i])
 		}
@@ -322,15 +355,8 @@ func merge(parts []*segment, dead []map[int]bool) (*segment, error) {
 	at := make([]int, len(parts))
 	var postings []byte
 	for {
-		word := ""
-		found := false
-		for i, p := range parts {
-			if at[i] < len(p.words) && (!found || p.words[at[i]] < word) {
-				word = p.words[at[i]]
-				found = true
-			}
-		}
-		if !found {
+		word, ok := smallestWord(parts, at)
+		if !ok {
 			return out.done(), nil
 		}
 		postings = postings[:0]
@@ -355,6 +381,18 @@ func merge(parts []*segment, dead []map[int]bool) (*segment, error) {
 			out.add(word, postings)
 		}
 	}
+}
+
+// smallestWord returns the first of the next words of the parts, which are at the places at. ok is false at the end of all
+// parts.
+func smallestWord(parts []*segment, at []int) (word string, ok bool) {
+	for i, p := range parts {
+		if at[i] < len(p.words) && (!ok || p.words[at[i]] < word) {
+			word = p.words[at[i]]
+			ok = true
+		}
+	}
+	return word, ok
 }
 
 // Index finds files by their words. It is immutable: [Index.Update] returns a new index, which shares unchanged segments.
@@ -420,36 +458,10 @@ func (x *Index) Update(docs func(add func(Doc)), gone []string) (*Index, error) 
 		markDead(f.path)
 	}
 	if len(b.files) > 0 {
-		slices.SortFunc(b.words, func(x, y wordBuilder) int { return cmp.Compare(x.word, y.word) })
-		n := len(b.words)
-		w := writer{
-			segment: segment{
-				files:   slices.Clone(b.files),
-				words:   make([]string, 0, n),
-				letters: make([]uint32, 0, n),
-				ends:    make([]uint32, 0, n),
-			},
-		}
-		for _, word := range b.words {
-			w.add(word.word, word.postings)
-		}
-		next.segments = append(next.segments, w.done())
+		next.segments = append(next.segments, b.segment())
 		next.dead = append(next.dead, map[int]bool{})
 	}
-	// The smaller segments are merged if there are many, and segments with more than a quarter of dead files are
-	// merged with all behind them to drop these.
-	from := len(next.segments)
-	if from > maxSegments {
-		from = 1 // all but the first, which is the largest
-		if len(next.segments[0].files) < 4*next.countFiles(1) {
-			from = 0
-		}
-	}
-	for i, s := range next.segments {
-		if 4*len(next.dead[i]) > len(s.files) {
-			from = min(from, i)
-		}
-	}
+	from := next.mergeFrom()
 	if from < len(next.segments) {
 		merged, err := merge(slices.Clone(next.segments[from:]), next.dead[from:])
 		if err != nil {
@@ -464,6 +476,26 @@ func (x *Index) Update(docs func(add func(Doc)), gone []string) (*Index, error) 
 	}
 	next.indexPlaces()
 	return next, nil
+}
+
+// mergeFrom returns the index of the first segment that is to be merged with all behind it, or the number of segments if none
+// is. The smaller segments are merged if there are many, and segments with more than a quarter of dead files are merged to
+// drop these.
+func (x *Index) mergeFrom() int {
+	from := len(x.segments)
+	if from > maxSegments {
+		from = 1 // all but the first, which is the largest
+		if len(x.segments[0].files) < 4*x.countFiles(1) {
+			from = 0
+		}
+	}
+	for i, s := range x.segments {
+		hasManyDead := 4*len(x.dead[i]) > len(s.files)
+		if hasManyDead {
+			return min(from, i)
+		}
+	}
+	return from
 }
 
 // indexPlaces sets the location of each file.

@@ -100,15 +100,7 @@ func parse(question string, spoken languageSet) (terms []*term, phrases [][]stri
 				isSingle := len(w) == 1 && w[0] < 0x80
 				if !seen[w] && len(terms) < maxTerms {
 					seen[w] = true
-					terms = append(
-						terms,
-						&term{
-							text:   written,
-							group:  groups,
-							word:   w,
-							isStop: isCommon || isSingle,
-						},
-					)
+					terms = append(terms, &term{text: written, group: groups, word: w, isStop: isCommon || isSingle})
 				}
 			}
 		})
@@ -117,7 +109,8 @@ func parse(question string, spoken languageSet) (terms []*term, phrases [][]stri
 			phrases = append(phrases, phrase)
 		}
 	}
-	if content := slices.DeleteFunc(slices.Clone(terms), func(t *term) bool { return t.isStop }); len(content) > 0 {
+	content := slices.DeleteFunc(slices.Clone(terms), func(t *term) bool { return t.isStop })
+	if len(content) > 0 {
 		terms = content
 	}
 	return terms, phrases
@@ -263,7 +256,8 @@ func (l *vocabulary) addWord(t *term) {
 		t.answers = append(t.answers, answer{word: t.word, weight: 1})
 	}
 	for _, pair := range []string{"ae", "oe", "ue"} { // umlauts written as two letters
-		if other := strings.ReplaceAll(t.word, pair, pair[:1]); other != t.word && l.frequency(other) > 0 {
+		other := strings.ReplaceAll(t.word, pair, pair[:1])
+		if other != t.word && l.frequency(other) > 0 {
 			t.answers = append(t.answers, answer{word: other, weight: spellingWeight, how: "other spelling of"})
 		}
 	}
@@ -530,8 +524,11 @@ func (l *vocabulary) addParts(t *term) {
 	}
 	for cut := len(t.word) - 4; cut >= 4; cut-- {
 		for _, joint := range []string{"", "s", "n", "en", "es", "er"} {
-			head, found := strings.CutSuffix(t.word[:cut], joint)
-			if tail := t.word[cut:]; found && len(head) >= 4 && l.addHalves(t, head, tail) {
+			head, hasJoint := strings.CutSuffix(t.word[:cut], joint)
+			if !hasJoint || len(head) < 4 {
+				continue
+			}
+			if l.addHalves(t, head, t.word[cut:]) {
 				return
 			}
 		}
@@ -585,12 +582,14 @@ func (l *vocabulary) addTypos(t *term) {
 	letters := []rune(t.word)
 	for _, s := range l.x.segments {
 		for i, w := range s.words {
-			if more := len(w) - len(t.word); max(more, -more) > 2*maxErrors ||
-				bits.OnesCount32(s.letters[i]^mask) > 2*maxErrors+2 {
+			// Lengths and letters that differ too much rule out most words at little cost.
+			longer := len(w) - len(t.word)
+			otherLetters := bits.OnesCount32(s.letters[i] ^ mask)
+			if max(longer, -longer) > 2*maxErrors || otherLetters > 2*maxErrors+2 {
 				continue
 			}
 			errors := excerpt.Mistakes(letters, []rune(w), maxErrors+1)
-			hasOtherLetters := bits.OnesCount32(s.letters[i]^mask) > 2*maxErrors
+			hasOtherLetters := otherLetters > 2*maxErrors
 			if errors > maxErrors+1 || errors > maxErrors && hasOtherLetters {
 				continue
 			}

@@ -27,7 +27,8 @@ const (
 	// nearness is the maximum bonus for words that are next to each other, relative to their weights.
 	nearness = 0.5
 	// perLink is the bonus for a link from another good result, for up to maxLinks links.
-	perLink, maxLinks = 0.04, 3
+	perLink  = 0.04
+	maxLinks = 3
 	// anchorShare is the weight of the display text of a link for the note to which it leads.
 	anchorShare = 1.2
 	// recency is the bonus for a note that was changed today. After half a year it is a third of that.
@@ -152,7 +153,8 @@ func (w *View) Ask(ctx context.Context, question string, v Vault, limit int) (An
 		return Answer{}, err
 	}
 	answer := Answer{}
-	if v.Near != nil && len(terms) > 0 && len(phrases) == 0 {
+	hasMeaning := len(terms) > 0 && len(phrases) == 0
+	if v.Near != nil && hasMeaning {
 		if list, err = q.fuse(ctx, question, list, &answer); err != nil {
 			return Answer{}, err
 		}
@@ -262,7 +264,8 @@ func (q *ranking) rank(ctx context.Context, limit int) ([]*candidate, error) {
 		next := best[:min(len(best), limit-len(list))]
 		best = best[len(next):]
 		budget.InParallel(len(next), 1, func(i, _ int) {
-			if next[i].err = ctx.Err(); next[i].err == nil {
+			next[i].err = ctx.Err()
+			if next[i].err == nil {
 				next[i].err = q.read(next[i])
 			}
 		})
@@ -369,7 +372,8 @@ func (q *ranking) read(f *candidate) (err error) {
 	} else {
 		err = q.vault.Read(f.path, func(c Content) {
 			missing = slices.DeleteFunc(missing, func(p []string) bool { return hasPhrase(c.Text, p) })
-			if f.hasPhrases = len(missing) == 0; !f.hasPhrases {
+			f.hasPhrases = len(missing) == 0
+			if !f.hasPhrases {
 				return
 			}
 			f.score += sectionShare * q.bestSection(c, f.section, &f.result)
@@ -398,13 +402,16 @@ func (q *ranking) reasons(f *candidate) (why []string) {
 		reason := ""
 		for _, a := range t.answers {
 			list := q.postings(f.segment, a.word)
-			if at, has := slices.BinarySearchFunc(list, f.place, func(p posting, place int) int { return int(p.place) - place }); has {
-				in |= list[at].in
-				if a.how == "" {
-					isExact = true
-				} else if reason == "" {
-					reason = fmt.Sprintf("%q, %s %q", a.word, a.how, t.text)
-				}
+			byPlace := func(p posting, place int) int { return int(p.place) - place }
+			at, hasWord := slices.BinarySearchFunc(list, f.place, byPlace)
+			if !hasWord {
+				continue
+			}
+			in |= list[at].in
+			if a.how == "" {
+				isExact = true
+			} else if reason == "" {
+				reason = fmt.Sprintf("%q, %s %q", a.word, a.how, t.text)
 			}
 		}
 		if !isExact && reason != "" {
@@ -424,13 +431,15 @@ func (q *ranking) reasons(f *candidate) (why []string) {
 func (q *ranking) fuse(ctx context.Context, question string, list []*candidate, a *Answer) ([]*candidate, error) {
 	wanted := func(path string) bool { return q.sees(path) && (q.vault.Wanted == nil || q.vault.Wanted(path)) }
 	near, err := q.vault.Near(ctx, question, wanted, candidates)
-	if a.WithoutMeaning = err; len(near) == 0 {
+	a.WithoutMeaning = err
+	if len(near) == 0 {
 		return list, ctx.Err()
 	}
 	byPath := map[string]*candidate{}
 	fused := map[string]float64{}
 	for i, f := range list {
-		byPath[f.path], fused[f.path] = f, CreditOfRank(i)
+		byPath[f.path] = f
+		fused[f.path] = CreditOfRank(i)
 	}
 	for i, n := range near {
 		f := byPath[n.Path]
@@ -592,7 +601,8 @@ func (q *ranking) followLinks(list []*candidate, anchors map[string]string) ([]*
 		return nil
 	}
 	for _, path := range slices.Sorted(maps.Keys(anchors)) {
-		if err := add(path, anchorShare, q.coverageOf(anchors[path]), "link text "+strconv.Quote(anchors[path])); err != nil {
+		text := anchors[path]
+		if err := add(path, anchorShare, q.coverageOf(text), "link text "+strconv.Quote(text)); err != nil {
 			return nil, err
 		}
 	}
@@ -601,6 +611,12 @@ func (q *ranking) followLinks(list []*candidate, anchors map[string]string) ([]*
 			return nil, err
 		}
 	}
+	q.addLinkBonuses(list)
+	return list, nil
+}
+
+// addLinkBonuses adds the bonuses for links from good results.
+func (q *ranking) addLinkBonuses(list []*candidate) {
 	good := slices.SortedFunc(slices.Values(list), (*candidate).compare)
 	good = good[:min(len(good), candidates/2)]
 	isGood := map[string]bool{}
@@ -623,5 +639,4 @@ func (q *ranking) followLinks(list []*candidate, anchors map[string]string) ([]*
 			f.result.Why = append(f.result.Why, fmt.Sprintf("linked from %d %s", n, results))
 		}
 	}
-	return list, nil
 }

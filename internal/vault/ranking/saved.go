@@ -40,10 +40,12 @@ func (x *Index) Append(to []byte, version string) ([]byte, error) {
 	to = appendText(to, version)
 	to = binary.AppendUvarint(to, uint64(len(whole.files)))
 	for _, f := range whole.files {
-		to = binary.AppendUvarint(appendText(to, f.path), f.stamp)
+		to = appendText(to, f.path)
+		to = binary.AppendUvarint(to, f.stamp)
 		to = append(to, byte(f.kind))
 		to = binary.AppendUvarint(to, uint64(f.language))
-		to = binary.LittleEndian.AppendUint32(binary.AppendUvarint(to, uint64(f.length)), uint32(f.key))
+		to = binary.AppendUvarint(to, uint64(f.length))
+		to = binary.LittleEndian.AppendUint32(to, uint32(f.key))
 	}
 	to = binary.AppendUvarint(to, uint64(len(whole.words)))
 	last := uint32(0)
@@ -79,9 +81,9 @@ func Load(from io.ReaderAt, size int64, version string) (*Index, error) {
 	var head strings.Builder
 	head.Grow(int(length))
 	sum := crc32.New(castagnoli())
-	if n, err := io.Copy(io.MultiWriter(&head, sum), io.NewSectionReader(from, int64(headStart), length)); err != nil ||
-		n < length ||
-		sum.Sum32() != binary.LittleEndian.Uint32(prefix[len(magic)+4:]) {
+	n, err := io.Copy(io.MultiWriter(&head, sum), io.NewSectionReader(from, int64(headStart), length))
+	isComplete := err == nil && n == length
+	if !isComplete || sum.Sum32() != binary.LittleEndian.Uint32(prefix[len(magic)+4:]) {
 		return nil, ErrDamaged
 	}
 	r := reader{rest: head.String()}
@@ -99,10 +101,10 @@ func Load(from io.ReaderAt, size int64, version string) (*Index, error) {
 			key:      lookup.Key(r.fixed()),
 		}
 	}
-	n := r.count()
-	s.words = make([]string, n)
-	s.ends = make([]uint32, n)
-	s.letters = make([]uint32, n)
+	words := r.count()
+	s.words = make([]string, words)
+	s.ends = make([]uint32, words)
+	s.letters = make([]uint32, words)
 	last := uint64(0)
 	for i := range s.words {
 		s.words[i] = r.text()
@@ -133,7 +135,8 @@ func (b *blocks) read(from, to uint32) (string, error) {
 		return "", nil
 	}
 	first := from / blockSize
-	data := make([]byte, min((int64(to)+blockSize-1)/blockSize*blockSize, b.from.Size())-int64(first)*blockSize)
+	end := min((int64(to)+blockSize-1)/blockSize*blockSize, b.from.Size()) // of the last block
+	data := make([]byte, end-int64(first)*blockSize)
 	if _, err := b.from.ReadAt(data, int64(first)*blockSize); err != nil && err != io.EOF {
 		return "", ErrDamaged
 	}

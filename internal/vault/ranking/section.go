@@ -75,24 +75,31 @@ func (q *ranking) bestSection(c Content, preferred int, r *Result) (best float64
 			}
 		}
 	}
-	if end-start > MaxSection { // cut it to begin with the line of its first mark
-		if len(r.Marks) > 0 {
-			begin := strings.LastIndexByte(c.Text[start:start+r.Marks[0].Start], '\n') + 1
-			if r.Marks[0].Start-begin > maxLine { // the line itself is very long
-				begin = runeStart(c.Text[start:end], r.Marks[0].Start-maxLine)
-			}
-			for i := range r.Marks {
-				r.Marks[i] = Mark{r.Marks[i].Start - begin, r.Marks[i].End - begin}
-			}
-			start += begin
-		}
-		end = start + runeStart(c.Text[start:end], min(end-start, MaxSection))
-		r.Marks = slices.DeleteFunc(r.Marks, func(m Mark) bool { return m.End > end-start })
+	if end-start > MaxSection {
+		start, end = r.cut(c.Text, start, end)
 	}
 	r.Section = strings.Clone(c.Text[start:end])
 	r.Line = 1 + strings.Count(c.Text[:start], "\n")
 	r.Heading = strings.Clone(r.Heading)
 	return max(best, 0)
+}
+
+// cut cuts a section, which is at a range of bytes of text, to MaxSection bytes from the line of its first mark, and adjusts
+// the marks.
+func (r *Result) cut(text string, start, end int) (from, to int) {
+	if len(r.Marks) > 0 {
+		begin := strings.LastIndexByte(text[start:start+r.Marks[0].Start], '\n') + 1
+		if r.Marks[0].Start-begin > maxLine { // the line itself is very long
+			begin = runeStart(text[start:end], r.Marks[0].Start-maxLine)
+		}
+		for i := range r.Marks {
+			r.Marks[i] = Mark{r.Marks[i].Start - begin, r.Marks[i].End - begin}
+		}
+		start += begin
+	}
+	end = start + runeStart(text[start:end], min(end-start, MaxSection))
+	r.Marks = slices.DeleteFunc(r.Marks, func(m Mark) bool { return m.End > end-start })
+	return start, end
 }
 
 // scoreSection returns the weight of a section: BM25 over its words, and a bonus for the shortest run of words with all the

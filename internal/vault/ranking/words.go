@@ -24,7 +24,8 @@ func eachWritten(text string, wanted *shapes, visit func(word string, start, num
 		}
 		n := 1
 		if first == wide {
-			if n = wordRune(text[i:]); n == 0 {
+			n = wordRune(text[i:])
+			if n == 0 {
 				i++ // the other bytes of the rune do not begin a word either
 				continue
 			}
@@ -33,18 +34,23 @@ func eachWritten(text string, wanted *shapes, visit func(word string, start, num
 		others := uint8(0)
 		next := uint8(separates)
 		for n > 0 {
-			for i, next = i+n, separates; i < len(text); i++ {
-				if next = classOf[text[i]]; next&inWord == 0 {
+			i += n
+			next = separates
+			for ; i < len(text); i++ {
+				next = classOf[text[i]]
+				if next&inWord == 0 {
 					break
 				}
 				others |= next
 			}
-			if n = 0; i == len(text) || next == separates {
+			if i == len(text) || next == separates {
 				break
 			}
-			if n = wordRune(text[i:]); n == 0 && next == connects {
-				if n = wordRune(text[i+1:]); n > 0 {
-					n++
+			n = wordRune(text[i:])
+			if n == 0 && next == connects {
+				n = wordRune(text[i+1:])
+				if n > 0 {
+					n++ // the connector
 				}
 			}
 			if n > 0 {
@@ -52,7 +58,8 @@ func eachWritten(text string, wanted *shapes, visit func(word string, start, num
 			}
 		}
 		words++
-		if wanted == nil || wanted.mayMatch(text[start:i], first&(lower|upper) != 0 && others&^lower == 0) {
+		isPlain := first&(lower|upper) != 0 && others&^lower == 0
+		if wanted == nil || wanted.mayMatch(text[start:i], isPlain) {
 			visit(text[start:i], start, words)
 		}
 	}
@@ -273,24 +280,15 @@ func isIdeographic(r rune) bool {
 
 // letters replaces letters that Unicode does not decompose into a base letter and a mark.
 var letters = strings.NewReplacer(
-	"ß",
-	"ss",
-	"æ",
-	"ae",
-	"œ",
-	"oe",
-	"ø",
-	"o",
-	"ł",
-	"l",
-	"đ",
-	"d",
-	"ð",
-	"d",
-	"þ",
-	"th",
-	"ı",
-	"i",
+	"ß", "ss",
+	"æ", "ae",
+	"œ", "oe",
+	"ø", "o",
+	"ł", "l",
+	"đ", "d",
+	"ð", "d",
+	"þ", "th",
+	"ı", "i",
 )
 
 // fold returns a word in the form in which words are compared: in lower case, without accents, and with umlauts replaced by
