@@ -7,7 +7,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
 )
 
-// ParseExpression parses an expression of a request, where one that does not parse is an error.
+// ParseExpression parses an expression of a request. The error is that of the syntax.
 func ParseExpression(text string) (*formula.Program, error) {
 	p := formula.Compile(text)
 	if problem := p.Problem(); problem != nil {
@@ -16,23 +16,23 @@ func ParseExpression(text string) (*formula.Program, error) {
 	return p, nil
 }
 
-// ofLists are the names that list functions bind in their argument.
-var ofLists = []string{"value", "index", "acc"}
+// listVariables are the variables that list functions set for their argument.
+var listVariables = []string{"value", "index", "acc"}
 
 // Parser compiles an expression of a request.
 type Parser func(text string) (*formula.Program, error)
 
-// ParseColumns parses columns separated by commas: ids of properties or expressions, each
-// after an optional label and a colon. label returns the default label of an id. The error
-// is that of parse, or about more than maxColumns.
+// ParseColumns parses columns separated by commas. A column is the id of a property or an expression, after
+// an optional label and a colon. label returns the default label of an id. The error is that of parse, a
+// [*Mistake], or about more than maxColumns columns.
 func ParseColumns(text string, label func(id string) string, parse Parser) ([]Column, error) {
 	var columns []Column
-	for _, part := range parts(text) {
+	for _, part := range splitAtCommas(text) {
 		if len(columns) == maxColumns {
 			return nil, fmt.Errorf("more than %d columns", maxColumns)
 		}
 		colon := -1
-		outside(part, func(i int, c byte) bool {
+		eachOutside(part, func(i int, c byte) bool {
 			if c == ':' {
 				colon = i
 			}
@@ -58,13 +58,13 @@ func ParseColumns(text string, label func(id string) string, parse Parser) ([]Co
 	return columns, nil
 }
 
-// maxColumns bounds the columns of a query, each of which may be an expression.
+// maxColumns is the maximum number of columns of a query, because each may be an expression.
 const maxColumns = 100
 
 // ParseKeys parses sort keys separated by commas, see [ParseKey].
 func ParseKeys(text string, parse Parser) ([]Key, error) {
 	var keys []Key
-	for _, part := range parts(text) {
+	for _, part := range splitAtCommas(text) {
 		key, err := ParseKey(part, parse)
 		if err != nil {
 			return nil, err
@@ -74,7 +74,7 @@ func ParseKeys(text string, parse Parser) ([]Key, error) {
 	return keys, nil
 }
 
-// ParseKey parses a sort key: an id or an expression, optionally followed by asc (the
+// ParseKey parses a sort key: the id of a property or an expression, optionally followed by asc (the
 // default) or desc. The error is that of parse.
 func ParseKey(text string, parse Parser) (Key, error) {
 	text, descending := CutDirection(text)
@@ -91,7 +91,7 @@ func ParseKey(text string, parse Parser) (Key, error) {
 	return key, nil
 }
 
-// CutDirection returns the text of a sort key without its direction, which is after a blank or a colon.
+// CutDirection splits a sort key into the key and its direction, which is after a blank or a colon.
 func CutDirection(text string) (key string, descending bool) {
 	text = strings.TrimSpace(text)
 	i := strings.LastIndexAny(text, " :")
@@ -118,29 +118,29 @@ func isID(n formula.Node) bool {
 		}
 		return true
 	case *formula.MemberNode:
-		of, ok := n.X.(*formula.NameNode)
-		return ok && formula.IsNamespace(of.Text)
+		namespace, ok := n.X.(*formula.NameNode)
+		return ok && formula.IsNamespace(namespace.Text)
 	}
 	return false
 }
 
-// parts splits a text at the commas outside brackets and quotes.
-func parts(text string) []string {
-	var all []string
+// splitAtCommas splits a text at the commas outside brackets and quotes.
+func splitAtCommas(text string) []string {
+	var parts []string
 	start := 0
-	outside(text, func(i int, c byte) bool {
+	eachOutside(text, func(i int, c byte) bool {
 		if c == ',' {
-			all = append(all, text[start:i])
+			parts = append(parts, text[start:i])
 			start = i + 1
 		}
 		return true
 	})
-	return append(all, text[start:])
+	return append(parts, text[start:])
 }
 
-// outside visits the characters of an expression outside brackets and quotes, until visit
-// returns false.
-func outside(text string, visit func(i int, c byte) bool) {
+// eachOutside calls visit with each byte of an expression outside brackets and quotes, until visit returns
+// false.
+func eachOutside(text string, visit func(i int, c byte) bool) {
 	depth := 0
 	quote := byte(0)
 	for i := 0; i < len(text); i++ {

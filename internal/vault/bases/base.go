@@ -1,8 +1,8 @@
-// Package bases reads base files and answers their views: which files are rows, in
-// which order and groups, with which cells, and in which form they print.
+// Package bases reads base files and evaluates their views: which files are rows, in which order and groups,
+// with which cells, and how they are printed.
 //
-// A query reads the files of a [Source]. That of a vault is made from its index by
-// [Memory.New]; it converts properties to values when an expression reads them.
+// A query reads the files of a [Source]. The source of a vault is made from its index by [Memory.New], and
+// converts properties to values when an expression reads them.
 package bases
 
 import (
@@ -13,13 +13,13 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
 )
 
-// Base is a parsed base file, see [Read]. The zero Base has no view and every file as a row.
+// Base is a parsed base file, see [Read]. The zero Base has no views and no filter.
 type Base struct {
-	Filter   *Filter // nil: every file
+	Filter   *Filter // if nil, every file passes
 	Formulas map[string]*formula.Program
-	// Labels are display names by property id as written.
+	// Labels are the display names by property id, as the file has them.
 	Labels map[string]string
-	// Properties are the configured property ids, in the order of the file.
+	// Properties are the ids of configured properties, in the order of the file.
 	Properties []string
 	Summaries  map[string]*formula.Program
 	Views      []View
@@ -30,16 +30,16 @@ type Base struct {
 // View is one view of a base.
 type View struct {
 	Name, Type string
-	Filter     *Filter // nil: every file
+	Filter     *Filter // if nil, every file passes
 	Order      []string
 	Sort       []Key
 	Group      *Key
-	Limit      int // 0: none
-	// Summaries are the names of summaries, by the id of the property.
+	Limit      int // maximum number of rows; 0 is no limit
+	// Summaries are the summaries of columns, in the order of the file.
 	Summaries []ColumnSummary
 }
 
-// Key is what rows are sorted or grouped by: a property, or in a [Query] an expression.
+// Key is a sort or group key: a property or, in a [Query], an expression.
 type Key struct {
 	Property   string
 	Expression *formula.Program
@@ -51,24 +51,24 @@ type ColumnSummary struct{ Property, Name string }
 
 // Problem is an error or a warning about a base file.
 type Problem struct {
-	// Line is counted from 1; 0 is the whole file.
+	// Line is counted from 1. It is 0 for a problem of the whole file.
 	Line int
-	// Fatal means that no query can be answered, as in the app.
+	// Fatal means that the base cannot be queried, as in the app.
 	Fatal bool
-	// Text is the sentence of the app, if it has one.
+	// Text is the message, in the words of the app if it has a message for this.
 	Text string
-	// Position is the place in Expression in UTF-16 code units, -1 without one.
+	// Position is the position in Expression in UTF-16 code units, or -1.
 	Position   int
 	Expression string
 }
 
-// Error is the error of a base with a fatal problem.
+// Error is a fatal problem of a base.
 type Error struct{ Problem }
 
-// Error returns the sentence of the app.
+// Error returns the message.
 func (e *Error) Error() string { return e.Text }
 
-// Fatal returns the first fatal problem as an [*Error], nil if there is none.
+// Fatal returns the first fatal problem as an [*Error], or nil if there is none.
 func (b *Base) Fatal() error {
 	for _, p := range b.Problems {
 		if p.Fatal {
@@ -86,7 +86,7 @@ func (p Problem) Severity() string {
 	return "warning"
 }
 
-// String returns the problem in one line, after the line number.
+// String returns the problem in one line, with the line number first.
 func (p Problem) String() string {
 	text := p.Severity() + ": " + p.Text
 	if p.Line > 0 {
@@ -98,16 +98,16 @@ func (p Problem) String() string {
 	return text
 }
 
-// Filter selects the files that are rows: an expression, or filters combined by a [Mode].
+// Filter selects rows: by an expression, or by filters that are combined by a [Mode].
 type Filter struct {
-	// Expression is nil for a filter of Parts.
+	// Expression is nil if the filter has Parts.
 	Expression *formula.Program
 	Mode       Mode
 	Parts      []*Filter
-	Line       int // in the file, 0 if it is not from one
+	Line       int // in the base file, or 0
 }
 
-// Mode combines the parts of a filter: and, or, or not (none of them).
+// Mode is how the parts of a filter are combined: and, or, or not, which means none of them.
 type Mode uint8
 
 // The modes.
@@ -120,14 +120,14 @@ const (
 // modeNames are the keys of the modes in a base file.
 var modeNames = [...]string{All: "and", Any: "or", None: "not"}
 
-// Holds reports whether a row passes; nil passes every row. Parts are evaluated from left to
-// right until the result is known. An expression that fails is false.
+// Holds reports whether a row passes the filter. Every row passes a nil filter. Parts are evaluated from left
+// to right until the result is known. An expression that fails counts as false.
 func (f *Filter) Holds(row *formula.Row) bool {
 	holds, _ := f.test(row)
 	return holds
 }
 
-// test is Holds with the sentence of the first expression that failed, "" if none did.
+// test is Holds, and also returns the message of the first expression that failed, or "".
 func (f *Filter) test(row *formula.Row) (holds bool, failed string) {
 	if f == nil {
 		return true, ""
@@ -152,7 +152,8 @@ func (f *Filter) test(row *formula.Row) (holds bool, failed string) {
 	return f.Mode != Any, failed
 }
 
-// statements returns the parts of a filter under and; any other filter is one statement.
+// statements returns the filters that all have to hold: the parts of a filter with mode and, or the filter
+// itself.
 func (f *Filter) statements() []*Filter {
 	if f == nil {
 		return nil
@@ -160,15 +161,15 @@ func (f *Filter) statements() []*Filter {
 	if f.Expression != nil || f.Mode != All {
 		return []*Filter{f}
 	}
-	var all []*Filter
+	var statements []*Filter
 	for _, part := range f.Parts {
-		all = append(all, part.statements()...)
+		statements = append(statements, part.statements()...)
 	}
-	return all
+	return statements
 }
 
-// Unmet returns the filters of the base and of a view that a file does not pass, each in one
-// line. The error is that of the budget of ctx.
+// Unmet returns the filters of the base and of a view that a file does not pass, each as one line. The error
+// is that of the budget of ctx.
 func (b *Base) Unmet(
 	ctx context.Context,
 	env formula.Environment,
@@ -201,23 +202,23 @@ func (f *Filter) String() string {
 	return text + ")"
 }
 
-// fileLabels are the labels of the app for the fields of a file.
+// fileLabels are the labels that the app has for the fields of a file.
 var fileLabels = map[string]string{
 	"name": "file name", "basename": "file base name", "fullname": "file full name", "path": "file path", "folder": "folder", "ext": "file extension",
 	"size": "file size", "ctime": "created time", "mtime": "modified time", "tags": "file tags", "links": "file links", "embeds": "file embeds",
 	"backlinks": "file backlinks", "properties": "properties", "file": "file",
 }
 
-// Label returns the label of a column: the display name of the property, otherwise the label
-// of the app, otherwise the name.
+// Label returns the label of a column: the display name of the property, the label that the app has for a
+// field of a file, or the name.
 func (b *Base) Label(id string) string {
-	space, name := formula.SplitID(id)
+	namespace, name := formula.SplitID(id)
 	switch {
-	case b.Labels[space+"."+name] != "":
-		return b.Labels[space+"."+name]
-	case space == "file" && fileLabels[name] != "":
+	case b.Labels[namespace+"."+name] != "":
+		return b.Labels[namespace+"."+name]
+	case namespace == "file" && fileLabels[name] != "":
 		return fileLabels[name]
-	case space == "note" && b.Labels[name] != "":
+	case namespace == "note" && b.Labels[name] != "":
 		return b.Labels[name]
 	}
 	return name

@@ -12,19 +12,19 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
 )
 
-// Names are what the names in an expression can mean, beside the functions.
+// Names has the meanings of the names in an expression, except functions.
 type Names struct {
-	// Properties are those of the notes that the caller may see, and those that have a type.
+	// Properties are the properties of the notes that the caller may see, and those that have a type.
 	Properties []string
-	// Formulas are those of the base; nil for an expression that is in no base.
+	// Formulas are the formulas of the base; nil if the expression is not in a base.
 	Formulas map[string]*formula.Program
-	// Meant returns the path, the folder or the name that a text probably means, by the field of a file that it is compared
-	// with: "path", "folder", "name" or "basename". It is "" where a file has the text itself, or it is not known. It
+	// Meant returns the path, folder or name that was probably meant by a text that is compared with a field of a file:
+	// "path", "folder", "name" or "basename". It returns "" if a file has the text itself, or if nothing is similar. It
 	// may be nil.
 	Meant func(field, text string) string
 }
 
-// meant is Meant of a text that a field of a file is compared with, "" for no other one.
+// meant calls Meant for a text that is compared with a field of a file. It returns "" for other fields.
 func (n Names) meant(field, text string) string {
 	if n.Meant == nil || text == "" {
 		return ""
@@ -36,24 +36,25 @@ func (n Names) meant(field, text string) string {
 	return ""
 }
 
+// isProperty reports whether there is a property with a name, in any case.
 func (n Names) isProperty(name string) bool {
 	return slices.ContainsFunc(n.Properties, func(known string) bool { return strings.EqualFold(known, name) })
 }
 
-// Mistake is what is wrong with an expression: the app would read it in another way than it
-// was probably meant.
+// Mistake is an error in an expression that the app would understand in another way than it was probably
+// meant, or not at all.
 type Mistake struct {
 	Reason string
-	// Right is the expression that was probably meant, "" if that is not known.
+	// Right is the expression that was probably meant, or "" if that is not known.
 	Right string
-	// Advice is what to write instead where there is no Right.
+	// Advice says what to write instead if there is no Right.
 	Advice string
 }
 
-// Error returns what is wrong.
+// Error returns the reason.
 func (m *Mistake) Error() string { return m.Reason }
 
-// Hint returns what would be right.
+// Hint returns the expression to write, or the advice.
 func (m *Mistake) Hint() string {
 	if m.Right == "" {
 		return m.Advice
@@ -61,20 +62,20 @@ func (m *Mistake) Hint() string {
 	return "write " + excerpt.Clip(m.Right, maxHint)
 }
 
-// maxHint bounds an expression in a hint: it is there to be sent as it is.
+// maxHint is the maximum length of an expression in a hint. Callers copy expressions of normal length unchanged.
 const maxHint = 400
 
-// Findings are what [Examine] found in an expression.
+// Findings are the results of [Examine].
 type Findings struct {
 	// Mistake is nil if the expression can be evaluated as it is.
 	Mistake *Mistake
-	// Unknown are the properties that the expression asks for and that no note has, each once.
+	// Unknown are the properties in the expression that no note has, without duplicates.
 	Unknown []string
 }
 
-// Examine says what is wrong with an expression of which the syntax is right: a text without quotes,
-// which the app reads as a property that no note has, functions and fields that do not exist, and
-// comparisons that have the same result for every note.
+// Examine searches an expression with valid syntax for mistakes: a text without quotes, which the app
+// reads as a property that no note has; functions and fields that do not exist; and comparisons that have
+// the same result for every note.
 func Examine(p *formula.Program, names Names) Findings {
 	if p == nil || p.Node() == nil {
 		return Findings{}
@@ -85,16 +86,16 @@ func Examine(p *formula.Program, names Names) Findings {
 		return Findings{Unknown: e.unknown}
 	}
 	if e.mistake.Advice == "" {
-		e.mistake.Right = e.mended()
+		e.mistake.Right = e.corrected()
 	}
 	return Findings{Mistake: e.mistake, Unknown: e.unknown}
 }
 
-// Doubts returns what is odd about the expressions of a base, which the app evaluates as they
-// are: see [Examine]. What is among the problems of the base already is left out.
+// Doubts returns the mistakes in the expressions of a base, see [Examine], except those that are already
+// among the problems of the base. The app evaluates such expressions as they are.
 func (b *Base) Doubts(names Names) (doubts []Problem) {
 	names.Formulas = b.Formulas
-	judge := func(where string, p *formula.Program, line int) {
+	addMistake := func(where string, p *formula.Program, line int) {
 		mistake := Examine(p, names).Mistake
 		if mistake == nil {
 			return
@@ -108,10 +109,10 @@ func (b *Base) Doubts(names Names) (doubts []Problem) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Formulas)) {
-		judge(whereOf("formulas", name), b.Formulas[name], 0)
+		addMistake(whereOf("formulas", name), b.Formulas[name], 0)
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Summaries)) {
-		judge(whereOf("summaries", name), b.Summaries[name], 0)
+		addMistake(whereOf("summaries", name), b.Summaries[name], 0)
 	}
 	var inFilter func(where string, f *Filter)
 	inFilter = func(where string, f *Filter) {
@@ -119,7 +120,7 @@ func (b *Base) Doubts(names Names) (doubts []Problem) {
 			return
 		}
 		if f.Expression != nil {
-			judge(where, f.Expression, f.Line)
+			addMistake(where, f.Expression, f.Line)
 		}
 		for _, part := range f.Parts {
 			inFilter(where, part)
@@ -132,14 +133,14 @@ func (b *Base) Doubts(names Names) (doubts []Problem) {
 	return doubts
 }
 
-// examiner walks through one expression, parents first.
+// examiner walks through an expression, parents before children.
 type examiner struct {
 	source  string
 	names   Names
-	skip    map[formula.Node]bool // names that are not properties
-	texts   map[formula.Node]bool // nodes that are compared with, so that an unknown name is a text
+	skip    map[formula.Node]bool // nodes that are not to be examined as properties
+	texts   map[formula.Node]bool // elements of lists, in which an unknown name is a text
 	edits   []textEdit
-	mistake *Mistake // the first one
+	mistake *Mistake // the first mistake
 	unknown []string
 }
 
@@ -149,7 +150,7 @@ type textEdit struct {
 	text       string
 }
 
-// refuse notes a mistake. Without edits there is no better expression, and advice says what to do.
+// refuse records a mistake. The edits correct it; without edits, advice says what to do.
 func (e *examiner) refuse(reason, advice string, edits ...textEdit) {
 	if e.mistake == nil {
 		e.mistake = &Mistake{Reason: reason, Advice: advice}
@@ -157,9 +158,8 @@ func (e *examiner) refuse(reason, advice string, edits ...textEdit) {
 	e.edits = append(e.edits, edits...)
 }
 
-// mended returns the source with all edits. One within another, which would be lost, is left
-// to the next request.
-func (e *examiner) mended() string {
+// corrected returns the source with all edits, except edits within other edits.
+func (e *examiner) corrected() string {
 	edits := slices.Clone(e.edits)
 	slices.SortStableFunc(edits, func(a, b textEdit) int { return a.start - b.start })
 	var out strings.Builder
@@ -176,6 +176,7 @@ func (e *examiner) mended() string {
 	return out.String()
 }
 
+// visit examines a node.
 func (e *examiner) visit(n formula.Node) {
 	switch n := n.(type) {
 	case *formula.BinaryNode:
@@ -199,22 +200,22 @@ func (e *examiner) visit(n formula.Node) {
 	}
 }
 
-// comparison judges the two sides of a comparison.
+// comparison examines the two sides of a comparison.
 func (e *examiner) comparison(n *formula.BinaryNode) {
-	left := e.wordsOf(n.X)
-	right := e.wordsOf(n.Y)
+	left := e.unquotedText(n.X)
+	right := e.unquotedText(n.Y)
 	link := e.linkAt(n.Y)
 	switch {
 	case link != nil:
 		e.refuse(fmt.Sprintf("%s is a list in a list", excerpt.Short(e.source[link.start:link.end])), "",
 			textEdit{link.start, link.end, "link(" + strconv.Quote(link.text) + ")"})
-		e.leave(n.Y)
+		e.skipAll(n.Y)
 	case right != nil:
 		e.quote(*right)
-		e.leave(n.Y)
+		e.skipAll(n.Y)
 	case left != nil && e.isOperand(n.Y):
 		e.quote(*left)
-		e.leave(n.X)
+		e.skipAll(n.X)
 	}
 	e.examineChain(n)
 	e.examineCase(n.X, n.Y, n.Op)
@@ -223,13 +224,13 @@ func (e *examiner) comparison(n *formula.BinaryNode) {
 	e.constant(n.Y, n.X, n.Op)
 }
 
-// leave has the names below a node not judged again.
-func (e *examiner) leave(n formula.Node) {
-	formula.Walk(n, func(below formula.Node) { e.skip[below] = true })
+// skipAll marks a node and all nodes below it as examined.
+func (e *examiner) skipAll(n formula.Node) {
+	formula.Walk(n, func(descendant formula.Node) { e.skip[descendant] = true })
 }
 
-// quote notes a text without quotes.
-func (e *examiner) quote(t words) {
+// quote records the mistake of a text without quotes.
+func (e *examiner) quote(t sourceText) {
 	reason := fmt.Sprintf("no note has the property %s, and a text needs quotes", excerpt.Quoted(t.text))
 	if t.isDate {
 		reason = fmt.Sprintf("%s without quotes is a subtraction", excerpt.Short(t.text))
@@ -238,29 +239,29 @@ func (e *examiner) quote(t words) {
 		e.refuse(fmt.Sprintf("%s is a function", excerpt.Quoted(t.text)), "", textEdit{t.start, t.end, t.text + "()"})
 		return
 	}
-	instead := strconv.Quote(t.text)
+	replacement := strconv.Quote(t.text)
 	if value := foreignNames[strings.ToLower(t.text)]; value != "" {
-		instead = value
+		replacement = value
 	}
 	if day := dayOf[strings.ToLower(t.text)]; day != "" {
-		instead = day
+		replacement = day
 	}
-	e.refuse(reason, "", textEdit{t.start, t.end, instead})
+	e.refuse(reason, "", textEdit{t.start, t.end, replacement})
 }
 
-// words are a text without quotes in the source.
-type words struct {
+// sourceText is a part of the source that was probably meant as a text, although it has no quotes.
+type sourceText struct {
 	start, end int
 	text       string
-	isDate     bool
+	isDate     bool // a date such as 2026-01-31, which is read as a subtraction
 }
 
-// isoDate is a date without quotes, which is a subtraction.
+// isoDate matches a date without quotes, which is read as a subtraction.
 var isoDate = lazily(`^\d{4}-\d{1,2}(-\d{1,2})?$`)
 
-// wordsOf returns the text without quotes that an operand is: a name that no note has as a property,
-// or several such joined by dashes, slashes and dots. It is nil for anything else.
-func (e *examiner) wordsOf(n formula.Node) *words {
+// unquotedText returns an operand that was probably meant as a text: a name that is not a property, or several
+// such names joined by dashes, slashes and dots. It returns nil for other operands.
+func (e *examiner) unquotedText(n formula.Node) *sourceText {
 	if e.skip[n] {
 		return nil
 	}
@@ -272,14 +273,14 @@ func (e *examiner) wordsOf(n formula.Node) *words {
 	_, isNumber := n.(*formula.NumberNode)
 	switch {
 	case isoDate().MatchString(text):
-		return &words{start, end, text, true}
+		return &sourceText{start, end, text, true}
 	case isNumber || e.isKnown(n):
 		return nil
 	}
-	return &words{start, end, text, false}
+	return &sourceText{start, end, text, false}
 }
 
-// extent returns where an operand is in the source. ok is false for one that cannot be words.
+// extent returns the range of an operand in the source. ok is false if it cannot be a text without quotes.
 func (e *examiner) extent(n formula.Node) (start, end int, ok bool) {
 	switch n := n.(type) {
 	case *formula.NameNode:
@@ -297,28 +298,28 @@ func (e *examiner) extent(n formula.Node) (start, end int, ok bool) {
 		if n.Op != formula.Subtract && n.Op != formula.Divide {
 			return 0, 0, false
 		}
-		start, before, leftOK := e.extent(n.X)
-		behind, end, rightOK := e.extent(n.Y)
-		// A subtraction has blanks around its sign as a rule, a word with a dash never.
-		tight := before == n.Position() && behind == n.Position()+1
-		return start, end, leftOK && rightOK && tight
+		start, leftEnd, leftOK := e.extent(n.X)
+		rightStart, end, rightOK := e.extent(n.Y)
+		// A subtraction usually has blanks around its sign, a word with a dash never has.
+		isTight := leftEnd == n.Position() && rightStart == n.Position()+1
+		return start, end, leftOK && rightOK && isTight
 	}
 	return 0, 0, false
 }
 
-// hasSlashAround reports whether a folder that is not the root is written with a slash at its start or end.
+// hasSlashAround reports whether a folder, other than the root, begins or ends with a slash.
 func hasSlashAround(folder string) bool {
 	return len(folder) > 1 && strings.Trim(folder, "/") != folder
 }
 
-// isKnown reports whether an operand has a meaning without quotes: a property or a namespace in it
+// isKnown reports whether an operand has a meaning without quotes, because a property or a namespace in it
 // exists.
 func (e *examiner) isKnown(n formula.Node) bool {
 	known := true
 	switch n := n.(type) {
 	case *formula.NameNode:
-		isWord := namespaces[n.Text] || slices.Contains(ofLists, n.Text) || n.Text == "values"
-		return isWord || e.names.isProperty(n.Text)
+		isReserved := namespaces[n.Text] || slices.Contains(listVariables, n.Text) || n.Text == "values"
+		return isReserved || e.names.isProperty(n.Text)
 	case *formula.MemberNode:
 		return e.isKnown(n.X)
 	case *formula.BinaryNode:
@@ -333,15 +334,16 @@ func (e *examiner) isKnown(n formula.Node) bool {
 	return known
 }
 
-// isOperand reports whether an operand is the name of something that exists.
+// isOperand reports whether an operand is a name or a member that exists.
 func (e *examiner) isOperand(n formula.Node) bool {
 	_, isNumber := n.(*formula.NumberNode)
 	_, _, isWords := e.extent(n)
 	return isWords && !isNumber && e.isKnown(n)
 }
 
-// linkAt returns the target of a link as notes write it, which is a list in a list; nil for anything else.
-func (e *examiner) linkAt(n formula.Node) *words {
+// linkAt returns a link that is written as in a note, [[target]], which is read as a list in a list. It returns nil
+// for other nodes.
+func (e *examiner) linkAt(n formula.Node) *sourceText {
 	if _, ok := n.(*formula.ListNode); !ok {
 		return nil
 	}
@@ -351,30 +353,31 @@ func (e *examiner) linkAt(n formula.Node) *words {
 		return nil
 	}
 	end += start + len("]]")
-	found := linkText().FindStringSubmatch(e.source[start:end])
-	if found == nil || strings.ContainsAny(found[1], `"'`) {
+	match := linkText().FindStringSubmatch(e.source[start:end])
+	if match == nil || strings.ContainsAny(match[1], `"'`) {
 		return nil
 	}
-	return &words{start: start, end: end, text: found[1]}
+	return &sourceText{start: start, end: end, text: match[1]}
 }
 
+// namespaces are the names that have members and are not properties.
 var namespaces = map[string]bool{"file": true, "note": true, "formula": true, "this": true}
 
-// skipNamespace marks the name before a dot or a bracket, which is not a property itself.
+// skipNamespace marks a namespace before a dot or a bracket, which is not a property itself.
 func (e *examiner) skipNamespace(n formula.Node) {
 	if name, ok := n.(*formula.NameNode); ok && namespaces[name.Text] {
 		e.skip[n] = true
 	}
 }
 
-// property notes a property that no note has.
+// property records a property that no note has.
 func (e *examiner) property(n formula.Node) {
 	name, ok := propertyName(n)
 	switch {
-	case !ok, e.skip[n], slices.Contains(ofLists, name), name == "values", e.names.isProperty(name):
+	case !ok, e.skip[n], slices.Contains(listVariables, name), name == "values", e.names.isProperty(name):
 		return
 	case e.texts[n]:
-		if t := e.wordsOf(n); t != nil {
+		if t := e.unquotedText(n); t != nil {
 			e.quote(*t)
 			return
 		}
@@ -384,24 +387,24 @@ func (e *examiner) property(n formula.Node) {
 	}
 }
 
-// member judges x.name.
+// member examines x.name.
 func (e *examiner) member(n *formula.MemberNode) {
 	e.skipNamespace(n.X)
 	e.property(n)
 	if e.skip[n] {
 		return
 	}
-	space, _ := n.X.(*formula.NameNode)
+	namespace, _ := n.X.(*formula.NameNode)
 	switch {
-	case space == nil:
-	case space.Text == "file" && !formula.IsFileField(n.Name):
+	case namespace == nil:
+	case namespace.Text == "file" && !formula.IsFileField(n.Name):
 		e.refuse(fmt.Sprintf(`Cannot find "%s" on type File`, n.Name), "")
 		if other := fieldOf(n.Name); other != "" {
 			e.edits = append(e.edits, textEdit{n.Position(), n.Position() + len(n.Name), other})
 		} else {
 			e.mistake.Advice = "the fields of a file are " + strings.Join(formula.FileFields(), ", ")
 		}
-	case space.Text == "formula" && e.names.Formulas[n.Name] == nil:
+	case namespace.Text == "formula" && e.names.Formulas[n.Name] == nil:
 		e.refuse(
 			fmt.Sprintf("no formula is called %q", n.Name),
 			"formulas are those of the base; write the expression itself, or name a property",
@@ -409,14 +412,14 @@ func (e *examiner) member(n *formula.MemberNode) {
 	}
 }
 
-// textArguments are the methods and functions whose arguments are texts, so that a name which
-// no note has as a property is one.
-var textArguments = []string{
+// textFunctions are the methods and functions with text arguments: an argument that is a name, but not a
+// property, was probably meant as a text.
+var textFunctions = []string{
 	"contains", "containsAll", "containsAny", "startsWith", "endsWith", "hasTag", "hasLink", "hasProperty", "inFolder", "link", "file", "date", "duration", "format",
 	"isType", "split", "join", "icon", "image", "linksTo", "replace",
 }
 
-// call judges a call, and marks what is not a property in it.
+// call examines a call, and marks the nodes in it that are not properties.
 func (e *examiner) call(n *formula.CallNode) {
 	e.skip[n.Function] = true
 	name := ""
@@ -434,25 +437,25 @@ func (e *examiner) call(n *formula.CallNode) {
 		}
 		e.examineCall(n, f)
 	}
-	if !slices.Contains(textArguments, name) {
+	if !slices.Contains(textFunctions, name) {
 		return
 	}
 	for _, argument := range n.Args {
 		if link := e.linkAt(argument); link != nil {
 			e.refuse(fmt.Sprintf("%s is a list in a list", excerpt.Short(e.source[link.start:link.end])), "",
 				textEdit{link.start, link.end, "link(" + strconv.Quote(link.text) + ")"})
-			e.leave(argument)
+			e.skipAll(argument)
 			continue
 		}
-		if t := e.wordsOf(argument); t != nil && (!formula.IsFunction(t.text) || name == "date") {
+		if t := e.unquotedText(argument); t != nil && (!formula.IsFunction(t.text) || name == "date") {
 			e.argument(n, name, *t)
-			e.leave(argument)
+			e.skipAll(argument)
 		}
 	}
 }
 
-// argument notes a text without quotes as an argument.
-func (e *examiner) argument(n *formula.CallNode, function string, t words) {
+// argument records the mistake of an argument that is a text without quotes.
+func (e *examiner) argument(n *formula.CallNode, function string, t sourceText) {
 	f, isFunction := n.Function.(*formula.NameNode)
 	day := dayOf[strings.ToLower(t.text)]
 	if isFunction && function == "date" && day != "" {
@@ -467,13 +470,13 @@ func (e *examiner) argument(n *formula.CallNode, function string, t words) {
 	e.quote(t)
 }
 
-// dayOf are the days by the names that other languages have for them.
+// dayOf maps names of days in other languages to expressions.
 var dayOf = map[string]string{
 	"today": "today()", "now": "now()", "tomorrow": `(today() + "1d")`, "yesterday": `(today() - "1d")`,
 }
 
-// constant notes a comparison that has the same result for every note, whatever its properties are.
-func (e *examiner) constant(of, with formula.Node, op formula.Operator) {
+// constant records a comparison of an operand with a text literal that has the same result for every note.
+func (e *examiner) constant(operand, with formula.Node, op formula.Operator) {
 	literal, isText := with.(*formula.StringNode)
 	if !isText || e.mistake != nil {
 		return
@@ -481,28 +484,28 @@ func (e *examiner) constant(of, with formula.Node, op formula.Operator) {
 	start := literal.Position()
 	end := e.textEnd(start)
 	field := ""
-	if m, ok := of.(*formula.MemberNode); ok && isFileMember(of, m.Name) {
+	if m, ok := operand.(*formula.MemberNode); ok && isFileMember(operand, m.Name) {
 		field = strings.ToLower(m.Name)
 	}
-	name, isProperty := propertyName(of)
+	name, isProperty := propertyName(operand)
 	isEquality := op == formula.Equal || op == formula.NotEqual
 	isOrder := !isEquality
-	whole, isBinary := e.comparisonAround(of, with)
+	whole, isBinary := e.comparisonAround(operand, with)
 	areLinks := field == "links" || field == "embeds" || field == "backlinks"
-	lists := areLinks || field == "tags"
+	isList := areLinks || field == "tags"
 	if isProperty && (name == "tags" || name == "aliases") {
-		lists = true
+		isList = true
 	}
 	thousands := strings.ReplaceAll(literal.Value, ",", "")
 	day := dayOf[strings.ToLower(strings.TrimSpace(literal.Value))]
 	isTime := field == "mtime" || field == "ctime"
 	switch {
-	case isEquality && isLowered(of) && literal.Value != strings.ToLower(literal.Value):
+	case isEquality && isLowered(operand) && literal.Value != strings.ToLower(literal.Value):
 		e.refuse("lower() has no capital letters", "", textEdit{start, end, strconv.Quote(strings.ToLower(literal.Value))})
-	case day != "" && (isOrder || isTime): // as a text it is compared letter by letter
+	case day != "" && (isOrder || isTime): // the text would be compared letter by letter
 		e.refuse(fmt.Sprintf("%s is a text and no date", excerpt.Quoted(literal.Value)), "", textEdit{start, end, day})
-	case isEquality && lists && isBinary:
-		from, to, known := e.extent(of)
+	case isEquality && isList && isBinary:
+		from, to, known := e.extent(operand)
 		if !known {
 			return
 		}
@@ -552,28 +555,28 @@ func (e *examiner) constant(of, with formula.Node, op formula.Operator) {
 	}
 }
 
-// isLowered reports whether an expression is a text in lower case.
-func isLowered(of formula.Node) bool {
-	called, ok := of.(*formula.CallNode)
+// isLowered reports whether an expression is a call of lower().
+func isLowered(n formula.Node) bool {
+	call, ok := n.(*formula.CallNode)
 	if !ok {
 		return false
 	}
-	method, ok := called.Function.(*formula.MemberNode)
+	method, ok := call.Function.(*formula.MemberNode)
 	return ok && method.Name == "lower"
 }
 
-// grouped is a number with commas between its thousands.
+// grouped matches a number with commas between groups of three digits.
 var grouped = lazily(`^-?\d{1,3}(,\d{3})+(\.\d+)?$`)
 
-// comparisonAround returns where a comparison of two operands is in the source.
-func (e *examiner) comparisonAround(x, y formula.Node) (whole words, ok bool) {
+// comparisonAround returns the range in the source of the comparison of an operand with a text literal.
+func (e *examiner) comparisonAround(x, y formula.Node) (whole sourceText, ok bool) {
 	from, to, xOK := e.extent(x)
 	literal := y.Position()
 	end := e.textEnd(literal)
-	return words{start: min(from, literal), end: max(to, end)}, xOK
+	return sourceText{start: min(from, literal), end: max(to, end)}, xOK
 }
 
-// textEnd returns the end of the string literal that begins at start.
+// textEnd returns the offset after the string literal that begins at start.
 func (e *examiner) textEnd(start int) int {
 	quote := e.source[start]
 	for i := start + 1; i < len(e.source); i++ {
@@ -587,7 +590,7 @@ func (e *examiner) textEnd(start int) int {
 	return len(e.source)
 }
 
-// arguments returns the texts of the arguments of a call, and where the call ends.
+// arguments returns the source of each argument of a call, and the offset after the call.
 func (e *examiner) arguments(n *formula.CallNode) (texts []string, end int) {
 	open := n.Position()
 	end = len(e.source)
@@ -610,17 +613,17 @@ func (e *examiner) arguments(n *formula.CallNode) (texts []string, end int) {
 	if len(n.Args) == 0 {
 		return nil, end
 	}
-	for _, part := range parts(e.source[open+1 : end-1]) {
+	for _, part := range splitAtCommas(e.source[open+1 : end-1]) {
 		texts = append(texts, strings.TrimSpace(part))
 	}
 	return texts, end
 }
 
-// unknownFunction notes a function that does not exist, with how it is spelled here.
+// unknownFunction records a function that does not exist, with the function that was probably meant.
 func (e *examiner) unknownFunction(n *formula.CallNode, f *formula.NameNode) {
 	reason := fmt.Sprintf(`Cannot find function "%s"`, f.Text)
 	args, end := e.arguments(n)
-	right := spelledHere(f.Text, args)
+	right := translateCall(f.Text, args)
 	if right == "" {
 		near := excerpt.Nearest(f.Text, formula.Functions())
 		if near == "" {
@@ -636,15 +639,15 @@ func (e *examiner) unknownFunction(n *formula.CallNode, f *formula.NameNode) {
 		right = near + "(" + strings.Join(args, ", ") + ")"
 	}
 	e.refuse(reason, "", textEdit{f.Position(), end, right})
-	// What the call is about becomes part of the new text as it is.
+	// The first argument becomes part of the new source unchanged, and is still examined.
 	for _, argument := range n.Args {
-		if t := e.wordsOf(argument); t != nil && argument != n.Args[0] {
-			e.leave(argument)
+		if t := e.unquotedText(argument); t != nil && argument != n.Args[0] {
+			e.skipAll(argument)
 		}
 	}
 }
 
-// unknownMethod notes a method that no value has, with how it is spelled here.
+// unknownMethod records a method that no value has, with the method that was probably meant.
 func (e *examiner) unknownMethod(n *formula.CallNode, f *formula.MemberNode) {
 	reason := fmt.Sprintf(`Cannot find function "%s"`, f.Name)
 	_, end := e.arguments(n)
@@ -674,7 +677,7 @@ func (e *examiner) unknownMethod(n *formula.CallNode, f *formula.MemberNode) {
 	}
 }
 
-// methodOf are methods by the names that other languages have for them, in lower case.
+// methodOf maps names of methods in other languages, in lower case, to methods.
 var methodOf = map[string]string{
 	"includes": "contains", "include": "contains", "has": "contains", "contain": "contains", "indexof": "contains", "in": "contains", "includesany": "containsAny",
 	"some": "containsAny", "any": "containsAny", "hasany": "containsAny", "every": "containsAll", "all": "containsAll", "hasall": "containsAll",
@@ -685,25 +688,24 @@ var methodOf = map[string]string{
 	"total": "sum",
 }
 
-// fieldOf returns the field of a file that other languages call so, or one that is written
-// alike; "" if none is.
+// fieldOf returns the field of a file with a name in another language, otherwise the field with the most
+// similar name, or "".
 func fieldOf(name string) string {
-	others := map[string]string{
+	fields := map[string]string{
 		"cday": "ctime", "created": "ctime", "cdate": "ctime", "birthtime": "ctime", "mday": "mtime", "modified": "mtime", "updated": "mtime", "mdate": "mtime",
 		"outlinks": "links", "inlinks": "backlinks", "etags": "tags", "tag": "tags", "title": "name", "filename": "name", "stem": "name", "extension": "ext", "type": "ext",
 		"parent": "folder", "dir": "folder", "directory": "folder", "frontmatter": "properties", "aliases": "properties.aliases", "stat": "size", "length": "size",
 	}
-	if other := others[strings.ToLower(name)]; other != "" {
-		return other
+	if field := fields[strings.ToLower(name)]; field != "" {
+		return field
 	}
 	return excerpt.Nearest(name, formula.FileFields())
 }
 
-// spelledHere returns a call of a function of another language as this one spells it, "" if it
-// is not known.
-func spelledHere(name string, args []string) string {
+// translateCall translates a call of a function of another language. It returns "" for an unknown function.
+func translateCall(name string, args []string) string {
 	lower := strings.ToLower(name)
-	for _, row := range callsHere {
+	for _, row := range callForms {
 		if slices.Contains(strings.Fields(row.names), lower) && len(args) == arity(row.form) {
 			return fill(row.form, args)
 		}
@@ -728,9 +730,9 @@ func spelledHere(name string, args []string) string {
 	return ""
 }
 
-// callsHere are functions of other languages by their names in lower case, and their form here,
-// where each argument is a $ with a digit: one with a dot behind it is an operand.
-var callsHere = [...]struct{ names, form string }{
+// callForms has the names of functions of other languages, in lower case, and the form of their calls here. In a
+// form, $ and a digit is an argument, which is put into parentheses if necessary before a dot.
+var callForms = [...]struct{ names, form string }{
 	{"contains econtains containsword includes has instr", "$1.contains($2)"},
 	{"icontains", "$1.lower().contains($2.lower())"},
 	{"length len size count", "$1.length"},
@@ -773,18 +775,18 @@ var callsHere = [...]struct{ names, form string }{
 	{"beginswith", "$1.startsWith($2)"},
 }
 
-// arity returns how many arguments a form has.
+// arity returns the number of arguments in a form.
 func arity(form string) int {
-	most := 0
+	highest := 0
 	for _, c := range form {
 		if '1' <= c && c <= '9' {
-			most = max(most, int(c-'0'))
+			highest = max(highest, int(c-'0'))
 		}
 	}
-	return most
+	return highest
 }
 
-// fill puts arguments into a form. $/1/ is an argument as a regular expression.
+// fill replaces the arguments in a form. $/1/ is the first argument as a regular expression.
 func fill(form string, args []string) string {
 	for i, arg := range args {
 		n := strconv.Itoa(i + 1)
@@ -809,7 +811,7 @@ func unquoted(literal string) (string, error) {
 	return "", strconv.ErrSyntax
 }
 
-// operand puts an expression into parentheses where a dot behind it would not be about all of it.
+// operand puts an expression into parentheses if a dot after it would not apply to all of it.
 func operand(text string) string {
 	node, err := formula.Parse(text)
 	switch node.(type) {
@@ -822,6 +824,7 @@ func operand(text string) string {
 	return text
 }
 
+// isOtherCaseOfMD reports whether an extension is "md" with capital letters.
 func isOtherCaseOfMD(extension string) bool {
 	return extension != "md" && strings.EqualFold(extension, "md")
 }

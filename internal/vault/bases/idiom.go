@@ -13,36 +13,37 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
 )
 
-// Judge compiles an expression of a request and says what is wrong with it. The error is a
-// [*Mistake] with the expression that was probably meant, where that is known: in words of other
-// languages, without quotes around a text, or with functions that do not exist.
+// Judge compiles an expression of a request and examines it. It returns the properties in it that no note
+// has. The error is a [*Mistake], with the expression that was probably meant if that is known: for an
+// expression in the syntax of other languages, with a text without quotes, or with functions that do not
+// exist.
 func Judge(text string, names Names) (p *formula.Program, unknown []string, err error) {
-	p, parsed := ParseExpression(text)
-	if parsed == nil {
-		found := Examine(p, names)
-		if found.Mistake == nil {
-			return p, found.Unknown, nil
+	p, parseErr := ParseExpression(text)
+	if parseErr == nil {
+		findings := Examine(p, names)
+		if findings.Mistake == nil {
+			return p, findings.Unknown, nil
 		}
-		found.Mistake.confirm(names)
-		if other := respelled(text); other != text {
-			meant := &Mistake{Right: translated(other)}
+		findings.Mistake.confirm(names)
+		if other := replaceSpellings(text); other != text {
+			meant := &Mistake{Right: translate(other)}
 			if meant.confirm(names); meant.Right != "" {
-				found.Mistake.Right = meant.Right
+				findings.Mistake.Right = meant.Right
 			}
 		}
-		return nil, nil, found.Mistake
+		return nil, nil, findings.Mistake
 	}
-	mistake := &Mistake{Reason: parsed.Error()}
-	if strings.HasPrefix(strings.ToLower(strings.TrimSpace(text)), "task") && asDataview(text) != "" {
+	mistake := &Mistake{Reason: parseErr.Error()}
+	if strings.HasPrefix(strings.ToLower(strings.TrimSpace(text)), "task") && dataviewAdvice(text) != "" {
 		mistake.Advice = "the command \"tasks\" lists tasks; query lists notes"
 		return nil, nil, mistake
 	}
-	if request := asDataview(text); request != "" {
+	if request := dataviewAdvice(text); request != "" {
 		mistake.Advice = request
 		return nil, nil, mistake
 	}
-	mistake.Right = translated(text)
-	if conditions := ofObject(text); conditions != "" {
+	mistake.Right = translate(text)
+	if conditions := conditionsOf(text); conditions != "" {
 		mistake.Right = conditions
 	}
 	mistake.confirm(names)
@@ -52,10 +53,10 @@ func Judge(text string, names Names) (p *formula.Program, unknown []string, err 
 	return nil, nil, mistake
 }
 
-// confirm mends the expression that was probably meant until nothing is wrong with it, and
-// forgets it if that does not succeed.
+// confirm corrects the expression that was probably meant until it has no mistakes, and drops it if that
+// does not succeed.
 func (m *Mistake) confirm(names Names) {
-	const rounds = 4 // of edits within each other
+	const rounds = 4 // for edits within other edits
 	for range rounds {
 		if m.Right == "" {
 			return
@@ -65,17 +66,17 @@ func (m *Mistake) confirm(names Names) {
 			m.Right = ""
 			return
 		}
-		found := Examine(p, names)
-		if found.Mistake == nil {
+		findings := Examine(p, names)
+		if findings.Mistake == nil {
 			return
 		}
-		m.Right = found.Mistake.Right
-		m.Advice = found.Mistake.Advice
+		m.Right = findings.Mistake.Right
+		m.Advice = findings.Mistake.Advice
 	}
 	m.Right = ""
 }
 
-// adviceFor says how the words of other languages are spelled here.
+// adviceFor returns advice on the syntax, by the first word of another language in a text.
 func adviceFor(text string) string {
 	for _, t := range elementsOf(text) {
 		switch strings.ToLower(t.text) {
@@ -94,6 +95,7 @@ type element struct {
 	kind elementKind
 }
 
+// elementKind is the kind of an element.
 type elementKind uint8
 
 const (
@@ -103,19 +105,21 @@ const (
 	signElement
 )
 
-// straight are quotes that a text program makes of straight ones.
+// straight replaces typographic quotes, which text programs insert, by straight ones.
 var straight = strings.NewReplacer("\u201c", `"`, "\u201d", `"`, "\u201e", `"`, "\u2018", "'", "\u2019", "'", "`", `"`)
 
-// elementsOf splits an expression. Words include dashes, dots and slashes within them, and a leading #.
-func elementsOf(text string) (all []element) {
+// elementsOf splits an expression into elements. Dashes, dots and slashes within words, and a leading #, belong to
+// the words.
+func elementsOf(text string) (elements []element) {
 	for text != "" {
 		size, kind := nextElement(text)
-		all = append(all, element{text[:size], kind})
+		elements = append(elements, element{text[:size], kind})
 		text = text[size:]
 	}
-	return all
+	return elements
 }
 
+// nextElement returns the length in bytes and the kind of the first element of a text.
 func nextElement(text string) (size int, kind elementKind) {
 	r, width := utf8.DecodeRuneInString(text)
 	switch {
@@ -138,8 +142,8 @@ func nextElement(text string) (size int, kind elementKind) {
 	case isWordRune(r) || r == '#' || r == '@':
 		end := len(text)
 		for i, c := range text[width:] {
-			inner := strings.ContainsRune("-./@'", c) && i+width+1 < len(text) && isWordByte(text[i+width+1:])
-			if !isWordRune(c) && !inner {
+			isInside := strings.ContainsRune("-./@'", c) && i+width+1 < len(text) && beginsWord(text[i+width+1:])
+			if !isWordRune(c) && !isInside {
 				end = i + width
 				break
 			}
@@ -154,6 +158,7 @@ func nextElement(text string) (size int, kind elementKind) {
 	return width, signElement
 }
 
+// isWordRune reports whether r can be in a word.
 func isWordRune(r rune) bool {
 	if r == '_' || r == '$' {
 		return true
@@ -161,26 +166,27 @@ func isWordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-func isWordByte(text string) bool {
+// beginsWord reports whether a text begins with a character of a word.
+func beginsWord(text string) bool {
 	r, _ := utf8.DecodeRuneInString(text)
 	return isWordRune(r)
 }
 
-// signs has longer ones before their beginnings.
+// signs are the signs of more than one character. Longer signs are before shorter ones with the same beginning.
 var signs = []string{"===", "!==", "<>", "=~", "~=", "&&", "||", "==", "!=", "<=", ">=", "=>", "=<", "??", ":="}
 
-// spelled are signs of other languages as they are spelled here.
-var spelled = map[string]string{
+// operatorOf maps signs of other languages to operators.
+var operatorOf = map[string]string{
 	"===": "==", "!==": "!=", "<>": "!=", "=": "==", "=>": ">=", "=<": "<=", "&": "&&", "|": "||", ":=": "==", "≠": "!=", "≤": "<=", "≥": ">=",
 }
 
-// translated returns an expression in the words of other languages as it is spelled here, "" if
-// it is not understood.
-func translated(text string) string {
+// translate translates an expression from the syntax of other languages. The result need not be valid. It is ""
+// for a text that is too long.
+func translate(text string) string {
 	if len(text) > maxTranslated {
 		return ""
 	}
-	text = unfiltered(straight.Replace(respelled(strings.TrimSpace(text))))
+	text = translateFilter(straight.Replace(replaceSpellings(strings.TrimSpace(text))))
 	if _, err := formula.Parse(text); err == nil {
 		return text
 	}
@@ -195,10 +201,11 @@ func translated(text string) string {
 	return strings.TrimSpace(joinClauses(elements))
 }
 
-// maxTranslated bounds the bytes of an expression that is translated: what is written by hand is
-// shorter, and each pair of parentheses is looked at again.
+// maxTranslated is the maximum length in bytes of an expression to translate. Expressions written by hand are
+// shorter, and the contents of each pair of parentheses are split again.
 const maxTranslated = 1000
 
+// firstText returns the text of the first element, or "".
 func firstText(elements []element) string {
 	if len(elements) == 0 {
 		return ""
@@ -206,14 +213,14 @@ func firstText(elements []element) string {
 	return elements[0].text
 }
 
-// joinClauses translates the comparisons between the logical operators, and these.
+// joinClauses translates the logical operators and the clauses between them.
 func joinClauses(elements []element) string {
 	var out strings.Builder
 	var clause []element
 	depth := 0
 	isBetween := false
 	flush := func() {
-		out.WriteString(clauseHere(clause))
+		out.WriteString(translateClause(clause))
 		clause = nil
 	}
 	for _, e := range elements {
@@ -245,9 +252,8 @@ func joinClauses(elements []element) string {
 	return out.String()
 }
 
-// clauseForms are comparisons of other languages and their form here, where $1 and so on are
-// operands, "$l2" a list, and $q2 a text.
-// They are compiled when the first of them is needed.
+// clauseForms are patterns of clauses in other languages, and their forms here, see fillClause. They are
+// compiled on first use.
 var clauseForms = sync.OnceValue(func() []clauseForm {
 	return []clauseForm{
 		{regexp.MustCompile(`(?is)^([\pL][\pL\d_.-]*)\s*(===|!==|==|!=|<>|=)\s*([\pL][^"'()\[\]=<>!&|]*\s[^"'()\[\]=<>!&|]*)$`), "$1 $s2 $q3"},
@@ -291,13 +297,14 @@ var clauseForms = sync.OnceValue(func() []clauseForm {
 	}
 })
 
+// clauseForm is a pattern of clauses in another language, and the form of such a clause here.
 type clauseForm struct {
 	pattern *regexp.Regexp
 	form    string
 }
 
-// clauseHere translates what is between two logical operators.
-func clauseHere(elements []element) string {
+// translateClause translates a clause between two logical operators.
+func translateClause(elements []element) string {
 	text := strings.TrimSpace(textOf(elements))
 	lower := strings.ToLower(text)
 	switch {
@@ -317,8 +324,8 @@ func clauseHere(elements []element) string {
 		return "file.hasTag(" + strconv.Quote(text[1:]) + ")"
 	}
 	for _, row := range clauseForms() {
-		found := row.pattern.FindStringSubmatch(text)
-		if found == nil {
+		match := row.pattern.FindStringSubmatch(text)
+		if match == nil {
 			continue
 		}
 		form := row.form
@@ -326,11 +333,12 @@ func clauseHere(elements []element) string {
 			strings.HasPrefix(form, "file.hasTag") {
 			form = "!" + form
 		}
-		return fillClause(form, found[1:])
+		return fillClause(form, match[1:])
 	}
-	return operandHere(text)
+	return translateOperand(text)
 }
 
+// textOf returns the text of some elements.
 func textOf(elements []element) string {
 	var out strings.Builder
 	for _, e := range elements {
@@ -339,6 +347,7 @@ func textOf(elements []element) string {
 	return out.String()
 }
 
+// negated returns the negation of an expression.
 func negated(expression string) string {
 	node, err := formula.Parse(expression)
 	if _, isBinary := node.(*formula.BinaryNode); (isBinary || err != nil) && !isWrapped(expression) {
@@ -347,7 +356,7 @@ func negated(expression string) string {
 	return "!" + expression
 }
 
-// isWrapped reports whether one pair of parentheses is around all of a text.
+// isWrapped reports whether a single pair of parentheses encloses all of a text.
 func isWrapped(text string) bool {
 	if !strings.HasPrefix(text, "(") || !strings.HasSuffix(text, ")") {
 		return false
@@ -368,9 +377,11 @@ func isWrapped(text string) bool {
 	return depth == 0
 }
 
-// fillClause puts the parts of a clause into a form.
-func fillClause(form string, found []string) string {
-	for i, text := range found {
+// fillClause replaces the parts of a clause in a form: $1 is an operand, $o1 an operand before a dot, $q1 a
+// value, which gets quotes if it is a text, $s1 an operator, $l1 the elements of a list, and $k1 a comparison
+// of the first part with a pattern of SQL.
+func fillClause(form string, clauseParts []string) string {
+	for i, text := range clauseParts {
 		n := strconv.Itoa(i + 1)
 		text = strings.TrimSpace(text)
 		replace := func(mark string, value func() string) {
@@ -378,59 +389,61 @@ func fillClause(form string, found []string) string {
 				form = strings.ReplaceAll(form, mark+n, value())
 			}
 		}
-		replace("$o", func() string { return operand(operandHere(text)) })
-		replace("$q", func() string { return valueHere(text) })
+		replace("$o", func() string { return operand(translateOperand(text)) })
+		replace("$q", func() string { return translateValue(text) })
 		replace("$s", func() string {
-			if here := spelled[text]; here != "" {
-				return here
+			if operator := operatorOf[text]; operator != "" {
+				return operator
 			}
 			return text
 		})
 		replace("$l", func() string {
-			items := parts(text)
+			items := splitAtCommas(text)
 			for i, item := range items {
-				items[i] = valueHere(strings.TrimSpace(item))
+				items[i] = translateValue(strings.TrimSpace(item))
 			}
 			return strings.Join(items, ", ")
 		})
-		replace("$k", func() string { return likeHere(operand(operandHere(strings.TrimSpace(found[0]))), text) })
-		replace("$", func() string { return operandHere(text) })
+		replace("$k", func() string {
+			return translateLike(operand(translateOperand(strings.TrimSpace(clauseParts[0]))), text)
+		})
+		replace("$", func() string { return translateOperand(text) })
 	}
 	return form
 }
 
-// likeHere is a comparison with a pattern of SQL, in which % is any text.
-func likeHere(of, pattern string) string {
+// translateLike translates a comparison of an operand with a pattern of SQL, in which % is any text.
+func translateLike(operand, pattern string) string {
 	body, err := unquoted(pattern)
 	if err != nil {
 		body = strings.Trim(pattern, `"'`)
 	}
-	bare := strconv.Quote(strings.Trim(body, "%*"))
-	atStart := strings.HasPrefix(body, "%") || strings.HasPrefix(body, "*")
-	atEnd := strings.HasSuffix(body, "%") || strings.HasSuffix(body, "*")
+	text := strconv.Quote(strings.Trim(body, "%*"))
+	isOpenStart := strings.HasPrefix(body, "%") || strings.HasPrefix(body, "*")
+	isOpenEnd := strings.HasSuffix(body, "%") || strings.HasSuffix(body, "*")
 	switch {
-	case atStart == atEnd:
-		if !atStart {
-			return of + " == " + bare
+	case isOpenStart == isOpenEnd:
+		if !isOpenStart {
+			return operand + " == " + text
 		}
-		return of + ".contains(" + bare + ")"
-	case atStart:
-		return of + ".endsWith(" + bare + ")"
+		return operand + ".contains(" + text + ")"
+	case isOpenStart:
+		return operand + ".endsWith(" + text + ")"
 	}
-	return of + ".startsWith(" + bare + ")"
+	return operand + ".startsWith(" + text + ")"
 }
 
-// linkText is a link as it is written in notes.
+// linkText matches a link as it is written in notes, with its target.
 var linkText = lazily(`^\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]$`)
 
-// thousands is a number of thousands, such as 5k.
+// thousands matches a number of thousands, such as 5k.
 var thousands = lazily(`(?i)^(\d+)k$`)
 
-// bareSpan is a time without quotes, such as 7d.
+// bareSpan matches a duration without quotes, such as 7d.
 var bareSpan = lazily(`(?i)(^|[\s+-])(\d+)\s*(d|w|m|h|y|days?|weeks?|months?|years?|hours?|minutes?)\b`)
 
-// operandHere translates one side of a comparison.
-func operandHere(text string) string {
+// translateOperand translates one side of a comparison.
+func translateOperand(text string) string {
 	if link := linkText().FindStringSubmatch(text); link != nil {
 		return "link(" + strconv.Quote(link[1]) + ")"
 	}
@@ -440,25 +453,25 @@ func operandHere(text string) string {
 	if _, err := formula.Parse(text); err == nil {
 		return text
 	}
-	mended := dataviewSpan().ReplaceAllString(text, `duration("$1")`)
-	mended = bareSpan().ReplaceAllString(mended, `${1}"${2}${3}"`)
-	if _, err := formula.Parse(mended); err == nil {
-		return mended
+	corrected := dataviewSpan().ReplaceAllString(text, `duration("$1")`)
+	corrected = bareSpan().ReplaceAllString(corrected, `${1}"${2}${3}"`)
+	if _, err := formula.Parse(corrected); err == nil {
+		return corrected
 	}
 	return text
 }
 
-// dataviewSpan is a duration of Dataview.
+// dataviewSpan matches a duration of Dataview, such as dur(7 days).
 var dataviewSpan = lazily(`(?i)\bdur(?:ation)?\(\s*(\d[^()"']*?)\s*\)`)
 
-// apostrophe is one within a word.
+// apostrophe matches an apostrophe within a word.
 var apostrophe = lazily(`[\pL]'[\pL]`)
 
-// valueHere translates what a property is compared with: a text of several words gets quotes.
-func valueHere(text string) string {
-	bare := strings.ReplaceAll(text, ",", "")
+// translateValue translates a value that a property is compared with. A text of several words gets quotes.
+func translateValue(text string) string {
+	withoutCommas := strings.ReplaceAll(text, ",", "")
 	if grouped().MatchString(text) {
-		return bare
+		return withoutCommas
 	}
 	if number := thousands().FindStringSubmatch(text); number != nil {
 		return number[1] + "000"
@@ -469,32 +482,32 @@ func valueHere(text string) string {
 		}
 		return strconv.Quote(body)
 	}
-	here := operandHere(text)
-	if _, err := formula.Parse(here); err == nil && here != "" {
-		return here
+	translation := translateOperand(text)
+	if _, err := formula.Parse(translation); err == nil && translation != "" {
+		return translation
 	}
 	if strings.ContainsAny(apostrophe().ReplaceAllString(text, ""), `"'()[]`) {
-		return here
+		return translation
 	}
 	return strconv.Quote(text)
 }
 
-// dataviewQuery is a query of Dataview.
+// dataviewQuery matches a query of Dataview, or a similar one of SQL.
 var dataviewQuery = lazily(
 	`(?is)^\s*(?:table(?:\s+without\s+id)?|list(?:\s+without\s+id)?|task|calendar|select)\b\s*(.*?)\s*(?:\bfrom\b\s*(.*?)\s*)?(?:\bwhere\b\s*(.*?)\s*)?(?:\b(?:sort|order\s+by)\b\s*(.*?)\s*)?(?:\blimit\b\s*(\d+)\s*)?$`,
 )
 
-// asDataview says how a query of Dataview, or of SQL, is written as parameters; "" for another text.
-func asDataview(text string) string {
-	found := dataviewQuery().FindStringSubmatch(straight.Replace(text))
-	if found == nil {
+// dataviewAdvice returns how to write a query of Dataview or SQL as parameters. It returns "" for other texts.
+func dataviewAdvice(text string) string {
+	match := dataviewQuery().FindStringSubmatch(straight.Replace(text))
+	if match == nil {
 		return ""
 	}
-	columns := found[1]
-	from := found[2]
-	where := found[3]
-	sort := found[4]
-	limit := found[5]
+	columns := match[1]
+	from := match[2]
+	where := match[3]
+	sort := match[4]
+	limit := match[5]
 	var conditions, params []string
 	for _, e := range elementsOf(from) {
 		switch {
@@ -507,7 +520,7 @@ func asDataview(text string) string {
 		}
 	}
 	if where != "" {
-		condition := translated(where)
+		condition := translate(where)
 		if _, err := formula.Parse(condition); err != nil || condition == "" {
 			condition = where
 		}

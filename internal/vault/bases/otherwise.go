@@ -14,16 +14,16 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
 )
 
-// Spellings of other languages that are replaced in the text before it is read: what is left is judged like any other
-// expression, so that a replacement which is none does no harm.
+// This file replaces spellings of other languages in the text of an expression before it is parsed. The result is examined
+// like any other expression, so that a wrong replacement does no harm.
 
-// respelling is a spelling of another language and its form here.
+// respelling is a pattern of a spelling in another language, and its replacement.
 type respelling struct {
 	pattern *regexp.Regexp
 	form    string
 }
 
-// respellings are compiled when an expression needs help for the first time: most processes judge none.
+// respellings are compiled on first use, because most processes do not need them.
 var respellings = sync.OnceValue(func() []respelling {
 	return []respelling{
 		{regexp.MustCompile(`^\s*return\s+`), ""},
@@ -65,13 +65,13 @@ var respellings = sync.OnceValue(func() []respelling {
 	}
 })
 
-// longSpan is a duration with a whole word.
+// longSpan matches a duration with the word of its unit.
 var longSpan = lazily(`(?i)"(\d+)(day|week|month|year|hour|minute)"`)
 
-// shortSpans returns a text in which durations have their letters in place of words.
+// shortSpans replaces the words of units in durations by letters.
 func shortSpans(text string) string {
-	return longSpan().ReplaceAllStringFunc(text, func(found string) string {
-		part := longSpan().FindStringSubmatch(found)
+	return longSpan().ReplaceAllStringFunc(text, func(span string) string {
+		part := longSpan().FindStringSubmatch(span)
 		letter := strings.ToLower(part[2][:1])
 		if strings.EqualFold(part[2], "month") {
 			letter = "M"
@@ -80,72 +80,73 @@ func shortSpans(text string) string {
 	})
 }
 
-// relativeDay is a comparison with a day that is some days away.
+// relativeDay matches a comparison with a time relative to now, such as < 7 days ago.
 var relativeDay = lazily(
 	`(?i)([<>]=?|={1,3}|!=)\s*(?:(in)\s+)?(\d+)\s*(day|week|month|year|hour|minute)s?(?:\s+(ago))?\b`,
 )
 
-// respelled returns a text with the spellings of other languages replaced outside of texts in quotes.
-func respelled(text string) string {
-	written := text
+// replaceSpellings replaces the spellings of other languages in a text. It returns the text unchanged if that would change
+// a quoted text of several words.
+func replaceSpellings(text string) string {
+	original := text
 	for _, r := range respellings() {
 		text = r.pattern.ReplaceAllString(text, r.form)
 	}
-	text = relativeDay().ReplaceAllStringFunc(shortSpans(text), func(found string) string {
-		part := relativeDay().FindStringSubmatch(found)
+	text = relativeDay().ReplaceAllStringFunc(shortSpans(text), func(comparison string) string {
+		part := relativeDay().FindStringSubmatch(comparison)
 		sign := "+"
 		if part[5] != "" {
 			sign = "-"
 		}
 		if part[2] == "" && part[5] == "" {
-			return found
+			return comparison
 		}
 		return part[1] + " today() " + sign + " " + shortSpans(`"`+part[3]+part[4]+`"`)
 	})
-	for _, quoted := range severalWords().FindAllString(written, -1) {
+	for _, quoted := range severalWords().FindAllString(original, -1) {
 		if !strings.Contains(text, quoted) {
-			return written
+			return original
 		}
 	}
 	return text
 }
 
-// severalWords is a text of several words in quotes, which stays as it is.
+// severalWords matches a quoted text of several words.
 var severalWords = lazily(`"[^"]* [^"]*"|'[^']* [^']*'`)
 
-// filterOf is a filter of a template behind a value, as in tags | length > 2.
-var filterOf = lazily(
+// templateFilter matches a value with a template filter, as in tags | length > 2.
+var templateFilter = lazily(
 	`^\s*([\pL][\pL\d_.]*)\s*\|\s*([\pL][\pL\d_]*)\s*(?::\s*("[^"]*"|'[^']*'|[\w.]+)|\(([^()]*)\))?\s*((?:==|!=|<=|>=|<|>).*)?$`,
 )
 
-// unfiltered returns an expression with the filter of a template as the call of a function; any other text as it is.
-func unfiltered(text string) string {
-	found := filterOf().FindStringSubmatch(text)
-	if found == nil {
+// translateFilter translates an expression with a template filter into a call. It returns other texts unchanged.
+func translateFilter(text string) string {
+	match := templateFilter().FindStringSubmatch(text)
+	if match == nil {
 		return text
 	}
-	args := []string{found[1]}
-	if argument := found[3] + found[4]; argument != "" {
+	args := []string{match[1]}
+	if argument := match[3] + match[4]; argument != "" {
 		args = append(args, argument)
 	}
-	if spelledHere(found[2], args) == "" {
+	if translateCall(match[2], args) == "" {
 		return text
 	}
-	return strings.TrimSpace(found[2] + "(" + strings.Join(args, ", ") + ") " + found[5])
+	return strings.TrimSpace(match[2] + "(" + strings.Join(args, ", ") + ") " + match[5])
 }
 
-// foreignNames are values of other languages by the names that they have there, in lower case.
+// foreignNames maps names of values in other languages, in lower case, to expressions.
 var foreignNames = map[string]string{
 	"true": "true", "false": "false", "null": "null", "none": "null", "nil": "null", "undefined": "null", "current_date": "today()",
 }
 
-// foreignRoots are objects of other languages, of which nothing exists here.
+// foreignRoots are objects of other languages, which do not exist here.
 var foreignRoots = map[string]bool{
 	"Math": true, "Date": true, "JSON": true, "Object": true, "Array": true, "String": true, "Number": true, "_": true, "moment": true, "dv": true,
 	"datetime": true, "page": true, "frontmatter": true,
 }
 
-// examineCall judges calls that have the same result for every note.
+// examineCall examines a call of a method: of an object that does not exist, or with the same result for every note.
 func (e *examiner) examineCall(n *formula.CallNode, f *formula.MemberNode) {
 	if root, ok := f.X.(*formula.NameNode); ok && foreignRoots[root.Text] && !e.names.isProperty(root.Text) {
 		e.refuse("there is no object "+strconv.Quote(root.Text), "functions are written behind a value, as in rating.round(), or alone, as in today()")
@@ -155,14 +156,14 @@ func (e *examiner) examineCall(n *formula.CallNode, f *formula.MemberNode) {
 		return
 	}
 	literal, isText := n.Args[0].(*formula.StringNode)
-	of, isField := f.X.(*formula.MemberNode)
+	member, isField := f.X.(*formula.MemberNode)
 	if !isText || e.mistake != nil {
 		return
 	}
 	start := literal.Position()
 	end := e.textEnd(start)
-	isName := isField && isFileMember(of, "name")
-	isPath := isField && (isFileMember(of, "path") || isFileMember(of, "folder"))
+	isName := isField && isFileMember(member, "name")
+	isPath := isField && (isFileMember(member, "path") || isFileMember(member, "folder"))
 	switch {
 	case f.Name == "endsWith" && isName && literal.Value == ".md":
 		from, _, known := e.extent(f.X)
@@ -178,12 +179,12 @@ func (e *examiner) examineCall(n *formula.CallNode, f *formula.MemberNode) {
 	}
 }
 
-// hasForeignDays reports whether a format of a date has the days of a month as other languages write them.
+// hasForeignDays reports whether a date format has the day of the month as in other languages, such as dd.
 func hasForeignDays(format string) bool {
 	return strings.Contains(format, "yy") && strings.Contains(format, "d") && !strings.ContainsAny(format, "YD[")
 }
 
-// examineChain judges a comparison of the result of another one, as in 2 <= rating <= 4.
+// examineChain examines a comparison of the result of another comparison, as in 2 <= rating <= 4.
 func (e *examiner) examineChain(n *formula.BinaryNode) {
 	inner, ok := n.X.(*formula.BinaryNode)
 	isChain := ok && isOrder(n.Op) && isOrder(inner.Op)
@@ -197,9 +198,10 @@ func (e *examiner) examineChain(n *formula.BinaryNode) {
 	e.refuse("a comparison of two comparisons compares true and false", "", textEdit{to, to, " && " + e.source[from:to]})
 }
 
-// isBelowRoot reports whether a path begins with a slash and has more than that.
+// isBelowRoot reports whether a path begins with a slash but is not just a slash.
 func isBelowRoot(path string) bool { return strings.HasPrefix(path, "/") && path != "/" }
 
+// isOrder reports whether an operator compares the order of two values.
 func isOrder(op formula.Operator) bool {
 	switch op {
 	case formula.Less, formula.Greater, formula.LessEqual, formula.GreaterEqual:
@@ -208,9 +210,9 @@ func isOrder(op formula.Operator) bool {
 	return false
 }
 
-// examineCase judges the comparison of a text in lower case with one that is not, which is never equal.
-func (e *examiner) examineCase(of, with formula.Node, op formula.Operator) {
-	call, isCall := of.(*formula.CallNode)
+// examineCase examines the comparison of a call of lower() with a text that has capital letters, which is never equal.
+func (e *examiner) examineCase(operand, with formula.Node, op formula.Operator) {
+	call, isCall := operand.(*formula.CallNode)
 	literal, isText := with.(*formula.StringNode)
 	isEquality := op == formula.Equal || op == formula.NotEqual
 	isComparison := isCall && isText && isEquality
@@ -226,13 +228,13 @@ func (e *examiner) examineCase(of, with formula.Node, op formula.Operator) {
 	e.refuse("a text in lower case equals none with capital letters", "", textEdit{start, e.textEnd(start), strconv.Quote(lower)})
 }
 
-// comparisonsOfObjects are the operators of queries that are JSON.
-var comparisonsOfObjects = map[string]string{
+// jsonOperators maps operators of JSON queries to operators.
+var jsonOperators = map[string]string{
 	"$eq": "==", "$ne": "!=", "$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<=",
 }
 
-// ofObject returns the conditions of a query that is an object of JSON, such as {"status": "open"}, "" for any other text.
-func ofObject(text string) string {
+// conditionsOf translates a query that is a JSON object, such as {"status": "open"}. It returns "" for other texts.
+func conditionsOf(text string) string {
 	var object map[string]json.RawMessage
 	if json.Unmarshal([]byte(text), &object) != nil {
 		return ""
@@ -244,13 +246,14 @@ func ofObject(text string) string {
 			comparisons = map[string]json.RawMessage{"$eq": object[name]}
 		}
 		for _, operator := range slices.Sorted(maps.Keys(comparisons)) {
-			conditions = append(conditions, name+" "+comparisonsOfObjects[operator]+" "+string(comparisons[operator]))
+			conditions = append(conditions, name+" "+jsonOperators[operator]+" "+string(comparisons[operator]))
 		}
 	}
 	return strings.Join(conditions, " && ")
 }
 
-// separateColumns returns names of columns between blanks with commas between them, "" for any other text.
+// separateColumns returns names of columns that are separated by blanks with commas between them. It returns "" for other
+// texts.
 func separateColumns(text string) string {
 	names := strings.Fields(text)
 	for _, name := range names {
@@ -262,16 +265,16 @@ func separateColumns(text string) string {
 	return strings.Join(names, ", ")
 }
 
-// plainNumber is a number within quotes.
+// plainNumber matches a number without grouping.
 var plainNumber = lazily(`^-?\d+(?:\.\d+)?$`)
 
-// layoutsOfDates are ways to write a date that are no date here, and of which none can be taken for another day.
-var layoutsOfDates = []string{"2006-1-2", "2006/1/2", "2006.1.2", "2.1.2006", "January 2, 2006", "January 2 2006", "2 January 2006", "Jan 2, 2006", "Jan 2 2006", "2 Jan 2006"}
+// foreignLayouts are unambiguous layouts of dates that are not dates here.
+var foreignLayouts = []string{"2006-1-2", "2006/1/2", "2006.1.2", "2.1.2006", "January 2, 2006", "January 2 2006", "2 January 2006", "Jan 2, 2006", "Jan 2 2006", "2 Jan 2006"}
 
-// dateMeant returns the date that a text is in another layout, "" for any other text, and for a date.
+// dateMeant returns the date that a text has in another layout. It returns "" for other texts, and for valid dates.
 func dateMeant(text string) string {
 	text = strings.TrimSpace(text)
-	for _, layout := range layoutsOfDates {
+	for _, layout := range foreignLayouts {
 		if day, err := time.Parse(layout, text); err == nil && day.Format(time.DateOnly) != text {
 			return day.Format(time.DateOnly)
 		}
@@ -279,12 +282,12 @@ func dateMeant(text string) string {
 	return ""
 }
 
-// hasNoEnding reports whether a path is that of a file without an extension, which no note is.
+// hasNoEnding reports whether a path has no extension, so that it cannot be the path of a note.
 func hasNoEnding(text string) bool {
 	return text != "" && !strings.HasSuffix(text, "/") && path.Ext(text) == ""
 }
 
-// lazily compiles a pattern when it is used first.
+// lazily returns a function that compiles a pattern on first use.
 func lazily(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

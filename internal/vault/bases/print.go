@@ -13,7 +13,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 )
 
-// The forms in which a table prints, as the app's command does.
+// The formats in which a table is printed, as by the command of the app.
 const (
 	JSON     = "json"
 	CSV      = "csv"
@@ -22,8 +22,8 @@ const (
 	Paths    = "paths"
 )
 
-// Print returns the rows in one of the forms; in JSON every value is a text or null. Groups
-// and summaries are omitted, as in the app.
+// Print returns the rows in a format. In JSON every value is a text or null. As in the app, groups and
+// summaries are omitted.
 func (t *Table) Print(format string) string {
 	var lines []string
 	switch format {
@@ -75,33 +75,33 @@ func (t *Table) Print(format string) string {
 	return strings.Join(lines, "\n")
 }
 
-// texts returns the labels, then the cells of each row.
+// texts returns the labels, followed by the cells of each row.
 func (t *Table) texts() [][]string {
-	all := make([][]string, 0, len(t.Rows)+1)
+	records := make([][]string, 0, len(t.Rows)+1)
 	labels := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
 		labels[i] = c.Label
 	}
-	all = append(all, labels)
+	records = append(records, labels)
 	for _, row := range t.Rows {
 		cells := make([]string, len(row.Cells))
 		for i, cell := range row.Cells {
 			cells[i] = cell.Text()
 		}
-		all = append(all, cells)
+		records = append(records, cells)
 	}
-	return all
+	return records
 }
 
-// inLine replaces line ends and tabs in a cell.
+// inLine replaces line breaks and tabs in a cell.
 var inLine = strings.NewReplacer("\t", " ", "\r\n", " ", "\n", " ", "\r", " ")
 
 // inTable escapes a cell of a Markdown table.
 var inTable = strings.NewReplacer("|", `\|`, "\r\n", " ", "\n", " ", "\r", " ")
 
-const minWidth = 3 // of a column, so that its dashes are a delimiter
+const minWidth = 3 // of a column, because Markdown needs three dashes below its label
 
-// displayWidth returns how many columns of a terminal a text takes.
+// displayWidth returns how many columns a text takes in a terminal.
 func displayWidth(text string) int {
 	n := 0
 	for _, r := range text {
@@ -125,13 +125,14 @@ func textJSON(v formula.Value) []byte {
 	return quoted(v.Text())
 }
 
+// json returns the rows as a JSON array of objects. cell returns a value as JSON.
 func (t *Table) json(cell func(formula.Value) []byte) string {
 	if len(t.Rows) == 0 {
 		return "[]"
 	}
-	// Of two columns with the same label the later value replaces the earlier one.
+	// If two columns have the same label, the later value replaces the earlier one.
 	keys := [][]byte{quoted("path")}
-	places := make([]int, len(t.Columns)) // of the values of a row
+	places := make([]int, len(t.Columns)) // index in keys of each column
 	known := map[string]int{"path": 0}
 	for i, c := range t.Columns {
 		place, ok := known[c.Label]
@@ -169,17 +170,18 @@ func (t *Table) json(cell func(formula.Value) []byte) string {
 	return out.String()
 }
 
+// quoted returns a text as a JSON string.
 func quoted(text string) []byte { return frontmatter.AppendQuoted(nil, text) }
 
-// Details select what an answer in JSON has in addition to rows.
+// Details select what an answer in JSON contains in addition to rows.
 type Details struct {
-	Typed             bool // values in their own types, not as texts
+	Typed             bool // values have their own types and are not texts
 	Groups, Summaries bool
 	Explain           bool
 }
 
-// JSON returns the rows as [Table.Print] does, or, if d selects more, an object with rows,
-// total and the selected parts.
+// JSON returns the rows as [Table.Print] does. If d selects more parts, it returns an object with the rows,
+// the total and the selected parts.
 func (t *Table) JSON(d Details) string {
 	cell := textJSON
 	if d.Typed {
@@ -208,7 +210,7 @@ func (t *Table) JSON(d Details) string {
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	_ = encoder.Encode(answer) // its parts are JSON already
+	_ = encoder.Encode(answer) // cannot fail: its parts are valid JSON
 	return string(bytes.TrimSuffix(out.Bytes(), []byte("\n")))
 }
 
@@ -221,21 +223,24 @@ type detailed struct {
 	Explain   *Explanation    `json:"explain,omitempty"`
 }
 
+// groupJSON is a group in an answer.
 type groupJSON struct {
 	Key       json.RawMessage `json:"key"`
 	Rows      int             `json:"rows"`
 	Summaries []summaryJSON   `json:"summaries,omitempty"`
 }
 
+// summaryJSON is a summary in an answer.
 type summaryJSON struct {
 	Column  string          `json:"column"`
 	Summary string          `json:"summary"`
 	Value   json.RawMessage `json:"value"`
 }
 
-func summariesJSON(all []Summary, cell func(formula.Value) []byte) []summaryJSON {
+// summariesJSON converts summaries for an answer.
+func summariesJSON(summaries []Summary, cell func(formula.Value) []byte) []summaryJSON {
 	var out []summaryJSON
-	for _, s := range all {
+	for _, s := range summaries {
 		out = append(out, summaryJSON{s.ID, s.Name, cell(s.Value)})
 	}
 	return out

@@ -13,8 +13,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
 )
 
-// Read parses a base file. The error is a [*frontmatter.Malformed] if it is not YAML; all
-// else is in Problems. Unknown keys are ignored, as in the app.
+// Read parses a base file. The error is a [*frontmatter.Malformed] if the file is not valid YAML; all other
+// problems are in Problems. Unknown keys are ignored, as in the app.
 func Read(text []byte) (*Base, error) {
 	document, err := frontmatter.ParseDocument(text)
 	if err != nil {
@@ -79,14 +79,14 @@ func Read(text []byte) (*Base, error) {
 						continue
 					}
 					r.base.Views = append(r.base.Views, r.view(item, i+1))
-					r.views = append(r.views, item.Line())
+					r.viewLines = append(r.viewLines, item.Line())
 				}
 			}
 		}
 	default:
 		r.fatal(document.Line(), "Query is an invalid format. It should be a YAML object.")
 	}
-	r.references()
+	r.checkReferences()
 	slices.SortStableFunc(r.base.Problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 	return r.base, nil
 }
@@ -94,14 +94,13 @@ func Read(text []byte) (*Base, error) {
 // reader collects a base and its problems.
 type reader struct {
 	base *Base
-	// lines are the lines of formulas and summaries, by "formulas x" and "summaries x";
-	// views are the lines of the views.
-	lines map[string]int
-	views []int
+	// lines are the line numbers of formulas and summaries, by "formulas NAME" and "summaries NAME".
+	lines     map[string]int
+	viewLines []int // line numbers of the views
 }
 
-// fatal adds a fatal problem. It becomes an error, so names are escaped as in a Go string;
-// the format has the quotes.
+// fatal adds a fatal problem. Its message becomes an error, so texts in args are escaped as in a Go string;
+// the format contains the quotes.
 func (r *reader) fatal(line int, format string, args ...any) {
 	for i, arg := range args {
 		if name, ok := arg.(string); ok {
@@ -115,12 +114,13 @@ func (r *reader) fatal(line int, format string, args ...any) {
 	)
 }
 
+// warn adds a problem that is not fatal.
 func (r *reader) warn(line int, format string, args ...any) {
 	r.base.Problems = append(r.base.Problems, Problem{Line: line, Text: fmt.Sprintf(format, args...), Position: -1})
 }
 
-// expression compiles an expression and adds its problem, which is not fatal: a broken filter
-// is false, and a cell is an error.
+// expression compiles an expression. A syntax error is not fatal: a broken filter is false, and a cell with
+// a broken formula is an error.
 func (r *reader) expression(v frontmatter.Value, where string) *formula.Program {
 	p := formula.Compile(v.String())
 	if problem := p.Problem(); problem != nil {
@@ -131,7 +131,7 @@ func (r *reader) expression(v frontmatter.Value, where string) *formula.Program 
 	return p
 }
 
-// filter reads a filter, nil for null.
+// filter reads a filter. It returns nil for null and for an invalid filter.
 func (r *reader) filter(v frontmatter.Value, where string) *Filter {
 	switch v.Kind() {
 	case frontmatter.Null:
@@ -171,14 +171,14 @@ func (r *reader) filter(v frontmatter.Value, where string) *Filter {
 	return nil
 }
 
-// checkObject adds the problem of a value that is neither a mapping nor null.
+// checkObject adds a problem if a value is neither a mapping nor null.
 func (r *reader) checkObject(v frontmatter.Value, key string) {
 	if v.Kind() != frontmatter.Map && v.Kind() != frontmatter.Null {
 		r.fatal(v.Line(), `"%s" must be a object`, key) // sic
 	}
 }
 
-// programs reads formulas or summaries. notText is the sentence about a value that is not one.
+// programs reads formulas or summaries. notText is the format of the message about a value that is not a text.
 func (r *reader) programs(v frontmatter.Value, key, notText string, programs map[string]*formula.Program) {
 	r.checkObject(v, key)
 	for _, field := range v.Fields() {
@@ -193,7 +193,7 @@ func (r *reader) programs(v frontmatter.Value, key, notText string, programs map
 	}
 }
 
-// whereOf names a formula or a summary in a problem.
+// whereOf returns the beginning of a message about a formula or a summary.
 func whereOf(key, name string) string {
 	if key == "formulas" {
 		return fmt.Sprintf("Formula %q: ", name)
@@ -201,17 +201,17 @@ func whereOf(key, name string) string {
 	return fmt.Sprintf("Summary %q: ", name)
 }
 
-// view reads a view. A missing name is only a warning: files written by hand often lack it.
+// view reads a view. A missing name is only a warning, because files written by hand often lack it.
 func (r *reader) view(v frontmatter.Value, number int) View {
 	fields := v.Fields()
 	view := View{}
-	name, named := fields.Lookup("name")
-	if view.Name = name.Value.String(); !named || name.Value.Kind() != frontmatter.String {
+	name, hasName := fields.Lookup("name")
+	if view.Name = name.Value.String(); !hasName || name.Value.Kind() != frontmatter.String {
 		r.warn(v.Line(), `Missing or invalid "name" in view %d`, number)
 	}
-	kind, typed := fields.Lookup("type")
+	kind, hasType := fields.Lookup("type")
 	switch view.Type = kind.Value.String(); {
-	case !typed || kind.Value.Kind() == frontmatter.Null:
+	case !hasType || kind.Value.Kind() == frontmatter.Null:
 		r.warn(v.Line(), `"type" is required in view "%s"`, view.Name)
 	case kind.Value.Kind() != frontmatter.String:
 		r.fatal(kind.Line, `"type" must be a string in view "%s"`, view.Name)
@@ -263,7 +263,7 @@ func (r *reader) view(v frontmatter.Value, number int) View {
 	return view
 }
 
-// listOf returns the elements of a list of a view, and adds the problem if it is not one.
+// listOf returns the elements of a list in a view, and adds a problem if the value is not a list.
 func (r *reader) listOf(v frontmatter.Value, key, view string) []frontmatter.Value {
 	if v.Kind() != frontmatter.List && v.Kind() != frontmatter.Null {
 		r.fatal(v.Line(), `"%s" must be a array in view "%s"`, key, view)
@@ -271,7 +271,7 @@ func (r *reader) listOf(v frontmatter.Value, key, view string) []frontmatter.Val
 	return v.List()
 }
 
-// key reads a sort or group key. The older file format calls the property a column.
+// key reads a sort or group key. In the older file format, the property is called column.
 func (r *reader) key(v frontmatter.Value, view string) (Key, bool) {
 	if v.Kind() == frontmatter.String {
 		return Key{Property: v.Text()}, true
@@ -292,24 +292,24 @@ func (r *reader) key(v frontmatter.Value, view string) (Key, bool) {
 	return Key{Property: property.Value.Text(), Descending: strings.EqualFold(text, "DESC")}, true
 }
 
-// references reports references to functions, formulas, fields and summaries that do not
-// exist, and formulas that need their own value, as warnings.
-func (r *reader) references() {
+// checkReferences adds warnings about references to functions, formulas, fields and summaries that do not
+// exist, and about formulas that depend on themselves.
+func (r *reader) checkReferences() {
 	for _, name := range slices.Sorted(maps.Keys(r.base.Formulas)) {
 		line := r.lines["formulas "+name]
-		r.inProgram(whereOf("formulas", name), r.base.Formulas[name], line)
+		r.checkProgram(whereOf("formulas", name), r.base.Formulas[name], line)
 		if r.needs(name, name, map[string]bool{}) {
 			r.warn(line, "Formula %q: %s", name, formula.Cycle)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.base.Summaries)) {
-		r.inProgram(whereOf("summaries", name), r.base.Summaries[name], r.lines["summaries "+name])
+		r.checkProgram(whereOf("summaries", name), r.base.Summaries[name], r.lines["summaries "+name])
 	}
-	r.inFilter("Filters: ", r.base.Filter)
+	r.checkFilter("Filters: ", r.base.Filter)
 	for i, v := range r.base.Views {
-		line := r.views[i]
+		line := r.viewLines[i]
 		where := fmt.Sprintf("View %q: ", v.Name)
-		r.inFilter(where, v.Filter)
+		r.checkFilter(where, v.Filter)
 		ids := slices.Clone(v.Order)
 		for _, key := range v.Sort {
 			ids = append(ids, key.Property)
@@ -321,67 +321,68 @@ func (r *reader) references() {
 			ids = append(ids, s.Property)
 		}
 		for _, id := range ids {
-			switch space, name := formula.SplitID(id); {
-			case space == "formula" && r.base.Formulas[name] == nil:
+			switch namespace, name := formula.SplitID(id); {
+			case namespace == "formula" && r.base.Formulas[name] == nil:
 				r.warn(line, "%sno formula is called %q", where, name)
-			case space == "file" && !formula.IsFileField(name):
+			case namespace == "file" && !formula.IsFileField(name):
 				r.warn(line, "%sa file has no field %q", where, name)
 			}
 		}
 		for _, s := range v.Summaries {
-			if _, own := r.base.Summaries[s.Name]; !own && formula.Summary(s.Name) == nil {
+			if _, isOwn := r.base.Summaries[s.Name]; !isOwn && formula.Summary(s.Name) == nil {
 				r.warn(line, "%sno summary is called %q", where, s.Name)
 			}
 		}
 	}
 }
 
-// needs reports whether a formula refers to the wanted one, directly or through others.
+// needs reports whether a formula refers to the wanted formula, directly or through other formulas.
 func (r *reader) needs(name, wanted string, seen map[string]bool) bool {
 	p := r.base.Formulas[name]
 	if p == nil || p.Node() == nil || seen[name] {
 		return false
 	}
 	seen[name] = true
-	found := false
+	isNeeded := false
 	formula.Walk(p.Node(), func(n formula.Node) {
-		if of, ok := nameIn("formula", n); ok && !found {
-			found = of == wanted || r.needs(of, wanted, seen)
+		if other, ok := nameIn("formula", n); ok && !isNeeded {
+			isNeeded = other == wanted || r.needs(other, wanted, seen)
 		}
 	})
-	return found
+	return isNeeded
 }
 
-// nameIn returns the name in space.x or space["x"].
-func nameIn(space string, n formula.Node) (string, bool) {
+// nameIn returns the name x in namespace.x or namespace["x"].
+func nameIn(namespace string, n formula.Node) (string, bool) {
 	switch n := n.(type) {
 	case *formula.MemberNode:
-		of, ok := n.X.(*formula.NameNode)
-		return n.Name, ok && of.Text == space
+		object, ok := n.X.(*formula.NameNode)
+		return n.Name, ok && object.Text == namespace
 	case *formula.IndexNode:
-		of, isName := n.X.(*formula.NameNode)
+		object, isName := n.X.(*formula.NameNode)
 		key, isText := n.Key.(*formula.StringNode)
 		if isName && isText {
-			return key.Value, of.Text == space
+			return key.Value, object.Text == namespace
 		}
 	}
 	return "", false
 }
 
-func (r *reader) inFilter(where string, f *Filter) {
+// checkFilter adds warnings about the expressions of a filter.
+func (r *reader) checkFilter(where string, f *Filter) {
 	switch {
 	case f == nil:
 	case f.Expression != nil:
-		r.inProgram(where, f.Expression, f.Line)
+		r.checkProgram(where, f.Expression, f.Line)
 	default:
 		for _, part := range f.Parts {
-			r.inFilter(where, part)
+			r.checkFilter(where, part)
 		}
 	}
 }
 
-// inProgram reports formulas and functions that an expression refers to and that do not exist.
-func (r *reader) inProgram(where string, p *formula.Program, line int) {
+// checkProgram adds warnings about formulas and functions in an expression that do not exist.
+func (r *reader) checkProgram(where string, p *formula.Program, line int) {
 	if p.Node() == nil {
 		return
 	}
@@ -408,42 +409,42 @@ func (r *reader) inProgram(where string, p *formula.Program, line int) {
 	})
 }
 
-// Implied is what a note needs to pass the filters of a view, as far as they require it
-// directly: a property that equals a literal, a tag, a link, or a folder.
+// Implied is what a note needs to pass the filters of a view, as far as the filters directly require a
+// property that equals a literal, a tag, a link, or a folder.
 type Implied struct {
-	// Folder is where the note has to be: "/" is the vault's own folder, "" is any.
+	// Folder is the folder that the note has to be in. "/" is the root of the vault, "" is any folder.
 	Folder string
 	Tags   []string // without "#"
-	Links  []string // to the files that it has to link to
-	// Properties are those that the columns of the view name, which may be anything,
-	// and those that have to have a value.
+	Links  []string // targets of the links that it needs
+	// Properties are the properties in columns of the view, which may have any value, and the
+	// properties that need a certain value.
 	Properties []ImpliedProperty
 }
 
-// ImpliedProperty is a property of a note to be made.
+// ImpliedProperty is a property that a note needs.
 type ImpliedProperty struct {
 	Name  string
-	Value formula.Value // null: any
+	Value formula.Value // null for any value
 }
 
-// Implied returns the requirements of the filters of the base and of a view. Statements under
-// or and not are ignored.
+// Implied returns the requirements of the filters of the base and of a view. Filters within "or" and "not"
+// are ignored.
 func (b *Base) Implied(v View) Implied {
 	var i Implied
 	for _, id := range v.Order {
-		if space, name := formula.SplitID(id); space == "note" {
+		if namespace, name := formula.SplitID(id); namespace == "note" {
 			i.set(name, formula.Value{})
 		}
 	}
 	for _, s := range append(b.Filter.statements(), v.Filter.statements()...) {
 		if s.Expression != nil && s.Expression.Node() != nil {
-			i.from(s.Expression.Node())
+			i.addFrom(s.Expression.Node())
 		}
 	}
 	return i
 }
 
-// set notes a property. A value takes the place of none.
+// set adds a property, or sets its value if it has none yet.
 func (i *Implied) set(name string, v formula.Value) {
 	for n := range i.Properties {
 		if i.Properties[n].Name == name {
@@ -456,17 +457,17 @@ func (i *Implied) set(name string, v formula.Value) {
 	i.Properties = append(i.Properties, ImpliedProperty{name, v})
 }
 
-// from adds the requirements of a statement, and those of both sides of &&.
-func (i *Implied) from(n formula.Node) {
+// addFrom adds the requirements of an expression; of both sides if it is joined by &&.
+func (i *Implied) addFrom(n formula.Node) {
 	switch n := n.(type) {
 	case *formula.BinaryNode:
 		switch n.Op {
 		case formula.And:
-			i.from(n.X)
-			i.from(n.Y)
+			i.addFrom(n.X)
+			i.addFrom(n.Y)
 		case formula.Equal:
-			i.equal(n.X, n.Y)
-			i.equal(n.Y, n.X)
+			i.addEqual(n.X, n.Y)
+			i.addEqual(n.Y, n.X)
 		}
 	case *formula.CallNode:
 		// file.inFolder("x"), file.hasTag("x"), tags.contains("x"), file.hasLink("x") and file.hasLink(link("x"))
@@ -484,23 +485,23 @@ func (i *Implied) from(n formula.Node) {
 		if !isLiteral || v.Kind() != formula.String {
 			return
 		}
-		of, _ := method.X.(*formula.NameNode)
-		onFile := of != nil && of.Text == "file"
+		object, _ := method.X.(*formula.NameNode)
+		isOnFile := object != nil && object.Text == "file"
 		property, isProperty := propertyName(method.X)
-		onTags := isProperty && property == "tags" || isFileMember(method.X, "tags")
+		isOnTags := isProperty && property == "tags" || isFileMember(method.X, "tags")
 		switch {
-		case onFile && method.Name == "inFolder":
+		case isOnFile && method.Name == "inFolder":
 			i.Folder = v.Text()
-		case onFile && method.Name == "hasLink" && !strings.ContainsAny(v.Text(), "[]|\r\n"):
+		case isOnFile && method.Name == "hasLink" && !strings.ContainsAny(v.Text(), "[]|\r\n"):
 			i.Links = append(i.Links, v.Text())
-		case onFile && method.Name == "hasTag", onTags && method.Name == "contains":
+		case isOnFile && method.Name == "hasTag", isOnTags && method.Name == "contains":
 			i.Tags = append(i.Tags, strings.TrimPrefix(v.Text(), "#"))
 		}
 	}
 }
 
-// equal adds a property, or the folder, that equals a literal.
-func (i *Implied) equal(x, y formula.Node) {
+// addEqual adds a property or the folder if x is one and y is a literal.
+func (i *Implied) addEqual(x, y formula.Node) {
 	v, isLiteral := literal(y)
 	if !isLiteral {
 		return
@@ -514,16 +515,17 @@ func (i *Implied) equal(x, y formula.Node) {
 	}
 }
 
+// isFileMember reports whether n is file.name, for a given name.
 func isFileMember(n formula.Node, name string) bool {
 	m, ok := n.(*formula.MemberNode)
 	if !ok || m.Name != name {
 		return false
 	}
-	of, ok := m.X.(*formula.NameNode)
-	return ok && of.Text == "file"
+	object, ok := m.X.(*formula.NameNode)
+	return ok && object.Text == "file"
 }
 
-// propertyName returns the name in x, note.x or note["x"].
+// propertyName returns the name x of a property in x, note.x or note["x"].
 func propertyName(n formula.Node) (string, bool) {
 	if name, ok := n.(*formula.NameNode); ok {
 		return name.Text, !slices.Contains([]string{"file", "note", "formula", "this"}, name.Text)
@@ -531,6 +533,7 @@ func propertyName(n formula.Node) (string, bool) {
 	return nameIn("note", n)
 }
 
+// literal returns the value of a literal.
 func literal(n formula.Node) (formula.Value, bool) {
 	switch n := n.(type) {
 	case *formula.StringNode:

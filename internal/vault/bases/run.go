@@ -11,8 +11,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
 )
 
-// Run answers a query. The errors are those of [Base.Fatal], an [*UnknownView], and those
-// of the budget of ctx.
+// Run answers a query. The error is that of [Base.Fatal], an [*UnknownView], or that of the budget of ctx.
 func (b *Base) Run(ctx context.Context, src Source, q Query) (*Table, error) {
 	if err := b.Fatal(); err != nil {
 		return nil, err
@@ -29,29 +28,30 @@ func (b *Base) Run(ctx context.Context, src Source, q Query) (*Table, error) {
 	v.Group = cmp.Or(q.Group, v.Group)
 	v.Limit = cmp.Or(max(q.Limit, 0), v.Limit)
 	table := &Table{Columns: r.columns(v)}
-	// The filters are those of the base, of the view and of the query.
+	// Rows have to pass the filters of the base, of the view and of the query.
 	filters := append(r.base.Filter.statements(), v.Filter.statements()...)
 	if r.query.Where != nil {
 		filters = append(filters, &Filter{Expression: r.query.Where})
 	}
-	counts := make([]*statement, len(filters))
+	statements := make([]*statement, len(filters))
 	for i, f := range filters {
-		counts[i] = &statement{filter: f, FilterCount: FilterCount{Statement: f.String()}}
+		statements[i] = &statement{filter: f, FilterCount: FilterCount{Statement: f.String()}}
 	}
 
-	// By path if the view sorts them, which keeps that order for equal rows, otherwise by name.
+	// The rows are in the order of paths if the view sorts them, because sorting keeps that order for equal rows,
+	// and otherwise in the order of names.
 	var places []int32
 	if len(v.Sort) == 0 {
 		places = r.source.ByName()
 	}
-	var rows []ranked
+	var rows []sortable
 	for i := range r.source.Files {
 		if places != nil {
 			i = int(places[i])
 		}
 		row := r.session.Row(r.source.Files[i])
-		if r.session.Forgetting(func() bool { return r.passes(row, counts) }) {
-			rows = append(rows, ranked{Row: row})
+		if r.session.Forgetting(func() bool { return r.passes(row, statements) }) {
+			rows = append(rows, sortable{Row: row})
 		}
 		if r.session.Err() != nil {
 			break
@@ -66,8 +66,8 @@ func (b *Base) Run(ctx context.Context, src Source, q Query) (*Table, error) {
 	for _, row := range rows {
 		cells := make([]formula.Value, len(table.Columns))
 		for i, c := range table.Columns {
-			var kept bool
-			if cells[i], kept = r.valueOf(row.Row, c.ID, c.Expression); !kept {
+			var ok bool
+			if cells[i], ok = r.valueOf(row.Row, c.ID, c.Expression); !ok {
 				break
 			}
 			r.count(c.Expression, row.Row, cells[i])
@@ -76,21 +76,21 @@ func (b *Base) Run(ctx context.Context, src Source, q Query) (*Table, error) {
 	}
 	table.Groups = r.groups(v, rows)
 	table.Summaries = r.summaries(v, rows)
-	for i, c := range counts {
-		if c.Failed > 0 {
-			isWhere := r.query.Where != nil && i == len(counts)-1
-			table.Failures = append(table.Failures, Failure{c.Statement, isWhere, c.Asked, c.Failed, c.Error, c.path})
+	for i, s := range statements {
+		if s.Failed > 0 {
+			isWhere := r.query.Where != nil && i == len(statements)-1
+			table.Failures = append(table.Failures, Failure{s.Statement, isWhere, s.Asked, s.Failed, s.Error, s.path})
 		}
 	}
 	for _, p := range r.programs {
-		if f := r.counted[p]; f.Failed > 0 {
+		if f := r.failures[p]; f.Failed > 0 {
 			table.Failures = append(table.Failures, *f)
 		}
 	}
 	if r.query.Explain {
 		table.Explain = &Explanation{Files: len(r.source.Files), Filters: []FilterCount{}, Steps: r.session.Steps()}
-		for _, c := range counts {
-			table.Explain.Filters = append(table.Explain.Filters, c.FilterCount)
+		for _, s := range statements {
+			table.Explain.Filters = append(table.Explain.Filters, s.FilterCount)
 		}
 	}
 	if err := r.session.Err(); err != nil {
@@ -105,23 +105,23 @@ type run struct {
 	query   Query
 	source  Source
 	session *formula.Session
-	// counted are the expressions of the query but for where, in the order of programs.
-	counted  map[*formula.Program]*Failure
-	programs []*formula.Program
+	// failures has the counts for the expressions of the query, except Where.
+	failures map[*formula.Program]*Failure
+	programs []*formula.Program // the keys of failures, in the order of their first evaluation
 }
 
-// count notes the value of an expression of the query for a row. nil is a property.
+// count counts the value of an expression of the query for a row. p is nil for a property, which is not counted.
 func (r *run) count(p *formula.Program, row *formula.Row, v formula.Value) {
 	if p == nil {
 		return
 	}
-	f := r.counted[p]
+	f := r.failures[p]
 	if f == nil {
 		f = &Failure{Expression: p.Source(), OfRequest: true}
-		if r.counted == nil {
-			r.counted = map[*formula.Program]*Failure{}
+		if r.failures == nil {
+			r.failures = map[*formula.Program]*Failure{}
 		}
-		r.counted[p] = f
+		r.failures[p] = f
 		r.programs = append(r.programs, p)
 	}
 	f.Asked++
@@ -133,7 +133,7 @@ func (r *run) count(p *formula.Program, row *formula.Row, v formula.Value) {
 	}
 }
 
-// columns returns those of the query, otherwise of the view, otherwise of the base.
+// columns returns the columns of the query, otherwise those of the view, otherwise those of the base.
 func (r *run) columns(v View) []Column {
 	if r.query.Columns != nil {
 		return r.query.Columns
@@ -154,21 +154,21 @@ func (r *run) columns(v View) []Column {
 	return columns
 }
 
-// statement is a filter that rows have to pass, with the counts for Explain.
+// statement is a filter that rows have to pass, with its counts.
 type statement struct {
 	filter *Filter
 	FilterCount
-	path string // of the first row that failed
+	path string // of the first row for which the filter failed
 }
 
-// ranked is a row with its sort keys.
-type ranked struct {
+// sortable is a row with its sort keys.
+type sortable struct {
 	*formula.Row
 	group formula.Value
 	keys  []formula.Value
 }
 
-// passes reports whether a row passes all statements.
+// passes reports whether a row passes all statements, and counts the row.
 func (r *run) passes(row *formula.Row, statements []*statement) bool {
 	for _, s := range statements {
 		s.Asked++
@@ -187,8 +187,8 @@ func (r *run) passes(row *formula.Row, statements []*statement) bool {
 	return true
 }
 
-// sort puts rows into groups and into order, and returns the keys whose values cannot be compared with each other.
-func (r *run) sort(v View, rows []ranked) (mixed []Mixed) {
+// sort sorts rows by groups and keys, and returns the keys with values of several kinds, which have no common order.
+func (r *run) sort(v View, rows []sortable) (mixed []Mixed) {
 	if v.Group == nil && len(v.Sort) == 0 {
 		return nil
 	}
@@ -204,12 +204,12 @@ func (r *run) sort(v View, rows []ranked) (mixed []Mixed) {
 		}
 	}
 	for key := range v.Sort {
-		// A key is a checkbox if it is a boolean in every row that has it; where it is missing it is unchecked.
+		// A key is a checkbox if it is a boolean in every row that has it. A missing checkbox counts as unchecked.
 		checkboxes := 0
 		others := 0
-		of := Mixed{Key: v.Sort[key].Property}
+		counts := Mixed{Key: v.Sort[key].Property}
 		if e := v.Sort[key].Expression; e != nil {
-			of.Key = e.Source()
+			counts.Key = e.Source()
 		}
 		for _, row := range rows {
 			switch row.keys[key].Kind() {
@@ -219,18 +219,18 @@ func (r *run) sort(v View, rows []ranked) (mixed []Mixed) {
 				checkboxes++
 				continue
 			case formula.String:
-				of.Texts++
+				counts.Texts++
 			case formula.Number:
-				of.Numbers++
+				counts.Numbers++
 			case formula.Date:
-				of.Dates++
+				counts.Dates++
 			case formula.Duration:
-				of.Durations++
+				counts.Durations++
 			}
 			others++
 		}
-		if of.kinds() > 1 {
-			mixed = append(mixed, of)
+		if counts.kinds() > 1 {
+			mixed = append(mixed, counts)
 		}
 		for _, row := range rows {
 			if checkboxes > 0 && others == 0 && row.keys[key].IsNull() {
@@ -238,7 +238,7 @@ func (r *run) sort(v View, rows []ranked) (mixed []Mixed) {
 			}
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b ranked) int {
+	slices.SortStableFunc(rows, func(a, b sortable) int {
 		if v.Group != nil {
 			if c := r.order(a.group, b.group, *v.Group); c != 0 {
 				return c
@@ -262,9 +262,9 @@ func (r *run) order(a, b formula.Value, key Key) int {
 	return r.session.Order(a, b)
 }
 
-// valueOf returns the value of a property or an expression for a row, and whether the budget allows
-// it.
-func (r *run) valueOf(row *formula.Row, property string, expression *formula.Program) (v formula.Value, kept bool) {
+// valueOf returns the value of a property or an expression for a row. ok is false if the budget does not
+// allow keeping it.
+func (r *run) valueOf(row *formula.Row, property string, expression *formula.Program) (v formula.Value, ok bool) {
 	if expression != nil {
 		v = row.Eval(expression)
 	} else {
@@ -273,8 +273,8 @@ func (r *run) valueOf(row *formula.Row, property string, expression *formula.Pro
 	return v, r.session.Keep(v)
 }
 
-// groups returns the runs of sorted rows with the same key.
-func (r *run) groups(v View, rows []ranked) []Group {
+// groups returns the groups of sorted rows, each a run of rows with the same key.
+func (r *run) groups(v View, rows []sortable) []Group {
 	if v.Group == nil {
 		return nil
 	}
@@ -294,10 +294,10 @@ func (r *run) groups(v View, rows []ranked) []Group {
 	return groups
 }
 
-// summaries returns the summaries of a view for some rows. One of the base hides one of the
-// app with the same name.
-func (r *run) summaries(v View, rows []ranked) []Summary {
-	var all []Summary
+// summaries returns the summaries of a view for some rows. A summary of the base takes precedence over a
+// built-in summary with the same name.
+func (r *run) summaries(v View, rows []sortable) []Summary {
+	var summaries []Summary
 	for _, s := range v.Summaries {
 		values := make([]formula.Value, len(rows))
 		for i, row := range rows {
@@ -305,74 +305,74 @@ func (r *run) summaries(v View, rows []ranked) []Summary {
 		}
 		summary := Summary{ID: s.Property, Name: s.Name}
 		if own := r.base.Summaries[s.Name]; own == nil {
-			if of := formula.Summary(s.Name); of != nil {
-				summary.Value = of(values)
+			if summarize := formula.Summary(s.Name); summarize != nil {
+				summary.Value = summarize(values)
 			}
 		} else if summary.Value = formula.OfList(values); !summary.Value.IsError() {
 			summary.Value = r.session.Row(nil).EvalValues(own, summary.Value)
 		}
-		all = append(all, summary)
+		summaries = append(summaries, summary)
 	}
-	return all
+	return summaries
 }
 
-// Source are the files that a query reads.
+// Source provides the files that a query reads.
 type Source struct {
 	formula.Environment
 	// Files are all files that can be rows, in the order of listings.
 	Files []formula.Entry
-	// ByName are the places in Files, ordered by the name of the file and then by
-	// the path.
+	// ByName returns the indices of Files, sorted by the names of the files and then by their paths.
+	// The caller must not change the result.
 	ByName func() []int32
 }
 
 // Query is a request to a base.
 type Query struct {
-	// View is the name of a view, or, if none has that name, its number from 1. "" is the
-	// first view.
+	// View is the name of a view or, if no view has that name, the number of a view from 1. "" is
+	// the first view.
 	View string
-	// Where is an additional filter. Columns, Sort and Group replace those of the view if
-	// they are not nil, Limit if it is above 0.
+	// Where is an additional filter, or nil. Columns, Sort and Group replace those of the view if
+	// they are not nil, and Limit if it is above 0.
 	Where         *formula.Program
 	Columns       []Column
 	Sort          []Key
 	Group         *Key
 	Limit, Offset int
-	// Explain counts the effect of each filter.
+	// Explain adds an [Explanation] to the table.
 	Explain bool
 }
 
-// Column is a property or an expression, and its label.
+// Column is a property or an expression, with its label.
 type Column struct {
 	ID, Label  string
 	Expression *formula.Program
 }
 
-// Table is an answer.
+// Table is the answer to a query.
 type Table struct {
 	Columns []Column
 	Rows    []Row
-	// Groups are in the order of the rows; there are none without groupBy.
+	// Groups are in the order of the rows. There are none if the rows are not grouped.
 	Groups []Group
-	// Summaries are over all rows, in the order of the view.
+	// Summaries are the summaries of all rows, in the order of the view.
 	Summaries []Summary
 	// Total is the number of rows without limit and offset.
 	Total   int
 	Explain *Explanation
-	// Failures are the filters that failed for rows that they dropped, and the expressions of the
-	// query that failed.
+	// Failures are the filters that dropped rows because of an error, and the expressions of the query
+	// that failed.
 	Failures []Failure
-	// Mixed are the sort keys whose values are of several kinds that have no order among each other.
+	// Mixed are the sort keys with values of several kinds, which have no common order.
 	Mixed []Mixed
 }
 
-// Mixed is a sort key with how many rows have a value of each kind that has an order of its own.
+// Mixed is a sort key with the number of rows by kind of their value.
 type Mixed struct {
 	Key                              string
 	Texts, Numbers, Dates, Durations int
 }
 
-// kinds is how many of the kinds there are.
+// kinds returns how many kinds of values there are.
 func (m Mixed) kinds() (n int) {
 	for _, rows := range []int{m.Texts, m.Numbers, m.Dates, m.Durations} {
 		if rows > 0 {
@@ -382,17 +382,17 @@ func (m Mixed) kinds() (n int) {
 	return n
 }
 
-// Failure is an expression that failed for some of the rows that it was evaluated for.
+// Failure is an expression that failed for some rows.
 type Failure struct {
 	Expression string
-	// OfRequest means that it is an expression of the query, and not a filter of the base.
+	// OfRequest reports that it is an expression of the query, and not a filter of the base.
 	OfRequest     bool
-	Asked, Failed int
-	// Error and Path are those of the first row.
+	Asked, Failed int // number of rows for which it was evaluated, and for which it failed
+	// Error and Path are the message and the path of the first row for which it failed.
 	Error, Path string
 }
 
-// Row is a file of an answer.
+// Row is a row of a table.
 type Row struct {
 	Path  string
 	Cells []formula.Value
@@ -411,31 +411,31 @@ type Summary struct {
 	Value    formula.Value
 }
 
-// Explanation are the counts of a query.
+// Explanation has the counts of a query.
 type Explanation struct {
-	Files   int           `json:"files"` // candidates for rows
+	Files   int           `json:"files"` // number of files that could be rows
 	Filters []FilterCount `json:"filters"`
 	Steps   int           `json:"steps"`
 }
 
-// FilterCount is how many rows a statement was evaluated for and how many it dropped. A row
-// that is dropped is not tested against later statements.
+// FilterCount has the number of rows for which a filter was evaluated and the number that it dropped. A row
+// that is dropped is not tested against later filters.
 type FilterCount struct {
 	Statement string `json:"filter"`
 	Asked     int    `json:"asked"`
 	Dropped   int    `json:"dropped"`
-	// Failed is how many of the dropped rows failed with an error; Error is the first one.
+	// Failed is the number of dropped rows for which the filter failed; Error is the first message.
 	Failed int    `json:"failed,omitempty"`
 	Error  string `json:"error,omitempty"`
 }
 
-// UnknownView is the error for a view that a base does not have.
+// UnknownView reports a view that a base does not have.
 type UnknownView struct {
 	Name  string
-	Known []string
+	Known []string // names of the views
 }
 
-// Error returns the sentence of the app, which takes two lines.
+// Error returns the message of the app, which has two lines.
 func (u *UnknownView) Error() string {
 	return fmt.Sprintf("View not found: %s\nAvailable views: %s", u.Name, strings.Join(u.Known, ", "))
 }
@@ -455,7 +455,7 @@ func (b *Base) View(name string) (View, error) {
 	return b.Views[at], nil
 }
 
-// Place returns the place of a view by its name, or by its number from 1 if none has that name.
+// Place returns the index of a view by its name or, if no view has that name, by its number from 1.
 func (b *Base) Place(name string) (at int, unknown *UnknownView) {
 	unknown = &UnknownView{Name: name}
 	for i, v := range b.Views {
@@ -470,24 +470,24 @@ func (b *Base) Place(name string) (at int, unknown *UnknownView) {
 	return 0, unknown
 }
 
-// Only returns the source with the wanted files as rows.
+// Only returns the source with only the wanted files as rows.
 func (s Source) Only(wanted func(formula.Entry) bool) Source {
-	kept := make([]int32, len(s.Files))
+	newPlaces := make([]int32, len(s.Files)) // -1 for files that are not wanted
 	byName := s.ByName
-	all := s.Files
+	files := s.Files
 	s.Files = nil
-	for i, e := range all {
-		kept[i] = -1
+	for i, e := range files {
+		newPlaces[i] = -1
 		if wanted(e) {
-			kept[i] = int32(len(s.Files))
+			newPlaces[i] = int32(len(s.Files))
 			s.Files = append(s.Files, e)
 		}
 	}
 	s.ByName = func() []int32 {
 		var places []int32
 		for _, place := range byName() {
-			if kept[place] >= 0 {
-				places = append(places, kept[place])
+			if newPlaces[place] >= 0 {
+				places = append(places, newPlaces[place])
 			}
 		}
 		return places

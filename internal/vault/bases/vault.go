@@ -19,29 +19,29 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 )
 
-// Config is the vault of a query.
+// Config describes the vault of a query.
 type Config struct {
 	Folder *disk.Folder
 	Index  *index.Index
-	// Types are those that the user assigned to properties, by lower-case name.
+	// Types are the types that the user has assigned to properties, by lower-case name.
 	Types map[string]string
-	// Now is the time of the query; its location is the local zone.
+	// Now is the time of the query, in the local time zone.
 	Now time.Time
-	// Excluded reports whether a file is never a row, nil for none. Links still lead to it.
+	// Excluded, if it is not nil, reports whether a file is never a row. Links still lead to it.
 	Excluded func(path string) bool
-	// This is the path of the file named this, "" for none.
+	// This is the path of the file that "this" stands for, or "".
 	This string
 }
 
-// Vault is a vault for one query. It is safe for use by several goroutines.
+// Vault is a vault for one query. It is safe for concurrent use.
 type Vault struct {
 	Config
 	files  []file
 	memory *Memory
 }
 
-// Memory caches the properties of notes and the order of names between queries. The zero
-// Memory is empty. It is safe for use by several goroutines.
+// Memory caches the properties of notes and the order of names between queries. The zero Memory is empty. It
+// is safe for concurrent use.
 type Memory struct {
 	mu      sync.Mutex
 	index   *index.Index
@@ -58,8 +58,8 @@ func (m *Memory) Forget() {
 	m.byName = nil
 }
 
-// New returns the vault of a query. It reuses the properties of files that have not changed
-// since the previous index.
+// New returns the vault of a query. It reuses the cached properties of files that have not changed since the
+// last query.
 func (m *Memory) New(c Config) *Vault {
 	x := c.Index
 	m.mu.Lock()
@@ -94,15 +94,15 @@ func (v *Vault) Source() Source {
 	s := Source{
 		Environment: formula.Environment{
 			World: formula.World{Now: v.Now, Resolve: func(target, from string) formula.Entry {
-				// A link that is only a heading or block leads to its own file.
+				// A link with only a heading or block leads to its own file.
 				name, _, _ := strings.Cut(target, "#")
 				if place, ok := v.Index.ResolveFrom(name, from); ok {
 					return &v.files[place]
 				}
 				return nil
 			}},
-			Backlinks: func(of formula.Entry) formula.Value {
-				edges := v.Index.Graph().In(int(of.(*file).place))
+			Backlinks: func(to formula.Entry) formula.Value {
+				edges := v.Index.Graph().In(int(to.(*file).place))
 				return formula.OfUnmade(len(edges), func() []formula.Value {
 					links := make([]formula.Value, len(edges))
 					for i, edge := range edges {
@@ -123,7 +123,7 @@ func (v *Vault) Source() Source {
 				return found
 			},
 			Dangles: func(from formula.Entry, path string) bool {
-				wanted := bare(path) // as the index lists unresolved links
+				wanted := bare(path) // the form in which the index has unresolved links
 				return slices.ContainsFunc(
 					v.Index.Graph().Unresolved(int(from.(*file).place)),
 					func(m index.Missing) bool {
@@ -136,7 +136,6 @@ func (v *Vault) Source() Source {
 		},
 		Files: make([]formula.Entry, len(v.files)),
 		ByName: func() []int32 {
-			// The caller must not change them: the places of the files, ordered by name, then by path.
 			x := v.Index
 			m := v.memory
 			m.mu.Lock()
@@ -147,8 +146,8 @@ func (v *Vault) Source() Source {
 			names := make([]string, len(x.Files))
 			places := make([]int32, len(x.Files))
 			for i, f := range x.Files {
-				names[i] = strings.TrimSuffix(path.Base(f.Path.String()), ".md")
-				places[i] = int32(i) // file.name
+				names[i] = strings.TrimSuffix(path.Base(f.Path.String()), ".md") // file.name
+				places[i] = int32(i)
 			}
 			slices.SortFunc(places, func(a, b int32) int {
 				return cmp.Or(
@@ -171,7 +170,7 @@ func (v *Vault) Source() Source {
 	return s.Only(func(e formula.Entry) bool { return !v.Excluded(e.Path()) })
 }
 
-// Entry returns the file at a path, nil if there is none.
+// Entry returns the file at a path, or nil if there is none.
 func (v *Vault) Entry(path string) formula.Entry {
 	if place, ok := v.Index.Place(path); ok && path != "" {
 		return &v.files[place]
@@ -179,7 +178,7 @@ func (v *Vault) Entry(path string) formula.Entry {
 	return nil
 }
 
-// bare returns a path without a leading slash and the extension of a note.
+// bare returns a path without a leading slash and without the extension of a note.
 func bare(path string) string {
 	const note = ".md"
 	if at := len(path) - len(note); at >= 0 && strings.EqualFold(path[at:], note) {
@@ -193,10 +192,10 @@ type column struct {
 	properties atomic.Pointer[frontmatter.Properties]
 }
 
-// of returns the properties of a file.
-func (c *column) of(f *index.File) frontmatter.Properties {
-	if known := c.properties.Load(); known != nil {
-		return *known
+// propertiesOf returns the properties of the file.
+func (c *column) propertiesOf(f *index.File) frontmatter.Properties {
+	if cached := c.properties.Load(); cached != nil {
+		return *cached
 	}
 	var properties frontmatter.Properties
 	if f.IsNote() && f.HasFacts() {
@@ -220,7 +219,7 @@ func (f *file) Size() int64 {
 	if f.indexed.Stamp != (system.Stamp{}) {
 		return f.indexed.Stamp.Size
 	}
-	size, _, _ := f.look()
+	size, _, _ := f.readInfo()
 	return size
 }
 
@@ -228,18 +227,18 @@ func (f *file) Modified() time.Time {
 	if f.indexed.Stamp != (system.Stamp{}) {
 		return time.Unix(0, f.indexed.Stamp.Modified)
 	}
-	_, _, modified := f.look()
+	_, _, modified := f.readInfo()
 	return modified
 }
 
 func (f *file) Created() time.Time {
-	_, created, _ := f.look()
+	_, created, _ := f.readInfo()
 	return created
 }
 
-// look reads the size and times from the disk. A file that cannot be opened has the time of
-// its stamp.
-func (f *file) look() (size int64, created, modified time.Time) {
+// readInfo reads the size and times of the file from the disk. If it cannot be opened, both times are that of its
+// stamp.
+func (f *file) readInfo() (size int64, created, modified time.Time) {
 	opened, err := f.vault.Folder.Open(f.indexed.Path)
 	if err != nil {
 		return 0, time.Unix(0, f.indexed.Stamp.Modified), time.Unix(0, f.indexed.Stamp.Modified)
@@ -249,7 +248,7 @@ func (f *file) look() (size int64, created, modified time.Time) {
 }
 
 func (f *file) Property(name string) (formula.Value, bool) {
-	p, found := f.column.of(f.indexed).Lookup(name)
+	p, found := f.column.propertiesOf(f.indexed).Lookup(name)
 	if !found {
 		return formula.Value{}, false
 	}
@@ -258,27 +257,27 @@ func (f *file) Property(name string) (formula.Value, bool) {
 
 func (f *file) Properties() formula.Value {
 	fields := &formula.Fields{AnyCase: true}
-	for _, p := range f.column.of(f.indexed) {
+	for _, p := range f.column.propertiesOf(f.indexed) {
 		fields.Keys = append(fields.Keys, p.Key)
 		fields.Values = append(fields.Values, f.vault.property(p, f.Path()))
 	}
 	return formula.OfFields(fields)
 }
 
-// Tags returns each tag once, those of the properties first.
+// Tags returns the tags without duplicates, those of the properties first.
 func (f *file) Tags() formula.Value {
 	var tags []formula.Value
-	known := map[string]bool{}
+	seen := map[string]bool{}
 	for _, tag := range f.indexed.Facts().Tags() {
-		if key := strings.ToLower(tag); !known[key] {
-			known[key] = true
+		if key := strings.ToLower(tag); !seen[key] {
+			seen[key] = true
 			tags = append(tags, formula.OfTag(tag))
 		}
 	}
 	return formula.OfList(tags)
 }
 
-// Links returns those of the properties, then those of the body, then the embeds.
+// Links returns the links of the properties, then those of the body, then the embeds.
 func (f *file) Links() formula.Value {
 	if !f.indexed.HasFacts() {
 		return formula.OfList(nil)
@@ -305,7 +304,7 @@ func (f *file) Embeds() formula.Value {
 func (f *file) links(found *index.Found) (links []formula.Value) {
 	for _, l := range found.Note.Links {
 		if !l.Embed {
-			links = append(links, f.shown(l.Target, l.Display))
+			links = append(links, f.displayed(l.Target, l.Display))
 		}
 	}
 	return links
@@ -315,22 +314,22 @@ func (f *file) links(found *index.Found) (links []formula.Value) {
 func (f *file) embeds(found *index.Found) (embeds []formula.Value) {
 	for _, l := range found.Note.Links {
 		if l.Embed {
-			embeds = append(embeds, f.shown(l.Target, l.Display))
+			embeds = append(embeds, f.displayed(l.Target, l.Display))
 		}
 	}
 	return embeds
 }
 
-// shown returns a link or an embed with the text that the app displays for it, which is made of the target if the link
-// has none.
-func (f *file) shown(target, display string) formula.Value {
+// displayed returns a link or an embed with the text that the app displays for it. Without a display text, that is derived
+// from the target.
+func (f *file) displayed(target, display string) formula.Value {
 	if display == "" {
 		display = strings.Join(strings.FieldsFunc(target, func(r rune) bool { return r == '#' }), " > ")
 	}
 	return formula.OfTarget(formula.Target{Text: target, Display: display, From: f.Path()})
 }
 
-// property returns the value of a property of the note at a path.
+// property converts a property of the note at the path from.
 func (v *Vault) property(p frontmatter.Property, from string) formula.Value {
 	name := strings.ToLower(p.Key)
 	switch name {
@@ -338,7 +337,7 @@ func (v *Vault) property(p frontmatter.Property, from string) formula.Value {
 		if p.Value.Kind() == frontmatter.Null {
 			return formula.Value{}
 		}
-		// Tags come in a list or in one text, with "#" or without.
+		// Tags are in a list or in a text, with or without "#".
 		var tags []formula.Value
 		for _, item := range p.Value.Elements() {
 			for _, tag := range strings.FieldsFunc(item.String(), func(r rune) bool { return r == ',' || formula.IsSpace(r) }) {
@@ -352,12 +351,11 @@ func (v *Vault) property(p frontmatter.Property, from string) formula.Value {
 	return v.value(p.Value, v.Types[name], from)
 }
 
-// verbatim is the type of a property whose texts are not converted: an alias may look like
-// a date.
+// verbatim is the type of properties whose texts are not converted, because an alias may look like a date.
 const verbatim = "verbatim"
 
-// value converts a value of a note. declared is the type that the user assigned to the
-// property, "" for none.
+// value converts a value of the note at the path from. declared is the type that the user has assigned to the
+// property, or "".
 func (v *Vault) value(w frontmatter.Value, declared, from string) formula.Value {
 	switch w.Kind() {
 	case frontmatter.Bool:
@@ -365,7 +363,7 @@ func (v *Vault) value(w frontmatter.Value, declared, from string) formula.Value 
 	case frontmatter.Number:
 		return formula.OfNumber(w.Float())
 	case frontmatter.List:
-		if declared != verbatim { // a type that is assigned to the property is not that of its elements
+		if declared != verbatim { // the type of the property is not the type of the elements of a list
 			declared = ""
 		}
 		items := make([]formula.Value, 0, len(w.List()))
@@ -381,7 +379,7 @@ func (v *Vault) value(w frontmatter.Value, declared, from string) formula.Value 
 		}
 		return formula.OfFields(fields)
 	case frontmatter.String:
-		// A text is converted by its form, or by its declared type.
+		// A text is converted by its declared type or by its form.
 		text := w.Text()
 		switch declared {
 		case verbatim:
