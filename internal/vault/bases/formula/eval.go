@@ -10,6 +10,7 @@ import (
 	"unicode/utf16"
 )
 
+// eval evaluates a node. It returns an error as soon as a part of the node is an error.
 func (e *evaluation) eval(n Node, s *scope) Value {
 	if !e.row.spend(1) {
 		return e.row.ended()
@@ -64,8 +65,7 @@ func (e *evaluation) eval(n Node, s *scope) Value {
 	return Value{} // null, and an empty expression
 }
 
-// name returns the value of a name that is bound in the scope, or the meaning that it has in every
-// expression.
+// name returns the value of a name: a variable of the scope, a namespace, or a property.
 func (e *evaluation) name(n *NameNode, s *scope) Value {
 	for ; s != nil; s = s.outer {
 		switch {
@@ -100,7 +100,7 @@ func (e *evaluation) name(n *NameNode, s *scope) Value {
 	return e.row.Property(n.Text)
 }
 
-// binary evaluates from left to right. The chain of left operands, which may be long, is walked
+// binary evaluates operands from left to right. It walks the chain of left operands, which may be long,
 // without recursion.
 func (e *evaluation) binary(n *BinaryNode, s *scope) Value {
 	var chain []*BinaryNode
@@ -120,13 +120,14 @@ func (e *evaluation) binary(n *BinaryNode, s *scope) Value {
 	return left
 }
 
+// operate applies the operator of n to the value of its left operand and to its right operand.
 func (e *evaluation) operate(n *BinaryNode, left Value, s *scope) Value {
 	if left.IsError() {
 		return left
 	}
 	if n.Op == And || n.Op == Or {
 		if left.Truthy() == (n.Op == Or) {
-			return OfBool(n.Op == Or) // the other side is not evaluated
+			return OfBool(n.Op == Or) // the right operand is not evaluated
 		}
 		right := e.eval(n.Y, s)
 		if right.IsError() {
@@ -161,10 +162,10 @@ func (e *evaluation) operate(n *BinaryNode, left Value, s *scope) Value {
 	return e.row.made(e.row.calculate(n.Op, left, right))
 }
 
-// inNamespace returns the meaning of a name after note, file, formula or this; ok is false
-// after anything else.
-func (e *evaluation) inNamespace(of Node, name string) (v Value, ok bool) {
-	switch namespace(of) {
+// inNamespace returns the value of a name in the namespace note, file, formula or this. ok is false if n is
+// not a namespace.
+func (e *evaluation) inNamespace(n Node, name string) (v Value, ok bool) {
+	switch namespace(n) {
 	case "note":
 		return e.row.Property(name), true
 	case "formula":
@@ -186,6 +187,7 @@ func (e *evaluation) inNamespace(of Node, name string) (v Value, ok bool) {
 	return Value{}, false
 }
 
+// index evaluates x[key].
 func (e *evaluation) index(n *IndexNode, s *scope) Value {
 	key := e.eval(n.Key, s)
 	if key.IsError() {
@@ -196,12 +198,12 @@ func (e *evaluation) index(n *IndexNode, s *scope) Value {
 			return v
 		}
 	}
-	of := e.eval(n.X, s)
-	switch of.Kind() {
+	object := e.eval(n.X, s)
+	switch object.Kind() {
 	case Null, Error:
-		return of
+		return object
 	case List:
-		items := of.Items()
+		items := object.Items()
 		n := key.Num()
 		isWhole := key.Kind() == Number && n == float64(int(n))
 		if !isWhole || n < 0 || int(n) >= len(items) {
@@ -209,51 +211,51 @@ func (e *evaluation) index(n *IndexNode, s *scope) Value {
 		}
 		return items[int(n)]
 	case Object:
-		return of.Fields().Lookup(key.Text())
+		return object.Fields().Lookup(key.Text())
 	}
 	return failure(`Cannot access index "` + key.Text() + `" of non-array value`)
 }
 
-// field returns a field of a value.
-func (r *Row) field(of Value, name string) Value {
-	switch of.Kind() {
+// field returns the field of a value with a name.
+func (r *Row) field(v Value, name string) Value {
+	switch v.Kind() {
 	case Null, Error:
-		return of
+		return v
 	case Object:
-		return of.Fields().Lookup(name)
+		return v.Fields().Lookup(name)
 	case File:
-		return r.fileField(of.Entry(), name)
+		return r.fileField(v.Entry(), name)
 	case Date:
-		m, _ := of.Moment()
+		m, _ := v.Moment()
 		if part := dateFields[strings.ToLower(name)]; part != nil {
 			return OfNumber(float64(part(m.Time)))
 		}
 	case Duration:
-		if divisors, known := lengths[strings.ToLower(name)]; known {
-			span, _ := of.Span()
+		if divisors, known := durationFields[strings.ToLower(name)]; known {
+			span, _ := v.Span()
 			n := span.Milliseconds(r.Now) // months and days are counted from now
-			for _, by := range divisors {
-				n /= by
+			for _, divisor := range divisors {
+				n /= divisor
 			}
 			return OfNumber(n)
 		}
 	case List:
 		if name == "length" {
-			return OfNumber(float64(of.Len()))
+			return OfNumber(float64(v.Len()))
 		}
 	default:
-		if of.Kind().isText() && name == "length" {
+		if v.Kind().isText() && name == "length" {
 			n := 0
-			for _, c := range of.Text() {
+			for _, c := range v.Text() {
 				n += max(1, utf16.RuneLen(c)) // in UTF-16 code units, as in JavaScript
 			}
 			return OfNumber(float64(n))
 		}
 	}
-	return failure(`Cannot find "` + name + `" on type ` + of.Kind().String())
+	return failure(`Cannot find "` + name + `" on type ` + v.Kind().String())
 }
 
-// dateFields are the parts of a date in the local zone by name.
+// dateFields are the fields of a date, in the local time zone.
 var dateFields = map[string]func(time.Time) int{
 	"year": time.Time.Year, "month": func(t time.Time) int { return int(t.Month()) }, "day": time.Time.Day,
 	"hour": time.Time.Hour, "minute": time.Time.Minute, "second": time.Time.Second,
@@ -262,33 +264,33 @@ var dateFields = map[string]func(time.Time) int{
 
 // function is a function or method.
 type function struct {
-	// params are the names and kinds of the parameters; Null takes every kind. The first
-	// required ones are mandatory.
+	// params are the names and kinds of the parameters. A parameter of kind Null accepts every kind.
 	params   []param
-	required int
-	// more allows any number of arguments after params.
-	more bool
-	// lambda means that the first argument is evaluated for each element.
-	lambda bool
-	run    func(*call) Value
+	required int // minimum number of arguments
+	// isVariadic allows any number of arguments after params.
+	isVariadic bool
+	// hasLambda means that the first argument is an expression that is evaluated for each element.
+	hasLambda bool
+	run       func(*call) Value
 }
 
+// param is a parameter.
 type param struct {
 	name string
 	kind Kind
 }
 
-// call is a function with its arguments.
+// call is a call of a function.
 type call struct {
 	*evaluation
 	name  string
-	on    Value // of a method
+	on    Value // the value whose method is called
 	args  []Value
-	nodes []Node
+	nodes []Node // the arguments, not evaluated
 	scope *scope
 }
 
-// arg returns an argument, null if it is not given.
+// arg returns an argument, or null if it is missing.
 func (c *call) arg(i int) Value {
 	if i >= len(c.args) {
 		return Value{}
@@ -296,6 +298,7 @@ func (c *call) arg(i int) Value {
 	return c.args[i]
 }
 
+// call evaluates a call.
 func (e *evaluation) call(n *CallNode, s *scope) Value {
 	if e.row.depth >= maxDepth {
 		return failure("Formulas and calls are nested too deeply.")
@@ -305,7 +308,7 @@ func (e *evaluation) call(n *CallNode, s *scope) Value {
 	switch f := n.Function.(type) {
 	case *NameNode:
 		if f.Text == "if" {
-			// It evaluates the condition and one of the branches.
+			// if() evaluates the condition and only one of the branches.
 			if v := countArgs("if", len(n.Args), 2, 3); v.IsError() {
 				return v
 			}
@@ -330,7 +333,7 @@ func (e *evaluation) call(n *CallNode, s *scope) Value {
 		switch {
 		case on.IsError():
 			return on
-		case on.IsNull(): // a method of null is null, except those that ask about its content
+		case on.IsNull(): // methods of null return null, except tests of its content
 			switch f.Name {
 			case "isEmpty":
 				return OfBool(true)
@@ -343,7 +346,7 @@ func (e *evaluation) call(n *CallNode, s *scope) Value {
 			}
 			return Value{}
 		}
-		// Its own method, that of a text where the kind is one, or one that every value has.
+		// The method of the kind, that of texts if the value is a text, or a method of all kinds.
 		method, known := allTables().kinds[on.Kind()][f.Name]
 		if !known && on.Kind().isText() {
 			method, known = allTables().kinds[String][f.Name]
@@ -362,12 +365,12 @@ func (e *evaluation) call(n *CallNode, s *scope) Value {
 	return failure(`Cannot find function ""`)
 }
 
-// countArgs returns an error for too few or too many arguments.
-func countArgs(name string, given, least, most int) Value {
+// countArgs returns an error for too few or too many arguments, otherwise null.
+func countArgs(name string, count, minCount, maxCount int) Value {
 	switch {
-	case given < least:
+	case count < minCount:
 		return failure(`Cannot call function "` + name + `", not enough arguments.`)
-	case given > most:
+	case count > maxCount:
 		return failure(`Cannot call function "` + name + `", too many arguments.`)
 	}
 	return Value{}
@@ -375,22 +378,22 @@ func countArgs(name string, given, least, most int) Value {
 
 // apply evaluates the arguments, checks them and runs a function.
 func (e *evaluation) apply(f function, c *call) Value {
-	most := len(f.params)
-	if f.more {
-		most = len(c.nodes)
+	maxCount := len(f.params)
+	if f.isVariadic {
+		maxCount = len(c.nodes)
 	}
-	if v := countArgs(c.name, len(c.nodes), f.required, most); v.IsError() {
+	if v := countArgs(c.name, len(c.nodes), f.required, maxCount); v.IsError() {
 		return v
 	}
 	c.args = make([]Value, len(c.nodes))
 	size := c.on.Size()
 	for i, n := range c.nodes {
-		if i == 0 && f.lambda {
+		if i == 0 && f.hasLambda {
 			continue
 		}
 		v := e.eval(n, c.scope)
 		if !v.IsError() && i < len(f.params) {
-			v = checked(c.name, f.params[i], v)
+			v = checkKind(c.name, f.params[i], v)
 		}
 		if v.IsError() {
 			return v
@@ -404,8 +407,8 @@ func (e *evaluation) apply(f function, c *call) Value {
 	return e.row.made(f.run(c))
 }
 
-// checked returns v, or an error if a parameter does not take its kind.
-func checked(function string, p param, v Value) Value {
+// checkKind returns v, or an error if a parameter does not accept its kind.
+func checkKind(function string, p param, v Value) Value {
 	isText := p.kind == String && v.Kind().isText()
 	if isText || p.kind == Null || p.kind == v.Kind() {
 		return v
@@ -417,8 +420,8 @@ func checked(function string, p param, v Value) Value {
 	)
 }
 
-// each evaluates the first argument for every element of the list. It returns the first error,
-// otherwise null.
+// each evaluates the first argument for every element of the list and calls do with the element and the
+// result. It returns the first error, otherwise null.
 func (c *call) each(inner scope, do func(item, v Value, s *scope)) Value {
 	inner.outer = c.scope
 	inner.inLambda = true
@@ -434,17 +437,18 @@ func (c *call) each(inner scope, do func(item, v Value, s *scope)) Value {
 	return Value{}
 }
 
-// tables are the functions and methods.
+// tables have all functions and methods.
 type tables struct {
-	globals map[string]function          // that are not methods; if() is not among them, see choose
+	globals map[string]function          // functions that are not methods, except if(), see call
 	any     map[string]function          // methods of every kind
-	kinds   map[Kind]map[string]function // every kind that is a text also has those of String
+	kinds   map[Kind]map[string]function // methods by kind; kinds that are texts also have those of String
 }
 
-// allTables makes them at first use.
+// allTables returns the tables, which are made on first use.
 var allTables func() tables
 
-func init() { allTables = sync.OnceValue(makeTables) } // the functions in them read them
+// It is set here because the functions in the tables refer to it.
+func init() { allTables = sync.OnceValue(makeTables) }
 
 func makeTables() tables {
 	return tables{
@@ -464,29 +468,29 @@ func makeTables() tables {
 }
 
 func globalFunctions() map[string]function {
-	one := func(name string, kind Kind, run func(*call) Value) function {
+	unary := func(name string, kind Kind, run func(*call) Value) function {
 		return function{params: []param{{name, kind}}, required: 1, run: run}
 	}
 	return map[string]function{
-		"date":       one("input", Null, (*call).date),
-		"duration":   one("value", Null, (*call).duration),
+		"date":       unary("input", Null, (*call).date),
+		"duration":   unary("value", Null, (*call).duration),
 		"now":        {run: func(c *call) Value { return OfMoment(Moment{Time: c.row.Now, HasTime: true}) }},
 		"today":      {run: func(c *call) Value { return OfMoment(Moment{Time: c.row.Now}.Day()) }},
-		"list":       one("element", Null, (*call).listOf),
-		"number":     one("input", Null, (*call).number),
-		"min":        {required: 1, more: true, run: func(c *call) Value { return c.extreme(math.Min) }},
-		"max":        {required: 1, more: true, run: func(c *call) Value { return c.extreme(math.Max) }},
+		"list":       unary("element", Null, (*call).listOf),
+		"number":     unary("input", Null, (*call).number),
+		"min":        {required: 1, isVariadic: true, run: func(c *call) Value { return c.extreme(math.Min) }},
+		"max":        {required: 1, isVariadic: true, run: func(c *call) Value { return c.extreme(math.Max) }},
 		"link":       {params: []param{{"path", Null}, {"display", Null}}, required: 1, run: (*call).link},
-		"file":       one("path", Null, (*call).file),
-		"image":      one("path", Null, (*call).image),
-		"icon":       one("name", Null, textual(func(name string) Value { return Value{kind: Icon, text: name} })),
-		"html":       one("html", Null, textual(func(text string) Value { return Value{kind: HTML, text: text} })),
-		"escapeHTML": one("html", Null, textual(func(s string) Value { return bounded(escapeHTML.Replace(s)) })),
+		"file":       unary("path", Null, (*call).file),
+		"image":      unary("path", Null, (*call).image),
+		"icon":       unary("name", Null, textual(func(name string) Value { return Value{kind: Icon, text: name} })),
+		"html":       unary("html", Null, textual(func(text string) Value { return Value{kind: HTML, text: text} })),
+		"escapeHTML": unary("html", Null, textual(func(s string) Value { return bounded(escapeHTML.Replace(s)) })),
 		"random":     {run: func(c *call) Value { return OfNumber(c.row.Random()) }},
 	}
 }
 
-// methodsOfAll returns the methods of values of every kind.
+// methodsOfAll returns the methods of every kind.
 func methodsOfAll() map[string]function {
 	return map[string]function{
 		"isTruthy": {run: func(c *call) Value { return OfBool(c.on.Truthy()) }},
@@ -500,10 +504,10 @@ func methodsOfAll() map[string]function {
 
 func linkMethods() map[string]function {
 	return map[string]function{
-		"asFile": {run: func(c *call) Value { return ofEntry(c.row.meant(c.on, c.row.path())) }},
+		"asFile": {run: func(c *call) Value { return ofEntry(c.row.targetOf(c.on, c.row.path())) }},
 		"linksTo": {params: []param{{"file", Null}}, required: 1, run: func(c *call) Value {
-			from := c.row.meant(c.on, c.row.path())
-			to := c.row.meant(c.arg(0), c.row.path())
+			from := c.row.targetOf(c.on, c.row.path())
+			to := c.row.targetOf(c.arg(0), c.row.path())
 			return OfBool(from != nil && to != nil && c.row.Leads(from, to))
 		}},
 	}
@@ -528,34 +532,34 @@ func regexMethods() map[string]function {
 			if c.arg(0).IsNull() {
 				return OfBool(false)
 			}
-			matched := false
+			isMatch := false
 			failed := c.row.eachMatch(
 				c.on,
 				c.arg(0).Text(),
-				func(*Match) bool { matched = true; return false },
+				func(*Match) bool { isMatch = true; return false },
 			)
 			if failed.IsError() {
 				return failed
 			}
-			return OfBool(matched)
+			return OfBool(isMatch)
 		}},
 	}
 }
 
-// IsFunction reports whether a function exists that is not a method.
+// IsFunction reports whether there is a function with a name that is not a method.
 func IsFunction(name string) bool {
 	_, known := allTables().globals[name]
 	return known || name == "if"
 }
 
-// Functions returns the names of the functions that are not methods, sorted.
+// Functions returns the sorted names of the functions that are not methods.
 func Functions() []string {
 	names := append(slices.Collect(maps.Keys(allTables().globals)), "if")
 	slices.Sort(names)
 	return names
 }
 
-// IsMethod reports whether values of some kind have a method with that name.
+// IsMethod reports whether values of any kind have a method with a name.
 func IsMethod(name string) bool {
 	if _, known := allTables().any[name]; known {
 		return true
@@ -568,7 +572,7 @@ func IsMethod(name string) bool {
 	return false
 }
 
-// Methods returns the names of the methods of all kinds, sorted.
+// Methods returns the sorted names of the methods of all kinds.
 func Methods() []string {
 	names := slices.Collect(maps.Keys(allTables().any))
 	for _, methods := range allTables().kinds {
@@ -578,14 +582,14 @@ func Methods() []string {
 	return slices.Compact(names)
 }
 
-// IsOfFiles reports whether a method is one of files.
+// IsOfFiles reports whether files have a method with a name.
 func IsOfFiles(name string) bool {
 	_, known := allTables().kinds[File][name]
 	return known
 }
 
-// IsPart reports whether a date or a duration has a part with that name in lower case.
+// IsPart reports whether dates or durations have a field with a name, which is in lower case.
 func IsPart(name string) bool {
-	_, ofDuration := lengths[name]
-	return dateFields[name] != nil || ofDuration
+	_, isOfDuration := durationFields[name]
+	return dateFields[name] != nil || isOfDuration
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/date"
 )
 
-// textual applies a function to the text of the argument. The result for null is null.
+// textual returns a function that applies make to the text of its argument. For null it returns null.
 func textual(make func(string) Value) func(*call) Value {
 	return func(c *call) Value {
 		if c.arg(0).IsNull() {
@@ -25,9 +25,9 @@ func textual(make func(string) Value) func(*call) Value {
 
 var escapeHTML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")
 
-// typeError returns the error for a first argument of the wrong kind.
+// typeError returns an error if the first argument does not have the wanted kind.
 func (c *call) typeError(parameter string, want Kind) Value {
-	return checked(c.name, param{parameter, want}, c.arg(0))
+	return checkKind(c.name, param{parameter, want}, c.arg(0))
 }
 
 func (c *call) date() Value {
@@ -63,7 +63,7 @@ func (c *call) duration() Value {
 	return OfSpan(s)
 }
 
-// listOf is list(): a list as it is, null as the empty list, anything else as a list of one.
+// listOf implements list(): a list is unchanged, null becomes an empty list, any other value a list of one.
 func (c *call) listOf() Value {
 	switch v := c.arg(0); v.Kind() {
 	case List:
@@ -93,18 +93,18 @@ func (c *call) number() Value {
 	return failure(`Unable to parse "` + text + `" as a number.`)
 }
 
-// extreme returns the least or the greatest number and ignores null.
-func (c *call) extreme(of func(a, b float64) float64) Value {
+// extreme returns the minimum or maximum of the arguments, as chosen by choose. It ignores null.
+func (c *call) extreme(choose func(a, b float64) float64) Value {
 	result := Value{}
 	for _, v := range c.args {
 		switch {
 		case v.IsNull():
 		case v.Kind() != Number:
-			return checked(c.name, param{"values", Number}, v)
+			return checkKind(c.name, param{"values", Number}, v)
 		case result.IsNull():
 			result = v
 		default:
-			result = OfNumber(of(result.Num(), v.Num()))
+			result = OfNumber(choose(result.Num(), v.Num()))
 		}
 	}
 	return result
@@ -120,8 +120,8 @@ func (c *call) link() Value {
 	case v.Kind() == File:
 		t = Target{Text: v.Entry().Path()}
 	case v.Kind().isText():
-		var written bool
-		if t, written = ParseLink(v.Text(), c.row.path()); !written {
+		var isLink bool
+		if t, isLink = ParseLink(v.Text(), c.row.path()); !isLink {
 			t = Target{Text: v.Text(), From: c.row.path()}
 		}
 	default:
@@ -133,13 +133,13 @@ func (c *call) link() Value {
 	return OfTarget(t)
 }
 
-// file is file(): it resolves a link in the file of the row.
+// file implements file(): it resolves a link in the file of the row.
 func (c *call) file() Value {
 	switch v := c.arg(0); {
 	case v.IsNull() || v.Kind() == File:
 		return v
 	case v.Kind() == Link || v.Kind().isText():
-		return ofEntry(c.row.meant(v, c.row.path()))
+		return ofEntry(c.row.targetOf(v, c.row.path()))
 	}
 	return c.typeError("path", String)
 }
@@ -159,12 +159,12 @@ func (c *call) image() Value {
 }
 
 func numberMethods() map[string]function {
-	of := func(f func(float64) float64) function {
+	numeric := func(f func(float64) float64) function {
 		return function{run: func(c *call) Value { return OfNumber(f(c.on.Num())) }}
 	}
 	digits := []param{{"digits", Number}}
 	return map[string]function{
-		"abs": of(math.Abs), "ceil": of(math.Ceil), "floor": of(math.Floor),
+		"abs": numeric(math.Abs), "ceil": numeric(math.Ceil), "floor": numeric(math.Floor),
 		"round": {params: digits, run: func(c *call) Value {
 			n := c.on.Num()
 			decimals := int(max(-maxDigits, min(c.arg(0).Num(), maxDigits)))
@@ -193,23 +193,23 @@ func numberMethods() map[string]function {
 	}
 }
 
-// maxDigits is the limit of JavaScript for decimals.
+// maxDigits is the maximum number of decimals in JavaScript.
 const maxDigits = 100
 
 func dateMethods() map[string]function {
-	of := func(f func(*call, Moment) Value) func(*call) Value {
+	onMoment := func(f func(*call, Moment) Value) func(*call) Value {
 		return func(c *call) Value {
 			m, _ := c.on.Moment()
 			return f(c, m)
 		}
 	}
 	return map[string]function{
-		"date": {run: of(func(_ *call, m Moment) Value { return OfMoment(m.Day()) })},
-		"time": {run: of(func(_ *call, m Moment) Value { return OfText(m.Time.Format("15:04:05")) })},
-		"format": {params: []param{{"format", String}}, required: 1, run: of(func(c *call, m Moment) Value {
+		"date": {run: onMoment(func(_ *call, m Moment) Value { return OfMoment(m.Day()) })},
+		"time": {run: onMoment(func(_ *call, m Moment) Value { return OfText(m.Time.Format("15:04:05")) })},
+		"format": {params: []param{{"format", String}}, required: 1, run: onMoment(func(c *call, m Moment) Value {
 			return bounded(date.Format(m.Time, c.arg(0).Text()))
 		})},
-		"relative": {run: of(func(c *call, m Moment) Value {
+		"relative": {run: onMoment(func(c *call, m Moment) Value {
 			s := difference(c.row.Now, m.Time)
 			if s.Months > 0 || s.Millis > 0 {
 				return OfText("in " + s.humanize())
@@ -231,24 +231,24 @@ func fileMethods() map[string]function {
 			_, found := c.on.Entry().Property(c.arg(0).Text())
 			return OfBool(found)
 		}},
-		"hasTag": {required: 1, more: true, run: func(c *call) Value {
+		"hasTag": {required: 1, isVariadic: true, run: func(c *call) Value {
 			for _, wanted := range flattened(c.args) {
 				if found, ok := c.row.listHas(c.on.Entry().Tags().Items(), wanted); found || !ok {
-					return c.tested(found, ok)
+					return c.testResult(found, ok)
 				}
 			}
 			return OfBool(false)
 		}},
 		"inFolder": {params: []param{{"folder", Null}}, required: 1, run: func(c *call) Value {
-			folder := norm.NFC.String(strings.Trim(c.arg(0).Text(), "/")) // "" and "/" are the vault's own
+			folder := norm.NFC.String(strings.Trim(c.arg(0).Text(), "/")) // "" and "/" are the root of the vault
 			return OfBool(!c.arg(0).IsNull() && (folder == "" || strings.HasPrefix(composedPath(c.on.Entry()), folder+"/")))
 		}},
 	}
 }
 
-// meant returns the file that a file, a link or a text refers to, nil if there is none. A text
-// is resolved as a link in the file at the path from, without its heading or block.
-func (r *Row) meant(v Value, from string) Entry {
+// targetOf returns the file that a file, a link or a text refers to, or nil. A text is resolved as a link in
+// the file at the path from. Headings and blocks are ignored.
+func (r *Row) targetOf(v Value, from string) Entry {
 	if e := v.Entry(); e != nil {
 		return e
 	}
@@ -256,8 +256,8 @@ func (r *Row) meant(v Value, from string) Entry {
 	switch {
 	case isLink:
 	case v.Kind().isText() && v.Text() != "":
-		var written bool
-		if t, written = ParseLink(v.Text(), from); !written {
+		var isLink bool
+		if t, isLink = ParseLink(v.Text(), from); !isLink {
 			t = Target{Text: v.Text(), From: from}
 		}
 	default:
@@ -279,13 +279,13 @@ func (r *Row) meant(v Value, from string) Entry {
 	return e
 }
 
-// hasLink reports whether a file links to another. An unresolved target is compared as written,
-// without its heading or block and ignoring case.
+// hasLink reports whether a file links to another. Targets that do not exist are compared as text, without
+// heading or block and ignoring case.
 func (r *Row) hasLink(from Entry, to Value) bool {
 	if to.IsNull() {
 		return false
 	}
-	if target := r.meant(to, from.Path()); target != nil {
+	if target := r.targetOf(to, from.Path()); target != nil {
 		return r.Leads(from, target)
 	}
 	wanted := to.Text()
@@ -298,7 +298,7 @@ func (r *Row) hasLink(from Entry, to Value) bool {
 	}
 	for _, link := range from.Links().Items() {
 		t, _ := link.Target()
-		if written, _, _ := strings.Cut(t.Text, "#"); strings.EqualFold(written, wanted) {
+		if target, _, _ := strings.Cut(t.Text, "#"); strings.EqualFold(target, wanted) {
 			return true
 		}
 	}
@@ -331,11 +331,11 @@ var fileFields = map[string]func(r *Row, e Entry) Value{
 	},
 }
 
-// composedPath returns the path of a file with its accents in one form (NFC), as the app has it and as people
-// type it, whichever form the disk has.
+// composedPath returns the path of a file in Unicode normal form C, which the app has and people type. The disk may
+// have another form.
 func composedPath(e Entry) string { return norm.NFC.String(e.Path()) }
 
-// fileField returns a field of a file; name is case-insensitive.
+// fileField returns the field of a file with a name, ignoring case.
 func (r *Row) fileField(e Entry, name string) Value {
 	if e == nil {
 		return Value{}
@@ -346,8 +346,8 @@ func (r *Row) fileField(e Entry, name string) Value {
 	return failure(`Cannot find "` + name + `" on type File`)
 }
 
-// IsFileField reports whether files have a field with that name, ignoring case.
+// IsFileField reports whether files have a field with a name, ignoring case.
 func IsFileField(name string) bool { return fileFields[strings.ToLower(name)] != nil }
 
-// FileFields returns the names of the fields of files, sorted.
+// FileFields returns the sorted names of the fields of files.
 func FileFields() []string { return slices.Sorted(maps.Keys(fileFields)) }

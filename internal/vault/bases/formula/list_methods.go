@@ -11,21 +11,21 @@ func listMethods() map[string]function {
 	return map[string]function{
 		"contains": {params: []param{{"value", Null}}, required: 1, run: func(c *call) Value {
 			found, ok := c.row.listHas(c.on.Items(), c.arg(0))
-			return c.tested(found, ok)
+			return c.testResult(found, ok)
 		}},
-		"containsAll": {required: 1, more: true, run: func(c *call) Value { return c.listContains(allOf) }},
-		"containsAny": {required: 1, more: true, run: func(c *call) Value { return c.listContains(anyOf) }},
-		"filter":      {params: lambda, required: 1, lambda: true, run: (*call).filter},
-		"map":         {params: lambda, required: 1, lambda: true, run: (*call).mapped},
-		"reduce":      {params: []param{lambda[0], {"initial", Null}}, required: 2, lambda: true, run: (*call).reduce},
+		"containsAll": {required: 1, isVariadic: true, run: func(c *call) Value { return c.listContains(allOf) }},
+		"containsAny": {required: 1, isVariadic: true, run: func(c *call) Value { return c.listContains(anyOf) }},
+		"filter":      {params: lambda, required: 1, hasLambda: true, run: (*call).filter},
+		"map":         {params: lambda, required: 1, hasLambda: true, run: (*call).mapped},
+		"reduce":      {params: []param{lambda[0], {"initial", Null}}, required: 2, hasLambda: true, run: (*call).reduce},
 		"flat":        {run: func(c *call) Value { return OfList(flat(nil, c.on.Items())) }},
 		"join": {params: []param{{"separator", Null}}, required: 1, run: func(c *call) Value {
 			return bounded(join(c.on.Items(), c.arg(0).Text()))
 		}},
 		"reverse": {run: func(c *call) Value {
-			turned := slices.Clone(c.on.Items())
-			slices.Reverse(turned)
-			return OfList(turned)
+			reversed := slices.Clone(c.on.Items())
+			slices.Reverse(reversed)
+			return OfList(reversed)
 		}},
 		"slice": {params: []param{{"start", Number}, {"end", Number}}, required: 1, run: func(c *call) Value {
 			start, end := bounds(len(c.on.Items()), c.arg(0).Num(), c.endOfSlice())
@@ -44,26 +44,26 @@ func listMethods() map[string]function {
 	}
 }
 
-// tested returns the result of a test, or the error of an ended session.
-func (c *call) tested(found, ok bool) Value {
+// testResult returns the result of a test, or the error of the session if ok is false.
+func (c *call) testResult(found, ok bool) Value {
 	if !ok {
 		return c.row.ended()
 	}
 	return OfBool(found)
 }
 
-// listHas reports whether a list contains a value; of tags also one below the wanted tag. ok is
-// false when the session has ended.
+// listHas reports whether a list contains a value. A tag in the list also matches if it is nested in the wanted
+// tag. ok is false if the session has ended.
 func (r *Row) listHas(items []Value, wanted Value) (found, ok bool) {
 	for _, item := range items {
 		if !r.spend(1 + min(item.Size(), wanted.Size())/bytesRead) {
 			return false, false
 		}
 		if item.Kind() == Tag && wanted.Kind().isText() {
-			// The "#" is optional in both, and case is ignored.
+			// The "#" is optional in both tags, and case is ignored.
 			tag := strings.ToLower(strings.TrimPrefix(item.Text(), "#"))
-			above := strings.ToLower(strings.TrimPrefix(wanted.Text(), "#"))
-			if above != "" && (tag == above || strings.HasPrefix(tag, above+"/")) {
+			wantedTag := strings.ToLower(strings.TrimPrefix(wanted.Text(), "#"))
+			if wantedTag != "" && (tag == wantedTag || strings.HasPrefix(tag, wantedTag+"/")) {
 				return true, true
 			}
 			continue
@@ -75,7 +75,7 @@ func (r *Row) listHas(items []Value, wanted Value) (found, ok bool) {
 	return false, true
 }
 
-// quantifier says how many of some values have to be found. It is what the test of none of them results in.
+// quantifier says whether all values or any value has to be found. As a bool it is the result for no values.
 type quantifier bool
 
 const (
@@ -83,8 +83,8 @@ const (
 	anyOf quantifier = false
 )
 
-// listContains reports whether the list contains all, or any, of the arguments. An argument
-// that is a list means its elements, unless the list contains lists.
+// listContains reports whether the list contains all or any of the arguments. An argument that is a list stands
+// for its elements, unless the list contains lists.
 func (c *call) listContains(which quantifier) Value {
 	items := c.on.Items()
 	wanted := c.args
@@ -93,8 +93,8 @@ func (c *call) listContains(which quantifier) Value {
 	}
 	for _, w := range wanted {
 		found, ok := c.row.listHas(items, w)
-		if !ok || found != bool(which) { // nothing after it can change the result
-			return c.tested(found, ok)
+		if !ok || found != bool(which) { // later values cannot change the result
+			return c.testResult(found, ok)
 		}
 	}
 	return OfBool(bool(which))
@@ -105,7 +105,7 @@ func (c *call) filter() Value {
 	alive := c.row.alive
 	formulas := c.row.kept
 	if failed := c.each(scope{}, func(item, v Value, _ *scope) {
-		c.row.let(alive + c.row.kept - formulas) // what the answer was made of is gone
+		c.row.setAlive(alive + c.row.kept - formulas) // the intermediate values are garbage
 		if v.Truthy() {
 			kept = append(kept, item)
 		}
@@ -134,7 +134,8 @@ func (c *call) reduce() Value {
 	return result
 }
 
-// flat appends items and, recursively, the elements of nested lists.
+// flat appends items to a list, with nested lists replaced recursively by their elements. It stops after
+// maxElements.
 func flat(to, items []Value) []Value {
 	for _, item := range items {
 		if len(to) > maxElements {
@@ -165,30 +166,30 @@ func (c *call) sorted() Value {
 // sortSteps is the approximate cost of sorting one element.
 const sortSteps = 8
 
-// unique keeps the first of elements with the same kind and text.
+// unique returns the list without elements that have the same kind and text as an earlier one.
 func (c *call) unique() Value {
-	type written struct {
+	type identity struct {
 		kind Kind
 		text string
 	}
-	known := map[written]bool{}
+	seen := map[identity]bool{}
 	var kept []Value
 	for _, item := range c.on.Items() {
-		key := written{item.Kind(), item.Text()}
+		key := identity{item.Kind(), item.Text()}
 		if !c.row.spend(2 + len(key.text)/bytesMade) {
 			return c.row.ended()
 		}
-		if !known[key] {
-			known[key] = true
+		if !seen[key] {
+			seen[key] = true
 			kept = append(kept, item)
 		}
 	}
 	return OfList(kept)
 }
 
-// summary is a method that reduces the numbers of a list to one.
-func summary(of func(numbers []float64, all int) float64) function {
-	return function{run: func(c *call) Value { return numeric(of)(c.on.Items()) }}
+// summary returns a method that reduces the numbers in a list to one.
+func summary(reduce func(numbers []float64, count int) float64) function {
+	return function{run: func(c *call) Value { return numeric(reduce)(c.on.Items()) }}
 }
 
 func sum(numbers []float64, _ int) float64 {
@@ -200,7 +201,7 @@ func sum(numbers []float64, _ int) float64 {
 }
 
 // mean divides by the length of the whole list, as the app does.
-func mean(numbers []float64, all int) float64 { return sum(numbers, all) / float64(all) }
+func mean(numbers []float64, count int) float64 { return sum(numbers, count) / float64(count) }
 
 func median(numbers []float64, _ int) float64 {
 	sorted := slices.Sorted(slices.Values(numbers))
@@ -214,7 +215,7 @@ func median(numbers []float64, _ int) float64 {
 func least(numbers []float64, _ int) float64    { return slices.Min(numbers) }
 func greatest(numbers []float64, _ int) float64 { return slices.Max(numbers) }
 
-// deviation is the population standard deviation.
+// deviation returns the population standard deviation.
 func deviation(numbers []float64, _ int) float64 {
 	average := sum(numbers, 0) / float64(len(numbers))
 	total := 0.0
@@ -224,7 +225,7 @@ func deviation(numbers []float64, _ int) float64 {
 	return math.Sqrt(total / float64(len(numbers)))
 }
 
-// extremeDate returns the first date (direction -1) or the last (1), null without dates.
+// extremeDate returns the first date for direction -1, the last for 1, or null if there are no dates.
 func extremeDate(items []Value, direction int) Value {
 	result := Value{}
 	var best Moment
@@ -238,7 +239,7 @@ func extremeDate(items []Value, direction int) Value {
 	return result
 }
 
-// summaries are the built-in summaries of the app by name.
+// summaries are the summaries that are built into the app.
 var summaries = map[string]func([]Value) Value{
 	"Average": numeric(
 		mean,
@@ -253,12 +254,12 @@ var summaries = map[string]func([]Value) Value{
 	"Unique":    unique,
 }
 
-// Summary returns the built-in summary of the app with that name, nil if there is none.
+// Summary returns the built-in summary with a name, or nil.
 func Summary(name string) func(values []Value) Value { return summaries[name] }
 
-// numeric reduces the numbers among values to one; null without numbers. all is the number of
-// values.
-func numeric(of func(numbers []float64, all int) float64) func([]Value) Value {
+// numeric returns a summary that reduces the numbers among values to one. count is the number of all values. The
+// summary is null if there are no numbers.
+func numeric(reduce func(numbers []float64, count int) float64) func([]Value) Value {
 	return func(values []Value) Value {
 		var numbers []float64
 		for _, v := range values {
@@ -269,12 +270,12 @@ func numeric(of func(numbers []float64, all int) float64) func([]Value) Value {
 		if len(numbers) == 0 {
 			return Value{}
 		}
-		return OfNumber(of(numbers, len(values)))
+		return OfNumber(reduce(numbers, len(values)))
 	}
 }
 
-// rangeOf is the difference between the least and the greatest number, or the duration between
-// the first and the last date.
+// rangeOf returns the duration between the first and the last date or, if there are no dates, the difference
+// between the least and the greatest number.
 func rangeOf(values []Value) Value {
 	first, ok := extremeDate(values, -1).Moment()
 	if !ok {
@@ -288,6 +289,7 @@ func rangeOf(values []Value) Value {
 	return OfSpan(Span{Millis: float64(last.Time.UnixMilli() - first.Time.UnixMilli())})
 }
 
+// counted returns a summary that counts the values that pass a test.
 func counted(test func(Value) bool) func([]Value) Value {
 	return func(values []Value) Value {
 		n := 0
@@ -300,13 +302,13 @@ func counted(test func(Value) bool) func([]Value) Value {
 	}
 }
 
-// unique counts the different values, ignoring empty ones.
+// unique returns the number of different values, without empty ones.
 func unique(values []Value) Value {
-	known := map[string]bool{}
+	seen := map[string]bool{}
 	for _, v := range values {
 		if !v.Empty() {
-			known[v.Kind().String()+v.Text()] = true
+			seen[v.Kind().String()+v.Text()] = true
 		}
 	}
-	return OfNumber(float64(len(known)))
+	return OfNumber(float64(len(seen)))
 }

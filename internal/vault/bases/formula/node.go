@@ -1,7 +1,7 @@
 package formula
 
-// [Parse] parses the expressions of bases: filters, formulas and summaries. It does not know functions or
-// properties.
+// [Parse] parses the expressions of bases: filters, formulas and summaries. It does not check whether functions
+// and properties exist.
 //
 // The grammar, lowest precedence first; all binary operators are left-associative:
 //
@@ -14,9 +14,9 @@ import (
 	"unicode/utf16"
 )
 
-// Node is a node of the syntax tree, one of the types of this package.
+// Node is a node of the syntax tree. It is one of the node types of this package.
 type Node interface {
-	// Position is the offset of the node in bytes.
+	// Position returns the offset of the node in bytes.
 	Position() int
 }
 
@@ -45,7 +45,7 @@ type NumberNode struct {
 type StringNode struct {
 	at
 	Value string
-	End   int // the offset after its closing quote
+	End   int // offset after the closing quote
 }
 
 // RegexNode is a regular expression literal, /Body/Flags.
@@ -124,7 +124,7 @@ const (
 	Negate
 )
 
-// Walk visits a node and all nodes below it, parents first.
+// Walk calls visit for a node and all nodes below it, parents first.
 func Walk(n Node, visit func(Node)) {
 	visit(n)
 	var children []Node
@@ -150,18 +150,18 @@ func Walk(n Node, visit func(Node)) {
 	}
 }
 
-// SyntaxError is a syntax error.
+// SyntaxError is a syntax error in an expression.
 type SyntaxError struct {
-	// Position is the offset of the error in UTF-16 code units, as in the app, and At in
-	// bytes.
+	// Position is the offset of the error in UTF-16 code units, as in the app, and At is the offset
+	// in bytes.
 	Position, At int
-	Reason       string // the cause, which the app does not tell
+	Reason       string // the cause, which the app does not report
 }
 
-// Error returns the sentence of the app.
+// Error returns the message of the app.
 func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("Unable to parse formula. (position %d)", e.Position)
 }
 
-// Units converts an offset in bytes to one in UTF-16 code units.
+// Units converts an offset in bytes to an offset in UTF-16 code units.
 func Units(source string, at int) int { return len(utf16.Encode([]rune(source[:at]))) }

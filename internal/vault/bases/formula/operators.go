@@ -13,8 +13,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/filenames"
 )
 
-// calculate returns a op b, neither of which is an error. An invalid operation is an error with
-// the app's sentence.
+// calculate applies an arithmetic operator to values that are not errors. For an invalid operation it returns
+// an error with the message of the app.
 func (w *World) calculate(op Operator, a, b Value) Value {
 	switch {
 	case a.kind == Number && b.kind == Number:
@@ -58,24 +58,24 @@ func (w *World) calculate(op Operator, a, b Value) Value {
 	return invalidOperator(a, b)
 }
 
+// invalidOperator returns the error for an operator that the kinds of a and b do not allow.
 func invalidOperator(a, b Value) Value {
 	return failure("Invalid operator between " + a.kind.String() + " and " + b.kind.String())
 }
 
-// calculateDate moves a date by a duration, or returns the duration between two
-// dates.
+// calculateDate adds a duration to a date, subtracts it, or returns the duration between two dates.
 func (w *World) calculateDate(op Operator, a, b Value) Value {
 	if a.kind == Null || b.kind == Null {
 		return Value{}
 	}
 	date := a
-	by := b
+	duration := b
 	if op == Add && b.kind == Date {
 		date = b
-		by = a // the duration may come first
+		duration = a // the duration may come first
 	}
 	isSum := op == Add || op == Subtract
-	if span, ok := w.Duration(by); ok && isSum && date.kind == Date {
+	if span, ok := w.Duration(duration); ok && isSum && date.kind == Date {
 		if op == Subtract {
 			span = span.times(-1)
 		}
@@ -93,13 +93,13 @@ func (w *World) calculateDate(op Operator, a, b Value) Value {
 	return invalidOperator(a, b)
 }
 
-// minYear and maxYear bound the years of dates: those that print with four digits.
+// minYear and maxYear are the bounds of the years that are printed with four digits.
 const (
 	minYear = 0
 	maxYear = 9999
 )
 
-// calculateSpan adds and subtracts durations, and multiplies and divides one by a number.
+// calculateSpan adds and subtracts durations, and multiplies and divides a duration by a number.
 func (w *World) calculateSpan(op Operator, a, b Value) Value {
 	if a.kind == Null || b.kind == Null {
 		return Value{}
@@ -127,9 +127,8 @@ func finite(s Span) Value {
 	return OfSpan(s)
 }
 
-// Compare orders two values for < and the like: negative, 0 or positive. ok is false if they
-// are not comparable; then each such comparison is false. Texts are compared by UTF-16 code
-// units.
+// Compare compares two values for operators such as <. c is negative, 0 or positive. ok is false if the values
+// are not comparable; then all these operators are false. Texts are compared by UTF-16 code units.
 func (w *World) Compare(a, b Value) (c int, ok bool) {
 	switch {
 	case a.kind == Null || b.kind == Null:
@@ -143,7 +142,7 @@ func (w *World) Compare(a, b Value) (c int, ok bool) {
 		y, isY := w.Duration(b)
 		return cmp.Compare(x.Milliseconds(w.Now), y.Milliseconds(w.Now)), isX && isY
 	case a.kind.isText() && b.kind.isText():
-		// By code units, which differs from the order of bytes for characters outside the basic plane.
+		// The order of code units differs from that of bytes for characters outside the basic plane.
 		x := a.Text()
 		y := b.Text()
 		i := 0
@@ -161,12 +160,12 @@ func (w *World) Compare(a, b Value) (c int, ok bool) {
 	return cmp.Compare(x, y), isX && isY && !hasNaN
 }
 
-// splitsRune reports whether the place at is within a character of a text.
+// splitsRune reports whether an offset is inside a character.
 func splitsRune(text string, at int) bool {
 	return 0 < at && at < len(text) && !utf8.RuneStart(text[at])
 }
 
-// firstUnit returns the first two code units of a text as a number, -1 for an empty one.
+// firstUnit returns the code units of the first character of a text as a number, or -1 for an empty text.
 func firstUnit(s string) int {
 	if s == "" {
 		return -1
@@ -178,8 +177,8 @@ func firstUnit(s string) int {
 	return int(r) << 16
 }
 
-// Order compares two values for rows, groups and sort(): numbers, dates, durations and booleans
-// by value, others by text in the order of listings. Null and errors are last.
+// Order compares two values for sorting: numbers, dates, durations and booleans by value, others by text in the
+// order of listings. Null and errors are last.
 func (w *World) Order(a, b Value) int {
 	if isLast(a) || isLast(b) {
 		return lastOrder(a, b)
@@ -187,7 +186,7 @@ func (w *World) Order(a, b Value) int {
 	return w.compare(a, b)
 }
 
-// OrderDescending is Order with the greatest value first. Null and errors are last, too.
+// OrderDescending is Order with the greatest value first. Null and errors are still last.
 func (w *World) OrderDescending(a, b Value) int {
 	if isLast(a) || isLast(b) {
 		return lastOrder(a, b)
@@ -195,7 +194,7 @@ func (w *World) OrderDescending(a, b Value) int {
 	return w.compare(b, a)
 }
 
-// isLast reports whether a value has its place after all others.
+// isLast reports whether a value is sorted after all others.
 func isLast(v Value) bool { return v.kind == Null || v.kind == Error }
 
 // lastOrder compares two values of which at least one is last.
@@ -231,7 +230,7 @@ func (w *World) compare(a, b Value) int {
 	return filenames.Compare(x, y)
 }
 
-// Equal reports whether a == b. Values that are not comparable are different.
+// Equal reports whether a == b. Values that are not comparable are not equal.
 func (w *World) Equal(a, b Value) bool {
 	if a.kind > b.kind { // the rules are symmetric
 		a, b = b, a
@@ -240,7 +239,7 @@ func (w *World) Equal(a, b Value) bool {
 	case a.kind == Null || b.kind == Null:
 		return a.kind == b.kind
 	case a.kind == List || b.kind == List:
-		// A list of one equals its element.
+		// A list of one element equals that element.
 		if a.kind != b.kind {
 			if b.kind == List {
 				a, b = b, a
@@ -248,7 +247,7 @@ func (w *World) Equal(a, b Value) bool {
 			return len(a.Items()) == 1 && w.Equal(a.Items()[0], b)
 		}
 		return slices.EqualFunc(a.Items(), b.Items(), w.Equal)
-	case a.kind == Date || b.kind == Date: // of two, one without a clock part is compared by day
+	case a.kind == Date || b.kind == Date: // compared by day if one of them has no clock part
 		x, isX := w.Date(a)
 		y, isY := w.Date(b)
 		switch {
@@ -289,8 +288,8 @@ func (w *World) Equal(a, b Value) bool {
 	return isX && isY && x == y
 }
 
-// equalFiles compares the files that links and files refer to; unresolved links are compared as
-// written. A text equals a link with the same source, and the file with that path.
+// equalFiles reports whether two values refer to the same file. Links to missing files are compared as text. A
+// text equals a link that is written like it, and the file with that path.
 func (w *World) equalFiles(a, b Value) bool {
 	if a.kind == String {
 		text := a.text
@@ -306,8 +305,8 @@ func (w *World) equalFiles(a, b Value) bool {
 		}
 		return t.Text == text
 	}
-	x := w.meant(a)
-	y := w.meant(b)
+	x := w.targetOf(a)
+	y := w.targetOf(b)
 	if x != nil || y != nil {
 		return x != nil && y != nil && x.Path() == y.Path()
 	}
@@ -316,8 +315,8 @@ func (w *World) equalFiles(a, b Value) bool {
 	return isLink && isOther && pathOf(s.Text) == pathOf(t.Text)
 }
 
-// meant returns the file that v is or links to, nil if there is none.
-func (w *World) meant(v Value) Entry {
+// targetOf returns the file that v is or links to, or nil.
+func (w *World) targetOf(v Value) Entry {
 	t, isLink := v.Target()
 	switch {
 	case !isLink:
@@ -334,13 +333,13 @@ func pathOf(target string) string {
 	return path
 }
 
-// ParseLink parses a text that is one wikilink in the file from. The display text follows the
+// ParseLink parses a text that consists of a single wikilink in the file from. The display text is after the
 // last bar.
 func ParseLink(text, from string) (Target, bool) {
-	inner, opened := strings.CutPrefix(text, "[[")
-	inner, closed := strings.CutSuffix(inner, "]]")
+	inner, isOpened := strings.CutPrefix(text, "[[")
+	inner, isClosed := strings.CutSuffix(inner, "]]")
 	isSeveral := strings.Contains(inner, "]]") || strings.Contains(inner, "[[")
-	if !opened || !closed || isSeveral {
+	if !isOpened || !isClosed || isSeveral {
 		return Target{}, false
 	}
 	if strings.TrimSpace(inner) == "" {
@@ -354,7 +353,7 @@ func ParseLink(text, from string) (Target, bool) {
 	return t, true
 }
 
-// asNumber converts v as JavaScript does in a comparison with a number.
+// asNumber converts v to a number as JavaScript does in a comparison with a number.
 func (v Value) asNumber() (float64, bool) {
 	switch {
 	case v.kind == Number || v.kind == Boolean:

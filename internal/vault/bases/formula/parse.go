@@ -8,23 +8,23 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of an expression, far above what is written by hand. They bound the stack and the
-// memory of parser and evaluation.
+// Limits of an expression. They are far above those of expressions written by hand, and bound the stack and the
+// memory of the parser and of evaluations.
 const (
 	maxLength      = 64 << 10 // bytes
 	maxSyntaxDepth = 100      // nested parentheses, lists, calls and prefix operators
 	maxNodes       = 16 << 10
-	maxChain       = 200 // members and calls after one operand: each is a level of the tree
+	maxChain       = 200 // members and calls after an operand, each of which is a level of the tree
 )
 
-// Quote returns a text as a string literal in quotes of one kind, " or '.
+// Quote returns a text as a string literal with a quotation mark, " or '.
 func Quote(text string, mark byte) string {
-	written := strings.NewReplacer(`\`, `\\`, string(mark), `\`+string(mark), "\n", `\n`, "\r", `\r`, "\t", `\t`).
+	escaped := strings.NewReplacer(`\`, `\\`, string(mark), `\`+string(mark), "\n", `\n`, "\r", `\r`, "\t", `\t`).
 		Replace(text)
-	return string(mark) + written + string(mark)
+	return string(mark) + escaped + string(mark)
 }
 
-// Parse parses an expression. An empty one is null. The error is an [*Error].
+// Parse parses an expression. An empty expression is null. The error is a [*SyntaxError].
 func Parse(source string) (node Node, err error) {
 	p := &parser{source: source}
 	if len(source) > maxLength {
@@ -50,19 +50,21 @@ func Parse(source string) (node Node, err error) {
 	return node, nil
 }
 
-// parser reads one expression by precedence climbing. Its methods panic with an [*Error].
+// parser parses an expression by precedence climbing. Its methods report errors by panicking with a
+// [*SyntaxError].
 //
-// It splits the expression into tokens. Whether a slash divides or begins a regular expression depends
-// on the previous token.
+// It also splits the expression into tokens, because the previous token determines whether a slash divides
+// or begins a regular expression.
 type parser struct {
-	source  string
-	at      int
-	operand bool  // the previous token ends an operand, so that a slash divides
-	token   token // the next one
-	depth   int
-	nodes   int
+	source       string
+	at           int
+	afterOperand bool  // the previous token ends an operand, so that a slash divides
+	token        token // the next token
+	depth        int
+	nodes        int
 }
 
+// advance reads the next token.
 func (p *parser) advance() {
 	p.nodes++
 	if p.nodes > maxNodes {
@@ -78,11 +80,11 @@ func (p *parser) advance() {
 	p.token = p.read()
 	switch p.token.kind {
 	case end:
-		p.operand = false
+		p.afterOperand = false
 	case symbol:
-		p.operand = p.token.text == ")" || p.token.text == "]"
+		p.afterOperand = p.token.text == ")" || p.token.text == "]"
 	default:
-		p.operand = true
+		p.afterOperand = true
 	}
 }
 
@@ -99,12 +101,12 @@ var binary = map[string]struct {
 	"+": {Add, 4}, "-": {Subtract, 4}, "*": {Multiply, 5}, "/": {Divide, 5}, "%": {Remainder, 5},
 }
 
-// expression reads operands and the operators between them whose precedence is above least.
-func (p *parser) expression(least int) Node {
+// expression parses operands and the operators between them with a precedence above minPrecedence.
+func (p *parser) expression(minPrecedence int) Node {
 	left := p.prefix()
 	for p.token.kind == symbol {
 		op, known := binary[p.token.text]
-		if !known || op.precedence <= least {
+		if !known || op.precedence <= minPrecedence {
 			break
 		}
 		position := p.token.at
@@ -114,16 +116,17 @@ func (p *parser) expression(least int) Node {
 	return left
 }
 
-// nested calls read one level deeper.
-func (p *parser) nested(read func() Node) Node {
+// nested calls parse one level deeper, and fails if that is too deep.
+func (p *parser) nested(parse func() Node) Node {
 	p.depth++
 	defer func() { p.depth-- }()
 	if p.depth > maxSyntaxDepth {
 		panic(p.fail(p.token.at, "an expression is nested at most "+strconv.Itoa(maxSyntaxDepth)+" levels deep"))
 	}
-	return read()
+	return parse()
 }
 
+// prefix parses prefix operators and their operand.
 func (p *parser) prefix() Node {
 	op := Operator(0)
 	switch {
@@ -139,7 +142,7 @@ func (p *parser) prefix() Node {
 	return &UnaryNode{at(position), op, p.nested(p.prefix)}
 }
 
-// chain reads an operand with its members and calls.
+// chain parses an operand with its members and calls.
 func (p *parser) chain() Node {
 	t := p.token
 	var node Node
@@ -147,7 +150,7 @@ func (p *parser) chain() Node {
 	case p.is("("):
 		p.advance()
 		node = p.inner()
-		p.take(")")
+		p.expect(")")
 	case p.is("["):
 		node = &ListNode{at(t.at), p.items("]")}
 	case t.kind == number:
@@ -179,7 +182,7 @@ func (p *parser) chain() Node {
 		case p.is("["):
 			p.advance()
 			node = &IndexNode{at(position), node, p.inner()}
-			p.take("]")
+			p.expect("]")
 		case p.is("."):
 			if p.advance(); p.token.kind != name {
 				p.unexpected()
@@ -192,23 +195,23 @@ func (p *parser) chain() Node {
 	}
 }
 
-// is reports whether the next token is this symbol.
+// is reports whether the next token is a given symbol.
 func (p *parser) is(text string) bool { return p.token.kind == symbol && p.token.text == text }
 
-// take reads the next token, which has to be this symbol.
-func (p *parser) take(text string) {
+// expect reads the next token, and fails if it is not a given symbol.
+func (p *parser) expect(text string) {
 	if !p.is(text) {
 		p.unexpected()
 	}
 	p.advance()
 }
 
-// inner reads an expression between brackets.
+// inner parses an expression in brackets.
 func (p *parser) inner() Node {
 	return p.nested(func() Node { return p.expression(0) })
 }
 
-// items reads an opening bracket, expressions separated by commas, and the closing bracket.
+// items parses an opening bracket, expressions separated by commas, and the closing bracket.
 func (p *parser) items(closing string) (items []Node) {
 	if p.advance(); p.is(closing) {
 		p.advance()
@@ -217,13 +220,14 @@ func (p *parser) items(closing string) (items []Node) {
 	for {
 		items = append(items, p.inner())
 		if !p.is(",") {
-			p.take(closing)
+			p.expect(closing)
 			return items
 		}
 		p.advance()
 	}
 }
 
+// unexpected fails at the next token.
 func (p *parser) unexpected() {
 	if p.token.kind == end {
 		panic(p.fail(p.token.at, "the expression ends too early"))
@@ -247,12 +251,12 @@ const (
 type token struct {
 	kind  kind
 	at    int
-	text  string // symbol or name as written, content of a string, body of a regex
+	text  string // a symbol or name, the content of a string, or the body of a regex
 	flags string
 	value float64
 }
 
-// symbols has longer ones before their prefixes.
+// symbols are the symbols. Longer ones are before their prefixes.
 var symbols = []string{
 	"||",
 	"&&",
@@ -276,6 +280,7 @@ var symbols = []string{
 	".",
 }
 
+// read reads a token.
 func (p *parser) read() token {
 	start := p.at
 	rest := p.source[p.at:]
@@ -285,11 +290,11 @@ func (p *parser) read() token {
 	r, _ := utf8.DecodeRuneInString(rest)
 	isFraction := rest[0] == '.' && len(rest) > 1 && isDigit(rest[1])
 	switch {
-	case isDigit(rest[0]), isFraction && !p.operand:
+	case isDigit(rest[0]), isFraction && !p.afterOperand:
 		return p.number()
 	case r == '"' || r == '\'':
 		return p.string(rest[0])
-	case r == '/' && !p.operand:
+	case r == '/' && !p.afterOperand:
 		return p.regex()
 	case beginsName(r):
 		p.at += nameLength(rest)
@@ -306,8 +311,10 @@ func (p *parser) read() token {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
+// beginsName reports whether a name may begin with r.
 func beginsName(r rune) bool { return r == '_' || r == '$' || unicode.IsLetter(r) }
 
+// nameLength returns the length in bytes of the name at the beginning of s.
 func nameLength(s string) int {
 	for i, r := range s {
 		continues := i > 0 && continuesName(r)
@@ -318,25 +325,25 @@ func nameLength(s string) int {
 	return len(s)
 }
 
-// continuesName reports whether a character that begins no name may be within one.
+// continuesName reports whether a character that cannot begin a name may be within a name.
 func continuesName(r rune) bool {
 	isJoiner := r == '\u200d' || r == '\u200c'
 	return isJoiner || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-// number reads digits with a fraction and an exponent. A name or a dot may not follow
-// directly: the app refuses 1.round() and 12px.
+// number reads a number with a fraction and an exponent. A name or a dot must not follow directly: the app
+// rejects 1.round() and 12px.
 func (p *parser) number() token {
 	start := p.at
-	digits := func() {
+	skipDigits := func() {
 		for p.at < len(p.source) && isDigit(p.source[p.at]) {
 			p.at++
 		}
 	}
-	digits()
+	skipDigits()
 	if strings.HasPrefix(p.source[p.at:], ".") && p.at+1 < len(p.source) && isDigit(p.source[p.at+1]) {
 		p.at++
-		digits()
+		skipDigits()
 	}
 	if rest := p.source[p.at:]; rest != "" && rest[0]|0x20 == 'e' {
 		size := 1
@@ -345,7 +352,7 @@ func (p *parser) number() token {
 		}
 		if len(rest) > size && isDigit(rest[size]) {
 			p.at += size
-			digits()
+			skipDigits()
 		}
 	}
 	if r, _ := utf8.DecodeRuneInString(p.source[p.at:]); strings.HasPrefix(p.source[p.at:], ".") ||
@@ -362,6 +369,7 @@ func (p *parser) number() token {
 // escapes are the escape sequences. A backslash before any other character is literal.
 var escapes = map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', '\\': '\\', '\'': '\'', '"': '"'}
 
+// string reads a string literal.
 func (p *parser) string(quote byte) token {
 	start := p.at
 	var out strings.Builder
@@ -380,11 +388,10 @@ func (p *parser) string(quote byte) token {
 	panic(p.fail(start, "the text has no closing quote"))
 }
 
-// regex reads /body/flags. An escaped slash, or one in a character class, does not end the
-// body.
+// regex reads /body/flags. A slash that is escaped or in a character class does not end the body.
 func (p *parser) regex() token {
 	start := p.at
-	class := false
+	inClass := false
 	for i := start + 1; i < len(p.source); i++ {
 		switch c := p.source[i]; {
 		case c == '\n':
@@ -392,10 +399,10 @@ func (p *parser) regex() token {
 		case c == '\\':
 			i++
 		case c == '[':
-			class = true
+			inClass = true
 		case c == ']':
-			class = false
-		case c == '/' && !class:
+			inClass = false
+		case c == '/' && !inClass:
 			p.at = i + 1 + nameLength(p.source[i+1:])
 			t := token{kind: regex, at: start, text: p.source[start+1 : i], flags: p.source[i+1 : p.at]}
 			for i, f := range t.flags {
@@ -412,9 +419,10 @@ func (p *parser) regex() token {
 	panic(p.fail(start, "the regular expression has no closing slash"))
 }
 
-// regexFlags are those of JavaScript.
+// regexFlags are the flags of JavaScript.
 const regexFlags = "dgimsuvy"
 
+// fail returns the error at an offset in bytes.
 func (p *parser) fail(at int, reason string) *SyntaxError {
 	return &SyntaxError{Position: Units(p.source, at), At: at, Reason: reason}
 }

@@ -1,10 +1,10 @@
 package formula
 
-// [CompileRegex] compiles regular expressions of JavaScript for a backtracking engine, with bounds for the time and
-// memory of a match.
+// [CompileRegex] compiles JavaScript regular expressions for a backtracking engine, with limits on the time and memory of
+// a match.
 //
-// It refuses constructs that JavaScript does not have. The engine works on characters, where JavaScript without the
-// flag u works on UTF-16 code units.
+// It rejects constructs that JavaScript does not have. The engine matches characters, whereas JavaScript without the
+// flag u matches UTF-16 code units.
 
 import (
 	"errors"
@@ -16,29 +16,29 @@ import (
 	"github.com/dlclark/regexp2/v2"
 )
 
-// Regexp is a compiled regular expression. A match that exceeds its time or memory is an error.
+// Regexp is a compiled regular expression. A match that exceeds its limits of time or memory is an error.
 type Regexp = regexp2.Regexp
 
 // Match is a match with its groups.
 type Match = regexp2.Match
 
-// RegexFlags of a regular expression that change what it matches.
+// RegexFlags are the flags of a regular expression that change what it matches.
 type RegexFlags struct {
 	IgnoreCase, Multiline, DotAll, Unicode bool
 }
 
-// The engine has one clock for all matches, which advances in these steps: a match may end that
-// much after its limit.
+// The engine has one clock for all matches, which advances in these steps. A match may exceed its limit by as
+// much.
 func init() { regexp2.SetTimeoutCheckPeriod(10 * time.Millisecond) }
 
-// maxStack bounds the backtracking stack of a match, in integers: 32 MiB.
+// maxStack is the maximum size of the backtracking stack of a match, in integers. It takes 32 MiB.
 const maxStack = 4 << 20
 
-// CompileRegex compiles source. limit bounds the time of one match, approximately.
+// CompileRegex compiles a regular expression. limit is the approximate time limit of a match.
 func CompileRegex(source string, flags RegexFlags, limit time.Duration) (*Regexp, error) {
-	// Groups that JavaScript does not have are refused, and regexes that take too long to compile. folding is
-	// an equivalent regex that compiles in microseconds: with case ignored, broad classes are cheap only as
-	// the negation of narrow ones.
+	// Reject groups that JavaScript does not have, and regexes that take too long to compile. folding is an
+	// equivalent regex that compiles in microseconds: if case is ignored, broad classes are cheap only as
+	// negations of narrow ones.
 	broad := 0
 	var folding strings.Builder
 	for at := 0; at < len(source); {
@@ -88,7 +88,7 @@ func CompileRegex(source string, flags RegexFlags, limit time.Duration) (*Regexp
 	return compiled, nil
 }
 
-// WithinLimit returns re with the lower of its limit and this one.
+// WithinLimit returns re with the lower of its own time limit and limit.
 func WithinLimit(re *Regexp, limit time.Duration) *Regexp {
 	if limit >= re.MatchTimeout {
 		return re
@@ -98,25 +98,25 @@ func WithinLimit(re *Regexp, limit time.Duration) *Regexp {
 	return &limited
 }
 
-// EachMatch visits the matches in a text, from an offset in bytes on, until visit returns false. limit
-// bounds the time of all of them together.
+// EachMatch calls visit for the matches in a text from an offset in bytes on, until visit returns false. limit
+// is the time limit for all matches together.
 func EachMatch(re *Regexp, text string, from int, limit time.Duration, visit func(*Match) bool) error {
-	begun := time.Now()
+	start := time.Now()
 	limited := *re
 	limited.MatchTimeout = limit
 	m, err := limited.FindStringMatchStartingAt(text, from)
 	for err == nil && m != nil && visit(m) {
-		limited.MatchTimeout = max(0, limit-time.Since(begun))
+		limited.MatchTimeout = max(0, limit-time.Since(start))
 		m, err = limited.FindNextMatch(m)
 	}
 	return err
 }
 
-// maxBroad is the maximum number of negated escapes inside classes: each can take the engine 15
-// milliseconds to compile.
+// maxBroad is the maximum number of negated escapes in classes. The engine may need 15 milliseconds to compile
+// each.
 const maxBroad = 32
 
-// NextInRegex returns the offset after the character, escape or class at an offset.
+// NextInRegex returns the offset after the byte, escape or class at an offset.
 func NextInRegex(source string, at int) int {
 	switch source[at] {
 	case '\\':
@@ -131,34 +131,35 @@ func NextInRegex(source string, at int) int {
 	return min(at+1, len(source))
 }
 
-// Template is a replacement of JavaScript: texts and groups in turn.
+// Template is a replacement as in JavaScript, a sequence of texts and groups.
 type Template []piece
 
+// piece is a text or a group of a template.
 type piece struct {
 	text  string
-	group int // whose text is meant, or one of those below
+	group int // number of the group, or one of the constants below
 }
 
 const (
 	literal = -1 - iota
-	before  // all of the text before the match
-	after   // and after it
+	before  // the text before the match
+	after   // the text after the match
 )
 
-// NewTemplate reads a template for the matches of re: $1 to $99 and $<name> are groups, $& is
-// the match and $$ a dollar sign. All else is literal, also a group that re does not have, the
-// first of which is unknown.
+// NewTemplate parses a template for the matches of re: $1 to $99 and $<name> are groups, $& is the match, and
+// $$ is a dollar sign. Everything else is literal, including groups that re does not have; unknown is the
+// first of these, or "".
 func NewTemplate(re *Regexp, source string) (t Template, unknown string) {
 	return readTemplate(re, source, nil)
 }
 
-// newAroundTemplate is NewTemplate in which $` and $' are the text before and after the match.
+// newAroundTemplate is NewTemplate with $` and $' for the texts before and after the match.
 func newAroundTemplate(re *Regexp, source string) Template {
 	t, _ := readTemplate(re, source, map[byte]int{'`': before, '\'': after})
 	return t
 }
 
-// readTemplate reads a template in which a dollar sign and one of these further characters are a group.
+// readTemplate parses a template. further maps characters after a dollar sign to additional groups.
 func readTemplate(re *Regexp, source string, further map[byte]int) (t Template, unknown string) {
 	for source != "" {
 		text, rest, found := strings.Cut(source, "$")
@@ -195,8 +196,8 @@ func readTemplate(re *Regexp, source string, further map[byte]int) (t Template, 
 	return t, unknown
 }
 
-// reference reads the group that is named after a dollar sign, and how long its name is written:
-// 0 if it is none.
+// reference parses the group after a dollar sign. size is the length in bytes of its number or name, or 0 if
+// there is no group. known reports whether re has the group.
 func reference(re *Regexp, rest string) (group, size int, known bool) {
 	numbers := re.GetGroupNumbers()
 	names := re.GetGroupNames()
@@ -205,7 +206,7 @@ func reference(re *Regexp, rest string) (group, size int, known bool) {
 		if !closed {
 			return 0, 0, false
 		}
-		if place := slices.Index(names, name); place >= 0 && name != "" { // which is that of all groups without one
+		if place := slices.Index(names, name); place >= 0 && name != "" { // "" is the name of groups without a name
 			return numbers[place], len(name) + 2, true
 		}
 		return 0, len(name) + 2, false
@@ -225,8 +226,8 @@ func reference(re *Regexp, rest string) (group, size int, known bool) {
 	return 0, 0, false
 }
 
-// WriteTo writes what t puts in the place of a match in a text. It is false, and something is
-// missing, if out would be longer than limit.
+// WriteTo writes the replacement of a match in a text. It stops and returns false if out would become longer
+// than limit bytes.
 func (t Template) WriteTo(out *strings.Builder, text string, m *Match, limit int) bool {
 	start, length := m.ByteRange()
 	for _, p := range t {

@@ -12,16 +12,16 @@ type Program struct {
 	source   string
 	node     Node
 	err      *SyntaxError
-	broken   string // the error that it is, without an expression
+	broken   string // message of the error that the program evaluates to, see Broken
 	patterns map[*RegexNode]Value
 }
 
-// Compile compiles an expression. One that does not parse evaluates to its error.
+// Compile compiles an expression. An expression with a syntax error evaluates to that error.
 func Compile(source string) *Program {
 	p := &Program{source: source, patterns: map[*RegexNode]Value{}}
 	node, err := Parse(source)
 	if err != nil {
-		p.err = err.(*SyntaxError) // Parse has no others
+		p.err = err.(*SyntaxError) // Parse returns no other errors
 		return p
 	}
 	p.node = node
@@ -41,7 +41,7 @@ func Compile(source string) *Program {
 	return p
 }
 
-// Source returns the expression as it is written.
+// Source returns the text of the expression.
 func (p *Program) Source() string { return p.source }
 
 // IsEmpty reports whether the expression is blank.
@@ -49,29 +49,29 @@ func (p *Program) IsEmpty() bool {
 	return p.broken == "" && strings.TrimFunc(p.source, IsSpace) == ""
 }
 
-// Problem returns the syntax error, nil if there is none.
+// Problem returns the syntax error, or nil.
 func (p *Program) Problem() *SyntaxError { return p.err }
 
-// Node returns the syntax tree, nil if the expression does not parse.
+// Node returns the syntax tree, or nil if there is a syntax error.
 func (p *Program) Node() Node { return p.node }
 
-// Broken returns a program that evaluates to an error with a sentence.
-func Broken(sentence string) *Program { return &Program{broken: sentence} }
+// Broken returns a program that evaluates to an error with a message.
+func Broken(message string) *Program { return &Program{broken: message} }
 
-// Environment is what expressions can read.
+// Environment is what expressions can access.
 type Environment struct {
 	World
-	// Backlinks returns the links to the files that link to a file, in the order of listings,
-	// each displayed as the name without extension.
+	// Backlinks returns links to the files that link to a file, in the order of listings. The display
+	// text of each is the name without extension.
 	Backlinks func(Entry) Value
-	// Leads reports whether a link or an embed of one file leads to another.
+	// Leads reports whether a link or an embed in the file from leads to the file to.
 	Leads func(from, to Entry) bool
-	// Dangles reports whether a file may have an unresolved link to path, ignoring case. False
-	// positives are allowed.
+	// Dangles reports whether a file may have a link to path, ignoring case, that does not resolve.
+	// False positives are allowed.
 	Dangles func(from Entry, path string) bool
 	// Random returns a number in [0, 1).
 	Random func() float64
-	// This is the file named this, nil if there is none.
+	// This is the file that "this" stands for, or nil.
 	This Entry
 	// Formulas are the formulas of the base by name.
 	Formulas map[string]*Program
@@ -83,36 +83,36 @@ type Session struct {
 	Environment
 	budget *budget.Budget
 	steps  int
-	unpaid int // of the steps
+	unpaid int // steps not yet charged to budget
 	err    error
 	depth  int
 	files  map[fileKey]Entry
 
-	// alive is the bytes of live values, kept the part of them in cached formulas, and held the
-	// bytes taken from the budget for them.
+	// alive is the number of bytes of live values, kept is the part of them in cached formulas, and held
+	// is the number of bytes reserved in the budget for them.
 	alive, kept, held int64
 }
 
 const (
-	maxDepth = 200 // formulas and calls within each other
-	// payEvery is how many steps are taken from the budget at once, holdStep how many bytes.
+	maxDepth = 200 // nested formulas and calls
+	// payEvery is how many steps, and holdStep how many bytes, are charged to the budget at once.
 	payEvery = 256
 	holdStep = 64 << 10
 )
 
-// NewSession starts a query with the budget of ctx.
+// NewSession begins a query with the budget of ctx.
 func NewSession(ctx context.Context, env Environment) *Session {
 	return &Session{Environment: env, budget: budget.From(ctx), files: map[fileKey]Entry{}}
 }
 
-// Err returns the error of the budget that ended the session, nil if none did. Values evaluated
-// after it are meaningless.
+// Err returns the budget error that ended the session, or nil. Values that are evaluated after it are
+// meaningless.
 func (s *Session) Err() error { return s.err }
 
 // Steps returns the number of steps taken.
 func (s *Session) Steps() int { return s.steps }
 
-// spend counts n steps and reports whether the budget allows them.
+// spend charges n steps and reports whether the budget allows them.
 func (s *Session) spend(n int) bool {
 	s.steps += n
 	if s.unpaid += n; s.err == nil && s.unpaid >= payEvery {
@@ -122,19 +122,19 @@ func (s *Session) spend(n int) bool {
 	return s.err == nil
 }
 
-// hold counts the bytes of a new value and reports whether the budget allows them.
+// hold charges the bytes of a new value and reports whether the budget allows them.
 func (s *Session) hold(v Value) bool {
 	if s.alive += int64(v.shallow()); s.err == nil && s.alive > s.held {
-		more := max(holdStep, s.alive-s.held)
-		if s.err = s.budget.Hold(more); s.err == nil {
-			s.held += more
+		missing := max(holdStep, s.alive-s.held)
+		if s.err = s.budget.Hold(missing); s.err == nil {
+			s.held += missing
 		}
 	}
 	return s.err == nil
 }
 
-// let sets the bytes of live values, and releases spare bytes of the budget.
-func (s *Session) let(alive int64) {
+// setAlive sets the number of bytes of live values, and releases spare bytes of the budget.
+func (s *Session) setAlive(alive int64) {
 	s.alive = alive
 	if spare := s.held - alive; spare > 16*holdStep {
 		s.budget.Release(spare - holdStep)
@@ -142,7 +142,7 @@ func (s *Session) let(alive int64) {
 	}
 }
 
-// Keep counts a value of the answer and reports whether the budget allows it.
+// Keep charges a value of the answer and reports whether the budget allows it.
 func (s *Session) Keep(v Value) bool {
 	if s.err == nil {
 		s.err = s.budget.Put(int64(v.deep()))
@@ -150,28 +150,29 @@ func (s *Session) Keep(v Value) bool {
 	return s.err == nil
 }
 
-// Forgetting calls do and, unless it returns true, releases the formulas evaluated in it.
+// Forgetting calls do and returns its result. If that is false, it releases the memory of the formulas that were
+// evaluated in do.
 func (s *Session) Forgetting(do func() (keep bool)) bool {
 	alive := s.alive
 	kept := s.kept
 	keep := do()
 	if !keep {
 		s.kept = kept
-		s.let(alive)
+		s.setAlive(alive)
 	}
 	return keep
 }
 
-// ended is the value of every expression after the session has ended.
+// ended returns the value of every expression after the session has ended.
 func (s *Session) ended() Value { return failure(s.err.Error()) }
 
-// Bytes per step: bytes read, and bytes of a new value.
+// How many bytes that are read, and how many bytes of a new value, cost a step.
 const (
 	bytesRead = 64
 	bytesMade = 16
 )
 
-// made counts the cost of a new value.
+// made charges the cost of a new value. It returns the value, or the error of the session.
 func (s *Session) made(v Value) Value {
 	if !s.spend(v.Size()/bytesMade) || !s.hold(v) {
 		return s.ended()
@@ -179,32 +180,32 @@ func (s *Session) made(v Value) Value {
 	return v
 }
 
-// fileKey is a link target and the file that contains it.
+// fileKey is a link target with the path of the file that contains the link.
 type fileKey struct{ name, from string }
 
-// maxFiles bounds the cache of resolved links.
+// maxFiles is the maximum number of resolved links in the cache.
 const maxFiles = 4096
 
-// Row is a file for which expressions are evaluated. Each formula is evaluated once.
+// Row is a file for which expressions are evaluated. Each formula is evaluated only once.
 type Row struct {
 	*Session
 	entry    Entry // may be nil
 	formulas map[*Program]*cell
 }
 
-// cell is a formula of a row; while known is false it is being evaluated.
+// cell is the value of a formula of a row. isKnown is false while the formula is being evaluated.
 type cell struct {
-	value Value
-	known bool
+	value   Value
+	isKnown bool
 }
 
-// Row returns the row of a file. The row of nil has no properties and a null file.
+// Row returns the row of a file. If e is nil, the row has no properties, and its file is null.
 func (s *Session) Row(e Entry) *Row { return &Row{Session: s, entry: e} }
 
 // Entry returns the file of the row.
 func (r *Row) Entry() Entry { return r.entry }
 
-// path returns the path of the file, "" for none.
+// path returns the path of the file, or "" if there is none.
 func (r *Row) path() string {
 	if r.entry == nil {
 		return ""
@@ -215,12 +216,13 @@ func (r *Row) path() string {
 // Eval evaluates an expression.
 func (r *Row) Eval(p *Program) Value { return r.run(p, nil) }
 
-// EvalValues evaluates the expression of a summary, where the name values is the list of the
-// values of a column.
+// EvalValues evaluates the expression of a summary, in which the variable values is the list of the values of a
+// column.
 func (r *Row) EvalValues(p *Program, values Value) Value {
 	return r.run(p, &scope{values: &values})
 }
 
+// run evaluates an expression in a scope.
 func (r *Row) run(p *Program, s *scope) Value {
 	switch {
 	case p.broken != "":
@@ -237,14 +239,14 @@ func (r *Row) run(p *Program, s *scope) Value {
 	alive := r.alive
 	kept := r.kept
 	v := e.eval(p.node, s)
-	r.let(alive + r.kept - kept) // of what it took, the formulas stay
+	r.setAlive(alive + r.kept - kept) // only the cached formulas stay in memory
 	return v
 }
 
-// Cycle is the sentence of the app about a formula that needs its own value.
+// Cycle is the message of the app about a formula that depends on itself.
 const Cycle = "Infinite loop detected in formula"
 
-// Formula returns the value of a formula, null for an unknown name.
+// Formula returns the value of a formula, or null if there is no formula with that name.
 func (r *Row) Formula(name string) Value {
 	p := r.Formulas[name]
 	if p == nil {
@@ -259,18 +261,18 @@ func (r *Row) Formula(name string) Value {
 		c = &cell{}
 		r.formulas[p] = c
 		c.value = r.run(p, nil)
-		c.known = true
+		c.isKnown = true
 		if size := int64(c.value.deep()); r.hold(c.value) {
 			r.alive = r.alive + size - int64(c.value.shallow())
 			r.kept = r.kept + size
 		}
-	case !c.known:
+	case !c.isKnown:
 		return failure(Cycle)
 	}
 	return c.value
 }
 
-// Property returns the value of a property of the row, null if it has none.
+// Property returns the value of a property of the row, or null if the row does not have it.
 func (r *Row) Property(name string) (v Value) {
 	if r.entry != nil {
 		v, _ = r.entry.Property(name)
@@ -278,7 +280,7 @@ func (r *Row) Property(name string) (v Value) {
 	return v
 }
 
-// scope binds names in the argument of a list method or in a summary.
+// scope has the variables in the argument of a list method or in a summary.
 type scope struct {
 	outer    *scope
 	element  Value
@@ -295,7 +297,7 @@ type evaluation struct {
 	program *Program
 }
 
-// namespace returns note, file, formula or this if n is one of these names, otherwise "".
+// namespace returns the name if n is one of the names note, file, formula and this, otherwise "".
 func namespace(n Node) string {
 	if name, ok := n.(*NameNode); ok {
 		switch name.Text {
@@ -306,12 +308,12 @@ func namespace(n Node) string {
 	return ""
 }
 
-// SplitID returns the namespace of a property and its name there by its id: file.x, formula.x,
-// note.x, or x, which is note.x.
-func SplitID(id string) (space, name string) {
-	space, name, found := strings.Cut(id, ".")
-	if found && IsNamespace(space) {
-		return space, name
+// SplitID splits the id of a property into its namespace and its name: file.x, formula.x, note.x, or x, which is
+// note.x.
+func SplitID(id string) (namespace, name string) {
+	namespace, name, found := strings.Cut(id, ".")
+	if found && IsNamespace(namespace) {
+		return namespace, name
 	}
 	return "note", id
 }
@@ -325,12 +327,12 @@ func IsNamespace(name string) bool {
 	return false
 }
 
-// Cell returns the value of a property by its id, see [SplitID]. It is null if it does not exist.
+// Cell returns the value of a property by its id, see [SplitID], or null if there is no such property.
 func (r *Row) Cell(id string) Value {
-	switch space, name := SplitID(id); {
-	case space == "formula":
+	switch namespace, name := SplitID(id); {
+	case namespace == "formula":
 		return r.Formula(name)
-	case space == "note":
+	case namespace == "note":
 		return r.Property(name)
 	case IsFileField(name):
 		return r.fileField(r.entry, name)

@@ -20,8 +20,8 @@ func textMethods() map[string]function {
 		"contains":    {params: any("value"), required: 1, run: textTest(strings.Contains)},
 		"startsWith":  {params: any("query"), required: 1, run: textTest(strings.HasPrefix)},
 		"endsWith":    {params: any("query"), required: 1, run: textTest(strings.HasSuffix)},
-		"containsAll": {required: 1, more: true, run: func(c *call) Value { return c.textContains(allOf) }},
-		"containsAny": {required: 1, more: true, run: func(c *call) Value { return c.textContains(anyOf) }},
+		"containsAll": {required: 1, isVariadic: true, run: func(c *call) Value { return c.textContains(allOf) }},
+		"containsAny": {required: 1, isVariadic: true, run: func(c *call) Value { return c.textContains(anyOf) }},
 		"lower":       {run: func(c *call) Value { return bounded(lower(c.on.Text())) }},
 		"title":       {run: func(c *call) Value { return bounded(title(c.on.Text())) }},
 		"trim":        {run: func(c *call) Value { return OfText(strings.TrimFunc(c.on.Text(), IsSpace)) }},
@@ -39,7 +39,7 @@ func textMethods() map[string]function {
 	}
 }
 
-// textTest is a test of two texts, ignoring case. It is false for null.
+// textTest returns a method that compares two texts with test, ignoring case. For null it returns false.
 func textTest(test func(text, wanted string) bool) func(*call) Value {
 	return func(c *call) Value {
 		if c.arg(0).IsNull() {
@@ -49,8 +49,8 @@ func textTest(test func(text, wanted string) bool) func(*call) Value {
 	}
 }
 
-// textContains reports whether the text contains all, or any, of the arguments or elements of
-// arguments that are lists.
+// textContains reports whether the text contains all or any of the arguments. Arguments that are lists stand for
+// their elements.
 func (c *call) textContains(which quantifier) Value {
 	text := lower(c.on.Text())
 	for _, wanted := range flattened(c.args) {
@@ -58,7 +58,7 @@ func (c *call) textContains(which quantifier) Value {
 			return c.row.ended()
 		}
 		found := !wanted.IsNull() && strings.Contains(text, lower(wanted.Text()))
-		if found != bool(which) { // nothing after it can change the result
+		if found != bool(which) { // later values cannot change the result
 			return OfBool(found)
 		}
 	}
@@ -67,27 +67,27 @@ func (c *call) textContains(which quantifier) Value {
 
 // flattened returns the arguments with lists replaced by their elements.
 func flattened(args []Value) []Value {
-	var all []Value
+	var values []Value
 	for _, v := range args {
 		if v.Kind() == List {
-			all = append(all, v.Items()...)
+			values = append(values, v.Items()...)
 			continue
 		}
-		all = append(all, v)
+		values = append(values, v)
 	}
-	return all
+	return values
 }
 
-// title returns the words, separated by blanks, with the first letter in upper case and the
-// rest in lower case.
+// title returns a text with the first letter of each word in upper case, and the others in lower case. Words are
+// separated by blanks.
 func title(s string) string {
 	var out strings.Builder
-	first := true
+	beginsWord := true
 	for _, r := range lower(s) {
-		if first {
+		if beginsWord {
 			r = unicode.ToUpper(r)
 		}
-		first = IsSpace(r)
+		beginsWord = IsSpace(r)
 		out.WriteRune(r)
 	}
 	return out.String()
@@ -111,7 +111,7 @@ func (c *call) split() Value {
 	var items []Value
 	switch {
 	case separator.Kind() == RegExp:
-		// As in JavaScript, groups are parts of their own, and empty matches at the ends do not split.
+		// As in JavaScript, groups become parts, and empty matches at the ends do not split.
 		end := 0
 		failed := c.row.eachMatch(separator, text, func(m *Match) bool {
 			start, length := m.ByteRange()
@@ -137,16 +137,16 @@ func (c *call) split() Value {
 	case separator.IsNull():
 		items = []Value{OfText(text)}
 	default:
-		between := separator.Text()
-		count := strings.Count(text, between) + 1
-		if between == "" {
+		delimiter := separator.Text()
+		count := strings.Count(text, delimiter) + 1
+		if delimiter == "" {
 			count = utf8.RuneCountInString(text)
 		}
 		if count > maxElements {
 			return tooMany
 		}
 		items = make([]Value, 0, count)
-		for part := range strings.SplitSeq(text, between) {
+		for part := range strings.SplitSeq(text, delimiter) {
 			items = append(items, OfText(part))
 		}
 	}
@@ -161,20 +161,20 @@ func (c *call) split() Value {
 func (c *call) replace() Value {
 	text := c.on.Text()
 	wanted := c.arg(0)
-	with := c.arg(1).Text()
+	replacement := c.arg(1).Text()
 	if wanted.Kind() == RegExp {
-		// The first match, or with the flag g all, is replaced by an expanded template.
+		// The replacement is a template for the first match or, with the flag g, for all matches.
 		var out strings.Builder
 		end := 0
 		fits := true
-		found := wanted.ref.(*pattern)
-		put := newAroundTemplate(found.compiled, with)
-		replacesAll := strings.Contains(found.flags, "g")
+		re := wanted.ref.(*pattern)
+		template := newAroundTemplate(re.compiled, replacement)
+		replacesAll := strings.Contains(re.flags, "g")
 		failed := c.row.eachMatch(wanted, text, func(m *Match) bool {
 			start, length := m.ByteRange()
 			out.WriteString(text[end:start])
 			end = start + length
-			fits = put.WriteTo(&out, text, m, maxText)
+			fits = template.WriteTo(&out, text, m, maxText)
 			return fits && replacesAll
 		})
 		switch {
@@ -187,16 +187,16 @@ func (c *call) replace() Value {
 		return bounded(out.String())
 	}
 	if wanted.IsNull() {
-		return checked(c.name, param{"pattern", String}, wanted)
+		return checkKind(c.name, param{"pattern", String}, wanted)
 	}
 	old := wanted.Text()
-	if grown := strings.Count(text, old) * (len(with) - len(old)); len(text)+grown > maxText {
+	if grown := strings.Count(text, old) * (len(replacement) - len(old)); len(text)+grown > maxText {
 		return tooLong
 	}
-	return OfText(strings.ReplaceAll(text, old, with))
+	return OfText(strings.ReplaceAll(text, old, replacement))
 }
 
-// endOfSlice returns the second argument of slice(): without one, all up to the end is meant.
+// endOfSlice returns the second argument of slice(), by default the end of the value.
 func (c *call) endOfSlice() float64 {
 	if len(c.args) < 2 {
 		return math.Inf(1)
@@ -204,7 +204,7 @@ func (c *call) endOfSlice() float64 {
 	return c.arg(1).Num()
 }
 
-// sliceText is slice() of a text. Offsets are in UTF-16 code units, as in JavaScript; half of a
+// sliceText implements slice() for a text. Offsets are in UTF-16 code units, as in JavaScript. Half of a
 // surrogate pair becomes U+FFFD.
 func sliceText(s string, from, to float64) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
@@ -216,7 +216,7 @@ func sliceText(s string, from, to float64) string {
 	return string(utf16.Decode(units[start:end]))
 }
 
-// bounds returns the range of slice() of JavaScript, where negative offsets are relative to the
+// bounds converts the arguments of slice() to a range, as in JavaScript. Negative arguments are relative to the
 // end.
 func bounds(length int, from, to float64) (start, end int) {
 	start = bound(length, from)
@@ -224,6 +224,7 @@ func bounds(length int, from, to float64) (start, end int) {
 	return start, max(start, end)
 }
 
+// bound converts an argument of slice() to an offset.
 func bound(length int, at float64) int {
 	at = math.Trunc(at)
 	switch n := float64(length); {
@@ -237,7 +238,7 @@ func bound(length int, at float64) int {
 	return int(at)
 }
 
-// lower is toLowerCase() of JavaScript, which keeps the dot of İ.
+// lower implements toLowerCase() of JavaScript, which keeps the dot of İ.
 func lower(s string) string {
 	if strings.Contains(s, "İ") {
 		s = strings.ReplaceAll(s, "İ", "i\u0307")
@@ -245,7 +246,7 @@ func lower(s string) string {
 	return strings.ToLower(s)
 }
 
-// maxText bounds a text in bytes.
+// maxText is the maximum length of a text in bytes.
 const maxText = 16 << 20
 
 var tooLong = failure("A text has at most 16 MiB.")
@@ -258,7 +259,7 @@ func bounded(text string) Value {
 	return OfText(text)
 }
 
-// Text returns the result of toString(), which a cell shows.
+// Text returns the result of toString(), which is the text in a cell.
 func (v Value) Text() string {
 	switch v.kind {
 	case String, HTML, Icon, URL, Tag:
@@ -286,7 +287,7 @@ func (v Value) Text() string {
 		return ref.Time.Format(dayLayout)
 	case Span:
 		return ref.humanize()
-	case []Value, *unmade:
+	case []Value, *lazyList:
 		return join(v.Items(), ", ")
 	case *Fields:
 		return string(v.appendJSON(nil))
@@ -298,8 +299,8 @@ func (v Value) Text() string {
 	return ""
 }
 
-// join returns the texts of items with separator between them; that of null is
-// empty. It stops after the element that makes the result longer than maxText.
+// join returns the texts of items with a separator between them. The text of null is empty. join stops after the
+// item that makes the result longer than maxText.
 func join(items []Value, separator string) string {
 	var out strings.Builder
 	for i, item := range items {
@@ -314,8 +315,8 @@ func join(items []Value, separator string) string {
 	return out.String()
 }
 
-// JSON returns v as compact JSON: numbers, booleans, lists and objects in their own types,
-// null also for numbers that JSON does not have, and the text of everything else.
+// JSON returns v as compact JSON. Numbers, booleans, lists and objects have their own types, numbers that JSON
+// does not have are null, and all other values are texts.
 func (v Value) JSON() []byte { return v.appendJSON(nil) }
 
 func (v Value) appendJSON(out []byte) []byte {
@@ -338,7 +339,7 @@ func (v Value) appendJSON(out []byte) []byte {
 	return frontmatter.AppendQuoted(out, v.Text())
 }
 
-// appendAll appends elements between brackets, each after its key, if there are keys.
+// appendAll appends items between brackets. If keys is not nil, each item follows its key.
 func appendAll(out []byte, opening, closing byte, items []Value, keys []string) []byte {
 	out = append(out, opening)
 	for i, item := range items {
@@ -356,7 +357,7 @@ func appendAll(out []byte, opening, closing byte, items []Value, keys []string) 
 	return append(out, closing)
 }
 
-// Truthy reports whether v is true as a condition.
+// Truthy reports whether v counts as true in a condition.
 func (v Value) Truthy() bool {
 	switch v.kind {
 	case Null, Error:
@@ -376,7 +377,7 @@ func (v Value) Truthy() bool {
 	return true
 }
 
-// Empty reports the result of isEmpty(). Numbers, booleans, dates and files are never empty.
+// Empty returns the result of isEmpty(). Numbers, booleans, dates and files are never empty.
 func (v Value) Empty() bool {
 	switch v.kind {
 	case Null:
@@ -389,7 +390,7 @@ func (v Value) Empty() bool {
 	return v.kind.isText() && v.kind != Link && v.text == ""
 }
 
-// Size estimates the bytes of memory of v and all it contains, without v itself.
+// Size estimates the memory in bytes of everything that v contains, without v itself.
 func (v Value) Size() int {
 	if v.kind == List || v.kind == Object {
 		return v.extent().elements * valueSize
@@ -397,10 +398,10 @@ func (v Value) Size() int {
 	return len(v.text)
 }
 
-// valueSize is how many bytes of memory a value takes in a list.
+// valueSize is the memory in bytes of a value in a list.
 const valueSize = 48
 
-// shallow returns the bytes of memory of v without its elements.
+// shallow returns the memory of v in bytes without its elements.
 func (v Value) shallow() int {
 	switch v.kind {
 	case List:
@@ -411,7 +412,7 @@ func (v Value) shallow() int {
 	return len(v.text)
 }
 
-// deep returns the bytes of memory of v with its elements. A shared element counts each time.
+// deep returns the memory of v in bytes with its elements. A shared element counts each time.
 func (v Value) deep() int {
 	n := v.shallow()
 	switch v.kind {
@@ -427,11 +428,11 @@ func (v Value) deep() int {
 	return n
 }
 
-// bases are the bases of numbers by the letter after their zero.
+// bases are the bases of numbers, by the letter after the zero.
 var bases = map[byte]int{'x': 16, 'o': 8, 'b': 2}
 
-// ParseNumber converts a text to a number as JavaScript does: surrounding blanks are ignored,
-// the whole rest has to be a number, and an empty text is 0.
+// ParseNumber converts a text to a number as JavaScript does: surrounding blanks are ignored, everything else has
+// to be a number, and an empty text is 0.
 func ParseNumber(text string) (float64, bool) {
 	text = strings.TrimFunc(text, IsSpace)
 	switch text {
@@ -453,13 +454,13 @@ func ParseNumber(text string) (float64, bool) {
 		}
 	}
 	if strings.Trim(text, "0123456789+-.eE") != "" {
-		return 0, false // strconv knows more than JavaScript
+		return 0, false // strconv accepts more than JavaScript
 	}
 	number, err := strconv.ParseFloat(text, 64)
 	return number, err == nil || math.IsInf(number, 0)
 }
 
-// roundHalfUp is Math.round: adding a half would round 0.49999999999999994 to 1.
+// roundHalfUp implements Math.round(). Adding a half would round 0.49999999999999994 to 1.
 func roundHalfUp(number float64) float64 {
 	floor := math.Floor(number)
 	if number-floor >= 0.5 {
@@ -471,18 +472,18 @@ func roundHalfUp(number float64) float64 {
 // IsSpace reports whether trim() of JavaScript removes r.
 func IsSpace(r rune) bool { return unicode.IsSpace(r) && r != '\u0085' || r == '\ufeff' }
 
-// pattern is a regular expression literal in the dialect of JavaScript, compiled.
+// pattern is a compiled regular expression literal.
 type pattern struct {
 	body, flags string
 	compiled    *Regexp
 }
 
-// eachMatch visits the matches of a regular expression until visit returns false. Running out of budget is an
-// error that ends the session.
+// eachMatch calls visit for the matches of a regular expression until visit returns false. It returns null, or the error of
+// the budget, which ends the session.
 func (r *Row) eachMatch(re Value, text string, visit func(*Match) bool) Value {
 	alive := r.alive
-	defer func() { r.let(alive) }()
-	r.alive += 5 * int64(len(text)) // the engine takes its characters apart
+	defer func() { r.setAlive(alive) }()
+	r.alive += 5 * int64(len(text)) // the engine converts the text to runes
 	if r.hold(Value{}) {
 		r.err = r.budget.Match(re.Text(), func(left time.Duration) error {
 			return EachMatch(

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Layouts of dates in cells.
+// Layouts in which dates are printed.
 const (
 	dayLayout    = "2006-01-02"
 	momentLayout = "2006-01-02T15:04:05"
@@ -22,8 +22,8 @@ func (m Moment) Day() Moment {
 	return Moment{Time: time.Date(y, month, d, 0, 0, 0, 0, m.Time.Location())}
 }
 
-// ParseProperty parses a property that is a date: YYYY-MM-DD, optionally followed by T or a
-// blank and a clock part.
+// ParseProperty parses a property that is a date: YYYY-MM-DD, optionally followed by T or a blank and a clock
+// part.
 func ParseProperty(text string, zone *time.Location) (Moment, bool) {
 	if len(text) < len(dayLayout) || text[4] != '-' {
 		return Moment{}, false
@@ -31,8 +31,8 @@ func ParseProperty(text string, zone *time.Location) (Moment, bool) {
 	return parseDashed(text, zone)
 }
 
-// parseDate parses the argument of date(): the form of a property, YYYYMMDD, YYYYMMDDHHmm, or a
-// link to a day. Surrounding blanks are ignored.
+// parseDate parses an argument of date(): a date as in a property, YYYYMMDD, YYYYMMDDHHmm, or a link to a day.
+// Surrounding blanks are ignored.
 func parseDate(text string, zone *time.Location) (Moment, bool) {
 	text = strings.TrimFunc(text, IsSpace)
 	if inner, ok := strings.CutPrefix(text, "[["); ok && strings.HasSuffix(inner, "]]") {
@@ -52,6 +52,7 @@ func parseDate(text string, zone *time.Location) (Moment, bool) {
 	return Moment{}, false
 }
 
+// parseDashed parses YYYY-MM-DD with an optional clock part.
 func parseDashed(text string, zone *time.Location) (Moment, bool) {
 	day := text[:len(dayLayout)]
 	rest := text[len(dayLayout):]
@@ -66,8 +67,8 @@ func parseDashed(text string, zone *time.Location) (Moment, bool) {
 	return Moment{t, true}, ok
 }
 
-// parseClock parses HH:mm, HH:mm:ss or HH:mm:ss.fff and an optional zone, Z or ±hh:mm. The
-// result is in the location of date.
+// parseClock parses HH:mm, HH:mm:ss or HH:mm:ss.fff with an optional time zone, Z or ±hh:mm. The result is in
+// the location of date.
 func parseClock(date time.Time, text string, zone *time.Location) (time.Time, bool) {
 	clock, isUTC := strings.CutSuffix(text, "Z")
 	if i := strings.LastIndexAny(text, "+-"); isUTC {
@@ -122,7 +123,7 @@ func parseClock(date time.Time, text string, zone *time.Location) (time.Time, bo
 	return t.In(date.Location()), true
 }
 
-// addMonths adds calendar months. A day that the month does not have becomes its last day.
+// addMonths adds calendar months. A day that the resulting month does not have becomes its last day.
 func addMonths(t time.Time, months int) time.Time {
 	y, month, day := t.Date()
 	first := time.Date(y, month+time.Month(months), 1, 0, 0, 0, 0, time.UTC)
@@ -131,13 +132,13 @@ func addMonths(t time.Time, months int) time.Time {
 	return time.Date(first.Year(), first.Month(), min(day, last), hour, minute, second, t.Nanosecond(), t.Location())
 }
 
-// Span is a duration. Months and days are separate, because their lengths vary with the
-// calendar and with daylight saving time. A week is seven days.
+// Span is a duration. Months and days are separate, because their lengths depend on the calendar and on
+// daylight saving time. A week is seven days.
 type Span struct {
 	Months, Days, Millis float64
 }
 
-// Lengths in milliseconds, and the average length of a month: 400 years have 146,097 days.
+// Lengths of units, and the average length of a month: 400 years have 146,097 days.
 const (
 	millisPerSecond = 1000
 	millisPerMinute = 60 * millisPerSecond
@@ -146,7 +147,7 @@ const (
 	daysPerMonth    = 146097.0 / 4800
 )
 
-// units are the units of a duration text; M is a month, m a minute.
+// units are the units in the text of a duration. M is a month, m is a minute.
 var units = map[string]Span{
 	"y": {Months: 12}, "year": {Months: 12}, "years": {Months: 12},
 	"M": {Months: 1}, "month": {Months: 1}, "months": {Months: 1},
@@ -157,7 +158,7 @@ var units = map[string]Span{
 	"s": {Millis: millisPerSecond}, "second": {Millis: millisPerSecond}, "seconds": {Millis: millisPerSecond},
 }
 
-// ParseSpan parses a duration: a number and one unit, or ISO 8601 with a clock part.
+// ParseSpan parses a duration: a number and a unit, or a duration of ISO 8601 with a clock part.
 func ParseSpan(text string) (Span, bool) {
 	text = strings.TrimFunc(text, IsSpace)
 	if len(text) > 64 {
@@ -172,14 +173,14 @@ func ParseSpan(text string) (Span, bool) {
 		rest = strings.TrimPrefix(text, "+")
 	}
 	if strings.HasPrefix(rest, "P") {
-		found := isoForm().FindStringSubmatch(rest)
-		if found == nil || strings.Join(found[1:], "") == "" {
+		match := isoForm().FindStringSubmatch(rest)
+		if match == nil || strings.Join(match[1:], "") == "" {
 			return Span{}, false
 		}
 		var s Span
 		for i, unit := range [...]string{"y", "M", "w", "d", "h", "m", "s"} {
-			if found[i+1] != "" {
-				count, _ := strconv.ParseFloat(found[i+1], 64) // only digits
+			if match[i+1] != "" {
+				count, _ := strconv.ParseFloat(match[i+1], 64) // only digits
 				s = s.plus(units[unit].times(sign * count))
 			}
 		}
@@ -194,6 +195,7 @@ func ParseSpan(text string) (Span, bool) {
 	return unit.times(sign * count), known && err == nil
 }
 
+// isoForm matches a duration of ISO 8601 without its sign.
 var isoForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`^P(?:(\d+(?:\.\d+)?)Y)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?$`,
@@ -208,15 +210,15 @@ func (s Span) plus(t Span) Span {
 // times returns the duration multiplied by n.
 func (s Span) times(n float64) Span { return Span{s.Months * n, s.Days * n, s.Millis * n} }
 
-// Bounds of a duration that is added to a date; larger ones leave the range of years.
+// Bounds of a duration that is added to a date. Larger durations exceed the range of years.
 const (
 	maxMonths = 12 * 20_000
 	maxDays   = 366 * 20_000
 	maxMillis = maxDays * millisPerDay
 )
 
-// after returns t plus s: months, then days by the calendar, then the clock part. ok is false
-// if s is out of range.
+// after returns t plus s. It adds months first, then days by the calendar, then the clock part. ok is false if s
+// is out of range.
 func (s Span) after(t time.Time) (time.Time, bool) {
 	if !(math.Abs(s.Months) <= maxMonths && math.Abs(s.Days) <= maxDays && math.Abs(s.Millis) <= maxMillis) {
 		return t, false
@@ -232,9 +234,10 @@ func (s Span) after(t time.Time) (time.Time, bool) {
 	return t, true
 }
 
+// maxDuration is half of the longest time.Duration, in milliseconds.
 const maxDuration = float64(math.MaxInt64 / int64(time.Millisecond) / 2)
 
-// Milliseconds returns the length of s from now on.
+// Milliseconds returns the length of s in milliseconds. Months and days are counted from now.
 func (s Span) Milliseconds(now time.Time) float64 {
 	if s.Months == 0 && s.Days == 0 {
 		return s.Millis
@@ -249,8 +252,8 @@ func (s Span) Milliseconds(now time.Time) float64 {
 // between returns the milliseconds from one time to another.
 func between(from, to time.Time) float64 { return float64(to.UnixMilli() - from.UnixMilli()) }
 
-// lengths are the units in which a duration is read: the milliseconds divided by each number.
-var lengths = map[string][]float64{
+// durationFields are the fields of a duration: the milliseconds are divided by each of the numbers.
+var durationFields = map[string][]float64{
 	"years": {
 		millisPerDay,
 		daysPerMonth,
@@ -259,34 +262,34 @@ var lengths = map[string][]float64{
 	"hours": {millisPerHour}, "minutes": {millisPerMinute}, "seconds": {millisPerSecond}, "milliseconds": {},
 }
 
-// humanize returns the absolute value of s in words, with the thresholds of moment.js.
+// humanize returns the absolute length of s in words, with the thresholds of moment.js.
 func (s Span) humanize() string {
-	amount := func(f float64) float64 { return roundHalfUp(math.Abs(f)) }
-	days := s.Days + math.Round(s.Months*daysPerMonth) // moment.js counts smaller units in whole days of the months
+	rounded := func(f float64) float64 { return roundHalfUp(math.Abs(f)) }
+	days := s.Days + math.Round(s.Months*daysPerMonth) // for smaller units, moment.js converts months to whole days
 	millis := days*millisPerDay + s.Millis
-	calendar := s.Months + (s.Days+s.Millis/millisPerDay)/daysPerMonth // months
-	if amount(millis/millisPerSecond) < 45 {
+	calendar := s.Months + (s.Days+s.Millis/millisPerDay)/daysPerMonth // in months
+	if rounded(millis/millisPerSecond) < 45 {
 		return "a few seconds"
 	}
 	for _, unit := range []struct {
-		count     float64
-		one, many string
-		below     float64
+		count            float64
+		singular, plural string
+		limit            float64 // the unit is used below this number
 	}{
 		{millis / millisPerMinute, "a minute", "minutes", 45}, {millis / millisPerHour, "an hour", "hours", 22}, {millis / millisPerDay, "a day", "days", 26},
 		{calendar, "a month", "months", 11}, {calendar / 12, "a year", "", 0},
 	} {
-		switch n := amount(unit.count); {
+		switch n := rounded(unit.count); {
 		case n <= 1:
-			return unit.one
-		case n < unit.below:
-			return fmt.Sprintf("%.0f %s", n, unit.many)
+			return unit.singular
+		case n < unit.limit:
+			return fmt.Sprintf("%.0f %s", n, unit.plural)
 		}
 	}
-	return fmt.Sprintf("%.0f years", amount(calendar/12))
+	return fmt.Sprintf("%.0f years", rounded(calendar/12))
 }
 
-// difference returns the duration between two times in whole calendar months and a rest.
+// difference returns the duration between two times, in whole calendar months and the remaining milliseconds.
 func difference(from, to time.Time) Span {
 	if to.Before(from) {
 		return difference(to, from).times(-1)

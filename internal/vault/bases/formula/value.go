@@ -1,11 +1,10 @@
-// Package formula parses the expressions of bases (filters, formulas, summaries) and evaluates them on
-// files: their grammar, the types of values, how these are compared, calculated with and written,
-// the functions and methods, and the regular expressions.
+// Package formula parses the expressions of bases (filters, formulas, summaries) and evaluates them for files.
+// It has the grammar, the kinds of values with their operators and text forms, the functions and methods, and
+// the regular expressions.
 //
-// It reads no file; these come from an [Environment]. An operation that the app refuses
-// returns a [Value] of kind [Error] with the app's sentence, which every further operation
-// passes on. Only the limits of a [Session] end an evaluation as a whole. A Value is
-// immutable.
+// It reads no files: an [Environment] provides them. An operation that the app rejects returns a [Value] of
+// kind [Error] with the message of the app, and so does every operation on that value. Only the limits of a
+// [Session] end an evaluation as a whole. A Value is immutable.
 package formula
 
 import (
@@ -37,9 +36,10 @@ const (
 	Image
 	URL
 	Tag
-	Error // the failure of an operation, with the app's sentence
+	Error // an operation failed; the value has the message of the app
 )
 
+// kindNames are the names of the kinds.
 var kindNames = [...]string{
 	Null: "Null", String: "String", Number: "Number", Boolean: "Boolean", Date: "Date", Duration: "Duration", List: "List", Object: "Object",
 	Link: "Link", File: "File", RegExp: "RegExp", HTML: "HTML", Icon: "Icon", Image: "Image", URL: "URL", Tag: "Tag", Error: "Error",
@@ -48,8 +48,8 @@ var kindNames = [...]string{
 // String returns the name of the kind in isType() and in error messages.
 func (k Kind) String() string { return kindNames[k] }
 
-// isText reports whether the kind has the methods of a text: the app derives links, URLs and
-// tags from String.
+// isText reports whether the kind has the methods of a text. In the app, links, URLs and tags are derived from
+// String.
 func (k Kind) isText() bool {
 	switch k {
 	case String, Link, HTML, Icon, Image, URL, Tag:
@@ -62,9 +62,9 @@ func (k Kind) isText() bool {
 // [World.Equal].
 type Value struct {
 	kind   Kind
-	number float64 // of a number, 0 or 1 of a boolean; of a list and an object see extent
-	text   string  // of those that are a text; of an error its sentence
-	ref    any     // what is more than that
+	number float64 // a number; 0 or 1 for a boolean; the encoded extent of a list or object
+	text   string  // the text, for kinds that are texts; the message of an error
+	ref    any     // content that does not fit number and text
 }
 
 // Kind returns the kind of v.
@@ -93,13 +93,13 @@ func OfBool(truth bool) Value {
 // OfURL returns a URL.
 func OfURL(address string) Value { return Value{kind: URL, text: address} }
 
-// OfTag returns a tag; tag includes the "#".
+// OfTag returns a tag. The text includes the "#".
 func OfTag(tag string) Value { return Value{kind: Tag, text: tag} }
 
-// failure returns an error with a sentence.
-func failure(sentence string) Value { return Value{kind: Error, text: sentence} }
+// failure returns an error with a message.
+func failure(message string) Value { return Value{kind: Error, text: message} }
 
-// Message returns the sentence of an error, otherwise "".
+// Message returns the message of an error, otherwise "".
 func (v Value) Message() string {
 	if v.kind != Error {
 		return ""
@@ -107,7 +107,7 @@ func (v Value) Message() string {
 	return v.text
 }
 
-// Num returns the number, 1 for true, otherwise 0.
+// Num returns a number, or 1 for true, otherwise 0.
 func (v Value) Num() float64 {
 	if v.kind != Number && v.kind != Boolean {
 		return 0
@@ -121,7 +121,7 @@ type Moment struct {
 	HasTime bool
 }
 
-// OfMoment returns a date. Without a clock part its time is midnight.
+// OfMoment returns a date. If m has no clock part, its time is midnight.
 func OfMoment(m Moment) Value { return Value{kind: Date, ref: m} }
 
 // Moment returns the date; ok is false for other kinds.
@@ -139,7 +139,7 @@ func (v Value) Span() (Span, bool) {
 	return s, ok
 }
 
-// Bounds of lists and objects, beyond any useful query.
+// Bounds of lists and objects, larger than in any useful query.
 const (
 	maxElements = 1_000_000
 	maxNesting  = 100
@@ -151,9 +151,10 @@ type extent struct{ depth, elements int }
 
 const extentShift = 1 << 24 // more than maxElements
 
-// number encodes the extent in the number of a value.
+// number encodes the extent for the field number of a value.
 func (e extent) number() float64 { return float64(e.depth*extentShift + e.elements) }
 
+// extent returns the extent of a list or object.
 func (v Value) extent() extent {
 	if v.kind != List && v.kind != Object {
 		return extent{}
@@ -162,58 +163,58 @@ func (v Value) extent() extent {
 	return extent{n / extentShift, n % extentShift}
 }
 
-// OfList returns a list, which keeps items. It returns an error if the total number of elements
-// is above maxElements or the nesting too deep.
+// OfList returns a list, which refers to items. It returns an error if the total number of elements is above
+// maxElements, or if they are nested too deeply.
 func OfList(items []Value) Value {
-	all := extent{elements: len(items)}
+	total := extent{elements: len(items)}
 	for _, item := range items {
 		e := item.extent()
-		all.depth = max(all.depth, e.depth)
-		if all.elements += e.elements; all.elements > maxElements {
+		total.depth = max(total.depth, e.depth)
+		if total.elements += e.elements; total.elements > maxElements {
 			break
 		}
 	}
-	all.depth++
+	total.depth++
 	switch {
-	case all.elements > maxElements:
+	case total.elements > maxElements:
 		return tooMany
-	case all.depth > maxNesting:
+	case total.depth > maxNesting:
 		return failure("Lists are nested at most " + strconv.Itoa(maxNesting) + " levels deep.")
 	}
-	return Value{kind: List, number: all.number(), ref: items}
+	return Value{kind: List, number: total.number(), ref: items}
 }
 
 var tooMany = failure("A list has at most " + strconv.Itoa(maxElements) + " elements.")
 
-// unmade is a list whose elements are made on demand.
-type unmade struct {
+// lazyList is a list whose elements are made on demand.
+type lazyList struct {
 	count int
 	items func() []Value
 }
 
-// OfUnmade returns a list of count elements, which items makes on demand, once. None of them
-// may be a list or an object. It returns an error if there are too many.
+// OfUnmade returns a list of count elements. items is called once, on demand, to make them. The elements must not
+// be lists or objects. OfUnmade returns an error if there are too many.
 func OfUnmade(count int, items func() []Value) Value {
 	if count > maxElements {
 		return tooMany
 	}
-	return Value{kind: List, number: extent{1, count}.number(), ref: &unmade{count, sync.OnceValue(items)}}
+	return Value{kind: List, number: extent{1, count}.number(), ref: &lazyList{count, sync.OnceValue(items)}}
 }
 
-// Items returns the elements of a list, otherwise nil. The caller must not change them.
+// Items returns the elements of a list, or nil for other kinds. The caller must not change them.
 func (v Value) Items() []Value {
 	switch ref := v.ref.(type) {
 	case []Value:
 		return ref
-	case *unmade:
+	case *lazyList:
 		return ref.items()
 	}
 	return nil
 }
 
-// Len returns the number of elements of a list, otherwise 0.
+// Len returns the number of elements of a list, or 0 for other kinds.
 func (v Value) Len() int {
-	if ref, ok := v.ref.(*unmade); ok {
+	if ref, ok := v.ref.(*lazyList); ok {
 		return ref.count
 	}
 	return len(v.Items())
@@ -223,17 +224,17 @@ func (v Value) Len() int {
 type Fields struct {
 	Keys   []string
 	Values []Value
-	// AnyCase makes keys case-insensitive where no key matches exactly, as for the properties
-	// of a note.
+	// AnyCase makes Lookup ignore case if no key matches exactly, as for the properties of a note.
 	AnyCase bool
 }
 
-// Lookup returns the value of a key, null if it does not exist.
+// Lookup returns the value of a key, or null if there is no such key.
 func (f *Fields) Lookup(key string) Value {
 	v, _ := f.find(key)
 	return v
 }
 
+// find returns the value of a key.
 func (f *Fields) find(key string) (v Value, found bool) {
 	if i := slices.Index(f.Keys, key); i >= 0 {
 		return f.Values[i], true
@@ -247,7 +248,7 @@ func (f *Fields) find(key string) (v Value, found bool) {
 	return Value{}, false
 }
 
-// OfFields returns an object, which keeps f, or an error as [OfList] does.
+// OfFields returns an object, which refers to f. It returns an error in the same cases as [OfList].
 func OfFields(f *Fields) Value {
 	nested := OfList(f.Values)
 	if nested.IsError() {
@@ -256,7 +257,7 @@ func OfFields(f *Fields) Value {
 	return Value{kind: Object, number: nested.number, ref: f}
 }
 
-// Fields returns the contents of an object, empty for other kinds.
+// Fields returns the contents of an object. They are empty for other kinds.
 func (v Value) Fields() *Fields {
 	if f, ok := v.ref.(*Fields); ok {
 		return f
@@ -264,11 +265,11 @@ func (v Value) Fields() *Fields {
 	return &Fields{}
 }
 
-// Target is the destination and display text of a link.
+// Target is the target and the display text of a link.
 type Target struct {
-	Text    string // as written, with heading or block
-	Display string // "" if none was written
-	From    string // path of the file from which it counts
+	Text    string // the target as written, with heading or block
+	Display string // display text, or ""
+	From    string // path of the file that contains the link
 }
 
 // OfTarget returns a link.
@@ -290,25 +291,25 @@ func (v Value) Target() (Target, bool) {
 	return Target{}, false
 }
 
-// Entry is a file of the vault. Two entries with the same path are the same file.
+// Entry is a file of the vault. Entries with the same path are the same file.
 type Entry interface {
-	// Path is relative to the vault's folder, with slashes.
+	// Path returns the path relative to the vault, with slashes.
 	Path() string
-	// Size is in bytes. Created and Modified are the times of the file.
+	// Size returns the size in bytes. Created and Modified return the times of the file.
 	Size() int64
 	Created() time.Time
 	Modified() time.Time
-	// Property returns a property of a note by name: an exact match first, then ignoring case.
+	// Property returns a property of a note by name. If no name matches exactly, case is ignored.
 	Property(name string) (v Value, found bool)
 	// Properties returns all properties as an object.
 	Properties() Value
-	// Tags, Links and Embeds return lists. Links include embeds, last.
+	// Tags, Links and Embeds return lists. Embeds are also at the end of Links.
 	Tags() Value
 	Links() Value
 	Embeds() Value
 }
 
-// ofEntry returns a file, null for nil.
+// ofEntry returns a file, or null if e is nil.
 func ofEntry(e Entry) Value {
 	if e == nil {
 		return Value{}
@@ -316,7 +317,7 @@ func ofEntry(e Entry) Value {
 	return Value{kind: File, ref: e}
 }
 
-// Entry returns the file, nil for other kinds.
+// Entry returns the file, or nil for other kinds.
 func (v Value) Entry() Entry {
 	if v.kind != File {
 		return nil
@@ -326,14 +327,14 @@ func (v Value) Entry() Entry {
 
 // World is the context of operations on values.
 type World struct {
-	// Now is the current time; its location is the local zone.
+	// Now is the current time, in the local time zone.
 	Now time.Time
-	// Resolve returns the file that a link in the file from leads to, nil if none. target may
-	// include a heading or block, which is ignored.
+	// Resolve returns the file to which a link in the file from leads, or nil. A heading or block in
+	// target is ignored.
 	Resolve func(target, from string) Entry
 }
 
-// Date returns v as a date if it is one or a text that is one.
+// Date returns v as a date if it is a date, or the text of one.
 func (w *World) Date(v Value) (Moment, bool) {
 	if v.kind == String {
 		return parseDate(v.text, w.Now.Location())
@@ -341,7 +342,7 @@ func (w *World) Date(v Value) (Moment, bool) {
 	return v.Moment()
 }
 
-// Duration returns v as a duration if it is one or a text that is one.
+// Duration returns v as a duration if it is a duration, or the text of one.
 func (w *World) Duration(v Value) (Span, bool) {
 	if v.kind == String {
 		return ParseSpan(v.text)
