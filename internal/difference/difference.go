@@ -1,6 +1,6 @@
-// Package difference has the difference of two texts of a file, as lines: made where both texts
-// are, shortened to what people can read, and drawn by each surface. Nothing parses signs at the
-// beginning of lines, so that no text can pose as a change.
+// Package difference computes the difference between two texts of a file, as lines, and shortens it to what
+// people can read. Each user interface draws the lines itself. No code parses signs at the beginning of
+// lines, so that no text can imitate a change.
 package difference
 
 import (
@@ -12,84 +12,86 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
-// Sign says what a line is.
+// Sign is the kind of a line.
 type Sign string
 
-// The signs of lines.
+// The kinds of lines.
 const (
 	Same    Sign = " "
 	Removed Sign = "-"
 	Added   Sign = "+"
 )
 
-// Change is how the text of one file changes. Lines are those that are kept, in their
-// order; the others are only counted.
+// Change is the difference between two texts of a file. Lines has the lines that are kept, in order; others are
+// only counted.
 type Change struct {
-	Added   int    `json:"added,omitempty"`   // lines, of all
-	Removed int    `json:"removed,omitempty"` // lines, of all
+	Added   int    `json:"added,omitempty"`   // number of all added lines
+	Removed int    `json:"removed,omitempty"` // number of all removed lines
 	Lines   []Line `json:"lines,omitempty"`
-	Binary  bool   `json:"binary,omitempty"` // one of the texts is none; it has no lines
+	Binary  bool   `json:"binary,omitempty"` // one of the files is not text; there are no lines
 }
 
-// Line is a line of the text before or after, as it may be shown: see [sanitize.Text]. The
-// return of a line end is a part of it where the texts do not agree about it.
+// Line is a line of the old or the new text, in a form that may be shown, see [sanitize.Text]. The text includes
+// the carriage return of a line end if the line ends of the texts differ.
 type Line struct {
 	Sign  Sign   `json:"sign"`
-	Old   int    `json:"old,omitempty"` // its number before, from 1; 0 for an added line
-	New   int    `json:"new,omitempty"` // its number after, from 1; 0 for a removed line
+	Old   int    `json:"old,omitempty"` // line number in the old text, from 1; 0 for an added line
+	New   int    `json:"new,omitempty"` // line number in the new text, from 1; 0 for a removed line
 	Text  string `json:"text,omitempty"`
-	NoEnd bool   `json:"noEnd,omitempty"` // the text ends with it and without a line end
-	// From and To bound what the line does not share with the one in its place on the
-	// other side, in bytes of Text.
+	NoEnd bool   `json:"noEnd,omitempty"` // the last line of a text that does not end with a line end
+	// From and To are the range in bytes of Text that differs from the line in the same place of the
+	// other text.
 	From int `json:"from,omitempty"`
 	To   int `json:"to,omitempty"`
-	// Cuts are the parts left out of Text, by their places.
+	// Cuts are the parts that are left out of Text, in order.
 	Cuts []Cut `json:"cuts,omitempty"`
 }
 
-// Cut says how many bytes of a line are missing at a place of what is left of it.
+// Cut is a part that is left out of a line: Bytes bytes at the offset At in the text that is left.
 type Cut struct {
 	At    int `json:"at"`
 	Bytes int `json:"bytes"`
 }
 
-// Bounds of a change. What is longer is shown by its beginnings and ends.
+// Bounds of a change. Of longer parts, the beginning and the end are kept.
 const (
-	maxCompared = 16 << 20 // bytes of the lines in which two texts differ, above which each replaces the other
-	maxKept     = 1000     // lines at each end of what is removed or added in one place
+	maxCompared = 16 << 20 // bytes between the first and the last differing line; longer texts are not compared line by line
+	maxKept     = 1000     // lines at each end of a removed or added part
 	maxLines    = 8 * maxKept
 	maxText     = 64 << 10 // bytes of a line
-	context     = 3        // lines around a change
+	context     = 3        // unchanged lines around a change
 
-	// maxAround is how many bytes are kept of a line that stays as it is, where all that changes is kept whole.
+	// maxAround is how many bytes of an unchanged line are kept if changed lines are kept in full.
 	maxAround = 4 << 10
-	// lineCost is what a line takes besides its text, in bytes, see [Change.Cost].
+	// lineCost is the cost of a line in bytes in addition to its text, see [Change.Cost].
 	lineCost = 64
 )
 
-// bounds are how much of a change is kept. The zero bounds keep every line that is removed or added, whole.
+// bounds limit how much of a change is kept. The zero bounds keep all removed and added lines in full.
 type bounds struct {
-	kept  int // lines at each end of what is removed or added in one place
-	lines int // in all
+	kept  int // lines at each end of a removed or added part
+	lines int // lines in all
 	text  int // bytes of a line
 }
 
+// shortened are the bounds of a change that is not kept in full.
 var shortened = bounds{kept: maxKept, lines: maxLines, text: maxText}
 
-// Of returns how a text changes, with three lines around each place. Of a long change it has the beginnings and ends.
-func Of(before, after []byte) Change { return of(before, after, -1) }
+// Of returns the change between two texts, with three unchanged lines around each changed place. Of long parts it keeps the
+// beginnings and ends.
+func Of(before, after []byte) Change { return compute(before, after, -1) }
 
-// Whole returns how a text changes, with every line that is removed or added in full, and three lines around each
-// place. If that takes more than limit bytes, see [Change.Cost], it returns what [Of] does, which is not complete.
+// Whole returns the change between two texts, with all removed and added lines in full and three unchanged lines around each
+// changed place. If that costs more than limit bytes, see [Change.Cost], it returns an incomplete change.
 func Whole(before, after []byte, limit int) Change {
-	c := of(before, after, max(0, limit))
-	if c.Cost() > limit && c.IsComplete() { // characters that are shown as escapes take more than they have
+	c := compute(before, after, max(0, limit))
+	if c.Cost() > limit && c.IsComplete() { // characters that are shown as escapes take more bytes than they have
 		return Change{Added: c.Added, Removed: c.Removed}
 	}
 	return c
 }
 
-// IsComplete reports whether every line that is removed or added is among the lines, whole.
+// IsComplete reports whether all removed and added lines are in Lines, in full.
 func (c Change) IsComplete() bool {
 	if added, removed := c.Left(); added+removed > 0 || c.Binary {
 		return false
@@ -102,7 +104,7 @@ func (c Change) IsComplete() bool {
 	return true
 }
 
-// Cost returns what the lines take, in bytes: their texts, and 64 for each.
+// Cost returns the cost of the lines in bytes: their texts, and 64 bytes for each line.
 func (c Change) Cost() (bytes int) {
 	for _, l := range c.Lines {
 		bytes += lineCost + len(l.Text)
@@ -110,8 +112,8 @@ func (c Change) Cost() (bytes int) {
 	return bytes
 }
 
-// of returns how a text changes: whole, if what changes takes at most limit bytes.
-func of(before, after []byte, limit int) Change {
+// compute returns the change between two texts. The changed lines are kept in full if they cost at most limit bytes.
+func compute(before, after []byte, limit int) Change {
 	for _, text := range [][]byte{before, after} {
 		if bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 {
 			return Change{Binary: true}
@@ -121,10 +123,10 @@ func of(before, after []byte, limit int) Change {
 		before = before[len(mark):]
 		after = after[len(mark):]
 	}
-	start, end := shared(before, after)
+	start, end := commonEnds(before, after)
 	returns := bytes.Count(before, []byte("\r\n")) + bytes.Count(after, []byte("\r\n"))
-	agree := returns == 0 || returns == bytes.Count(before, newline)+bytes.Count(after, newline) // on how lines end
-	m := maker{bounds: shortened, returns: !agree, old: 1, new: 1}
+	isUniform := returns == 0 || returns == bytes.Count(before, newline)+bytes.Count(after, newline) // all line ends are the same
+	m := maker{bounds: shortened, returns: !isUniform, old: 1, new: 1}
 	a := before[start : len(before)-end]
 	b := after[start : len(after)-end]
 	if len(a) == 0 && len(b) == 0 {
@@ -133,43 +135,43 @@ func of(before, after []byte, limit int) Change {
 	edits := editsOf(a, b)
 	cost := 0
 	for _, e := range edits {
-		cost += e.end - e.start + len(e.text) + lineCost*(number(a[e.start:e.end])+number(e.text))
+		cost += e.end - e.start + len(e.text) + lineCost*(countLines(a[e.start:e.end])+countLines(e.text))
 	}
 	if cost <= limit {
 		m.bounds = bounds{}
 	}
-	done := 0 // bytes of before
+	done := 0 // offset in before
 	for i, e := range edits {
 		e.start = start + e.start
 		e.end = start + e.end
 		between := before[done:e.start]
-		n := number(between)
+		n := countLines(between)
 		if i > 0 {
-			m.same(first(between, context))
+			m.addSame(first(between, context))
 			n = max(0, n-context)
 		}
 		m.old = m.old + max(0, n-context)
 		m.new = m.new + max(0, n-context)
-		m.same(last(between, min(n, context)))
+		m.addSame(last(between, min(n, context)))
 		m.replace(before[e.start:e.end], e.text)
 		done = e.end
 	}
-	m.same(first(before[done:], context))
+	m.addSame(first(before[done:], context))
 	return m.Change
 }
 
-// edit replaces a part of a text, whole lines.
+// edit replaces whole lines of a text.
 type edit struct {
 	start, end int
 	text       []byte
 }
 
-// editsOf returns what makes one text of another. Where there is no line to keep the text is replaced as it is, and
-// not copied: it may be very long.
+// editsOf returns the edits that turn a into b. If no line can be kept, it returns a single edit with b itself, which is not
+// copied because it may be very long.
 func editsOf(a, b []byte) []edit {
 	hasNone := len(a) == 0 || len(b) == 0
-	isLine := number(a) == 1 && number(b) == 1 // two lines that differ
-	if hasNone || isLine || len(a)+len(b) > maxCompared {
+	isSingleLine := countLines(a) == 1 && countLines(b) == 1 // two lines that differ
+	if hasNone || isSingleLine || len(a)+len(b) > maxCompared {
 		return []edit{{end: len(a), text: b}}
 	}
 	var edits []edit
@@ -181,8 +183,8 @@ func editsOf(a, b []byte) []edit {
 
 var newline = []byte("\n")
 
-// shared returns how many bytes two texts begin and end with together, as whole lines.
-func shared(a, b []byte) (start, end int) {
+// commonEnds returns how many bytes at the beginning and at the end two texts have in common, in whole lines.
+func commonEnds(a, b []byte) (start, end int) {
 	const block = 4 << 10
 	n := min(len(a), len(b))
 	for start+block <= n && bytes.Equal(a[start:start+block], b[start:start+block]) {
@@ -204,7 +206,7 @@ func shared(a, b []byte) (start, end int) {
 		return start, end
 	}
 	tail := a[len(a)-end:]
-	if !endsLine(a[:len(a)-end]) || !endsLine(b[:len(b)-end]) { // the first of these lines is shared in part
+	if !endsLine(a[:len(a)-end]) || !endsLine(b[:len(b)-end]) { // only a part of the first of these lines is common
 		next := bytes.IndexByte(tail, '\n') + 1
 		if next == 0 {
 			return start, 0
@@ -214,17 +216,19 @@ func shared(a, b []byte) (start, end int) {
 	return start, end
 }
 
+// endsLine reports whether a text is empty or ends with a line end.
 func endsLine(text []byte) bool { return len(text) == 0 || text[len(text)-1] == '\n' }
 
-// maker makes the lines of a change.
+// maker builds the lines of a change.
 type maker struct {
 	Change
 	bounds
-	returns  bool // that end a line are shown
-	old, new int  // the numbers of the lines that come next
+	returns  bool // show carriage returns at line ends
+	old, new int  // numbers of the next lines
 }
 
-func (m *maker) same(text []byte) {
+// addSame adds unchanged lines.
+func (m *maker) addSame(text []byte) {
 	for line := range bytes.Lines(text) {
 		m.add(Line{Sign: Same, Old: m.old, New: m.new}, line, 0, len(line))
 		m.old = m.old + 1
@@ -232,16 +236,16 @@ func (m *maker) same(text []byte) {
 	}
 }
 
-// replace adds what takes the place of something: all that is removed before all that is
-// added, and of much its beginning and end.
+// replace adds the lines of a changed place: the removed lines, then the added lines, and of many lines the first
+// and the last ones.
 func (m *maker) replace(removed, added []byte) {
-	r := number(removed)
-	a := number(added)
+	r := countLines(removed)
+	a := countLines(added)
 	m.Removed = m.Removed + r
 	m.Added = m.Added + a
-	before := ends(removed, r, m.kept)
-	after := ends(added, a, m.kept)
-	pair := func(i int) (from, tail int) { // of what differs in the lines at a place of both
+	before := endLines(removed, r, m.kept)
+	after := endLines(added, a, m.kept)
+	common := func(i int) (from, tail int) { // lengths of the common beginning and end of lines in the same place
 		if i >= len(before) || i >= len(after) || before[i].at != after[i].at {
 			return 0, 0
 		}
@@ -257,11 +261,11 @@ func (m *maker) replace(removed, added []byte) {
 		return from, tail
 	}
 	for i, l := range before {
-		from, tail := pair(i)
+		from, tail := common(i)
 		m.add(Line{Sign: Removed, Old: m.old + l.at}, l.text, from, len(l.text)-tail)
 	}
 	for i, l := range after {
-		from, tail := pair(i)
+		from, tail := common(i)
 		m.add(Line{Sign: Added, New: m.new + l.at}, l.text, from, len(l.text)-tail)
 	}
 	m.old = m.old + r
@@ -274,29 +278,29 @@ type rawLine struct {
 	text []byte
 }
 
-// ends returns the lines of a text that are kept, of n: all, or the first and the last ones, most of each. With 0 all
-// are kept.
-func ends(text []byte, n, most int) (kept []rawLine) {
+// endLines returns the first and the last lines of a text with n lines, up to limit of each. It returns all lines if limit
+// is 0.
+func endLines(text []byte, n, limit int) (lines []rawLine) {
 	at := 0
-	take := func(part []byte) {
+	add := func(part []byte) {
 		for line := range bytes.Lines(part) {
-			kept = append(kept, rawLine{at, line})
+			lines = append(lines, rawLine{at, line})
 			at++
 		}
 	}
-	if most == 0 || n <= 2*most {
-		take(text)
-		return kept
+	if limit == 0 || n <= 2*limit {
+		add(text)
+		return lines
 	}
-	take(first(text, most))
-	at = n - most
-	take(last(text, most))
-	return kept
+	add(first(text, limit))
+	at = n - limit
+	add(last(text, limit))
+	return lines
 }
 
-// add completes a line with its text, of which a part differs from another line. The text is
-// cleaned after a sign: a byte order mark at its beginning is shown. Of a very long one
-// what differs is taken.
+// add sets the text of a line and adds the line. The range from from to to of the text differs from the line in the
+// same place of the other text; of a very long line, that part is kept. The text is sanitized after a sign, so that a
+// byte order mark at its beginning is shown.
 func (m *maker) add(l Line, text []byte, from, to int) {
 	if m.lines > 0 && len(m.Lines) >= m.lines {
 		return
@@ -309,15 +313,15 @@ func (m *maker) add(l Line, text []byte, from, to int) {
 	default:
 		limit = max(1, len(text))
 	}
-	text, ended := bytes.CutSuffix(text, newline)
+	text, hasEnd := bytes.CutSuffix(text, newline)
 	if !m.returns {
 		text = bytes.TrimSuffix(text, []byte("\r"))
 	}
-	l.NoEnd = !ended
+	l.NoEnd = !hasEnd
 	to = min(to, len(text))
 	from = runeStart(text, min(from, to))
 	to = runeEnd(text, to)
-	shown := func(part []byte) string { return sanitize.String("-" + string(part))[1:] }
+	sanitized := func(part []byte) string { return sanitize.String("-" + string(part))[1:] }
 	done := 0
 	for _, p := range windows(text, from, to, limit) {
 		if p[0] > done {
@@ -325,12 +329,12 @@ func (m *maker) add(l Line, text []byte, from, to int) {
 		}
 		piece := text[p[0]:p[1]]
 		if p[0] <= from && from <= p[1] {
-			l.From = len(l.Text) + len(shown(piece[:from-p[0]]))
+			l.From = len(l.Text) + len(sanitized(piece[:from-p[0]]))
 		}
 		if p[0] <= to && to <= p[1] {
-			l.To = len(l.Text) + len(shown(piece[:to-p[0]]))
+			l.To = len(l.Text) + len(sanitized(piece[:to-p[0]]))
 		}
-		l.Text += shown(piece)
+		l.Text += sanitized(piece)
 		done = p[1]
 	}
 	if done < len(text) {
@@ -339,8 +343,8 @@ func (m *maker) add(l Line, text []byte, from, to int) {
 	m.Lines = append(m.Lines, l)
 }
 
-// windows are the parts of a line that are shown of it, with at most limit bytes: the part
-// that differs and what is around it, or the beginning and the end of that part.
+// windows returns the parts of a line that are shown, with up to limit bytes: the part that differs, with text
+// around it, or the beginning and the end of that part.
 func windows[T string | []byte](s T, from, to, limit int) (parts [][2]int) {
 	if len(s) <= limit {
 		return [][2]int{{0, len(s)}}
@@ -358,7 +362,7 @@ func windows[T string | []byte](s T, from, to, limit int) (parts [][2]int) {
 	return [][2]int{head, tail}
 }
 
-// runeStart returns the start of the character that a byte is in, runeEnd the end.
+// runeStart returns the offset of the beginning of the character that an offset is in.
 func runeStart[T string | []byte](s T, i int) int {
 	for i > 0 && i < len(s) && !utf8.RuneStart(s[i]) {
 		i--
@@ -366,6 +370,7 @@ func runeStart[T string | []byte](s T, i int) int {
 	return i
 }
 
+// runeEnd returns the offset of the end of the character that an offset is in.
 func runeEnd[T string | []byte](s T, i int) int {
 	for i < len(s) && !utf8.RuneStart(s[i]) {
 		i++
@@ -373,8 +378,8 @@ func runeEnd[T string | []byte](s T, i int) int {
 	return i
 }
 
-// number returns how many lines a text has.
-func number(text []byte) int {
+// countLines returns the number of lines of a text.
+func countLines(text []byte) int {
 	n := bytes.Count(text, newline)
 	if !endsLine(text) {
 		n++

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// Extent is how much of changes is shown.
+// Extent is the space for changes.
 type Extent struct {
-	Rows  int            // of all lines together
-	Bytes int            // of all lines together
-	Line  int            // bytes of one line
-	Cost  func(Line) int // the rows that a line takes; nil for one
-	Place int            // rows that a further place in a file takes besides
+	Rows  int            // rows for all lines
+	Bytes int            // bytes for all lines
+	Line  int            // bytes for a line
+	Cost  func(Line) int // rows that a line takes; if nil, a line takes one row
+	Place int            // additional rows for each place in a file after the first
 }
 
-// Fit returns as much of the changes as an extent has room for: the first changed lines of
-// each, then those that differ from all before, then repetitions, from both ends, and at
-// last what is around them. Of a long line it takes what differs, by its ends.
+// Fit returns as much of the changes as fits into an extent: the first changed lines of each change, then changed
+// lines that differ from all earlier ones, then repetitions, alternately from both ends, and finally the
+// unchanged lines around them. Of a long line it keeps the ends of the part that differs.
 func Fit(changes []Change, e Extent) []Change {
 	if e.Cost == nil {
 		e.Cost = func(Line) int { return 1 }
@@ -34,8 +34,8 @@ func Fit(changes []Change, e Extent) []Change {
 		f.taken[i] = make([]bool, len(lines))
 	}
 	for _, p := range f.places() {
-		if p.first {
-			if !f.take(p.change, 0, p.lines...) { // at least the beginning
+		if p.isFirst {
+			if !f.take(p.change, 0, p.lines...) { // at least the first line
 				f.take(p.change, 0, p.lines[0])
 			}
 			continue
@@ -43,15 +43,15 @@ func Fit(changes []Change, e Extent) []Change {
 		f.take(p.change, f.Place, p.lines...)
 	}
 	for range context {
-		// Take the lines that come directly before and after those that are taken.
+		// Take the unchanged lines directly before and after the lines that are taken.
 		for i, c := range f.shown {
-			before := slices.Clone(f.taken[i])
+			taken := slices.Clone(f.taken[i])
 			at := 0
 			for _, hunk := range c.Hunks() {
 				for j := range hunk {
-					isAfter := j > 0 && before[at+j-1]
-					isBefore := j+1 < len(hunk) && before[at+j+1]
-					isContext := hunk[j].Sign == Same && !before[at+j]
+					isAfter := j > 0 && taken[at+j-1]
+					isBefore := j+1 < len(hunk) && taken[at+j+1]
+					isContext := hunk[j].Sign == Same && !taken[at+j]
 					if isContext && (isAfter || isBefore) {
 						f.take(i, 0, at+j)
 					}
@@ -72,10 +72,10 @@ func Fit(changes []Change, e Extent) []Change {
 	return f.shown
 }
 
-// minLine is what of a line is shown at least: a row.
+// minLine is the minimum length in bytes to which a line is cut: about a row.
 const minLine = 72
 
-// Left returns how many lines that are added and removed are not among the lines.
+// Left returns how many added and removed lines are not in Lines.
 func (c Change) Left() (added, removed int) {
 	added = c.Added
 	removed = c.Removed
@@ -94,23 +94,23 @@ func (c Change) Left() (added, removed int) {
 type fitting struct {
 	Extent
 	shown []Change
-	taken [][]bool // of each, which lines
+	taken [][]bool // by change and line
 }
 
-// place is a line that is removed with the one in its place, or one of them.
+// place is a removed line with the added line in the same place, or only one of them.
 type place struct {
-	change int
-	lines  []int
-	key    string // what is removed and added
-	rank   int
-	first  bool // of its change
+	change  int
+	lines   []int
+	key     string // identifies the removed and the added text
+	rank    int    // places with a lower rank are shown first
+	isFirst bool   // the first place of its change
 }
 
-// places returns what changes in the order in which it is shown.
-func (f *fitting) places() (all []place) {
+// places returns the changed places in the order in which they are to be taken.
+func (f *fitting) places() (places []place) {
 	seen := map[string]bool{}
 	for i, c := range f.shown {
-		before := len(all)
+		start := len(places)
 		for j := 0; j < len(c.Lines); {
 			from := j
 			for j < len(c.Lines) && c.Lines[j].Sign == Removed {
@@ -128,20 +128,20 @@ func (f *fitting) places() (all []place) {
 						p.key += string(c.Lines[l].Sign) + c.Lines[l].Text[c.Lines[l].From:c.Lines[l].To] + "\n"
 					}
 				}
-				all = append(all, p)
+				places = append(places, p)
 			}
 			if j == from {
 				j++
 			}
 		}
-		if len(all) > before {
-			all[before].first = true
+		if len(places) > start {
+			places[start].isFirst = true
 		}
 	}
-	for i := range all {
-		p := &all[i]
+	for i := range places {
+		p := &places[i]
 		switch {
-		case p.first:
+		case p.isFirst:
 			p.rank = 0
 		case !seen[p.key]:
 			p.rank = 1
@@ -150,15 +150,15 @@ func (f *fitting) places() (all []place) {
 		}
 		seen[p.key] = true
 	}
-	slices.SortStableFunc(all, func(a, b place) int { return cmp.Compare(a.rank, b.rank) })
-	firsts := slices.IndexFunc(all, func(p place) bool { return p.rank > 0 })
+	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.rank, b.rank) })
+	firsts := slices.IndexFunc(places, func(p place) bool { return p.rank > 0 })
 	if firsts < 0 {
-		return all
+		return places
 	}
-	// Of the others the first and the last, and so on from both ends.
-	ordered := slices.Clone(all[:firsts])
-	for rest := all[firsts:]; len(rest) > 0; {
-		n := 0 // of one rank
+	// Take the others of each rank alternately from both ends.
+	ordered := slices.Clone(places[:firsts])
+	for rest := places[firsts:]; len(rest) > 0; {
+		n := 0 // number of places with this rank
 		for n < len(rest) && rest[n].rank == rest[0].rank {
 			n++
 		}
@@ -174,7 +174,8 @@ func (f *fitting) places() (all []place) {
 	return ordered
 }
 
-// take takes lines of a change if there is room for all of them, and for rows besides.
+// take takes lines of a change if there is room for all of them and for additional rows, and reports whether it
+// has.
 func (f *fitting) take(change, rows int, lines ...int) bool {
 	bytes := 0
 	for _, i := range lines {
@@ -193,7 +194,7 @@ func (f *fitting) take(change, rows int, lines ...int) bool {
 	return true
 }
 
-// cut returns a line of at most limit bytes, see [windows].
+// cut shortens a line to at most limit bytes, see [windows].
 func (l Line) cut(limit int) Line {
 	if len(l.Text) <= limit {
 		return l
@@ -202,7 +203,7 @@ func (l Line) cut(limit int) Line {
 	text := ""
 	done := 0
 	var cuts []Cut
-	moved := func(i int) (to int) { // where a place of the line comes to
+	moved := func(i int) (to int) { // converts an offset in the line to one in the cut line
 		for _, p := range parts {
 			if i <= p[1] {
 				return to + max(0, i-p[0])
@@ -236,8 +237,8 @@ func (l Line) cut(limit int) Line {
 	return l
 }
 
-// Unified returns the change of a file in the form of diff -u, after lines that name both
-// sides. Of what is not among the lines it says how much there is.
+// Unified returns the change in the format of diff -u, after lines with the names of both sides. It ends with the
+// number of changed lines that are left out, if there are any.
 func (c Change) Unified(from, to string) string {
 	var b strings.Builder
 	if c.Binary {
@@ -248,8 +249,8 @@ func (c Change) Unified(from, to string) string {
 		fmt.Fprintf(
 			&b,
 			"@@ -%s +%s @@\n",
-			part(hunk, func(l Line) int { return l.Old }),
-			part(hunk, func(l Line) int { return l.New }),
+			lineRange(hunk, func(l Line) int { return l.Old }),
+			lineRange(hunk, func(l Line) int { return l.New }),
 		)
 		for _, l := range hunk {
 			b.WriteString(string(l.Sign))
@@ -270,14 +271,14 @@ func (c Change) Unified(from, to string) string {
 	return b.String()
 }
 
-// isGap reports whether lines are missing between two lines of one side, by their numbers; 0 is none.
+// isGap reports whether lines are missing between two line numbers of one side. 0 is no line.
 func isGap(last, next int) bool { return last > 0 && next > 0 && next != last+1 }
 
-// Hunks returns the lines in parts between which lines are missing.
+// Hunks divides the lines into parts without missing lines.
 func (c Change) Hunks() (hunks [][]Line) {
 	start := 0
-	old := 0
-	now := 0 // the last line of each side in this part, 0 for none
+	old := 0 // last line number of the old text in this part, or 0
+	now := 0 // the same for the new text
 	for i, l := range c.Lines {
 		if isGap(old, l.Old) || isGap(now, l.New) {
 			hunks = append(hunks, c.Lines[start:i])
@@ -294,13 +295,13 @@ func (c Change) Hunks() (hunks [][]Line) {
 	return hunks
 }
 
-// part is the range of the lines of one side: its first number, and how many there are
-// unless it is one.
-func part(lines []Line, of func(Line) int) string {
+// lineRange returns the range of the lines of one side: the first line number, and the number of lines unless that
+// is 1. numberOf returns the line number on that side.
+func lineRange(lines []Line, numberOf func(Line) int) string {
 	start := 0
 	n := 0
 	for _, l := range lines {
-		if at := of(l); at > 0 {
+		if at := numberOf(l); at > 0 {
 			start = cmp.Or(start, at)
 			n = n + 1
 		}

@@ -1,9 +1,9 @@
-// Package lookup finds files by name: the file that a link leads to, and the names
-// nearest to a mistyped one.
+// Package lookup finds files by name: the file to which a link leads, and the names nearest to a mistyped
+// name.
 //
-// The rules for links are those of the app, as observed on whole vaults: an exact path
-// first, then the folder of the note that contains the link, then the shortest path.
-// Wikilinks and Markdown links share them. Aliases, headings and blocks play no part.
+// The rules for links are those of the app, as observed on whole vaults: an exact path first, then a path
+// in the folder of the note that contains the link, then the shortest path. They are the same for
+// wikilinks and Markdown links. Aliases, headings and blocks do not matter.
 package lookup
 
 import (
@@ -23,16 +23,15 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/filenames"
 )
 
-// Files is an index of the paths of a vault. It is immutable and safe for use by several
-// goroutines.
+// Files is an index of the paths of a vault. It is immutable and safe for concurrent use.
 type Files struct {
 	paths  []string
-	byPath table // by folded path: several where only case differs
+	byPath table // by folded path; paths that differ only in case have the same key
 	byName table // by folded last segment
 }
 
-// New returns the index of paths, which are relative to the vault's folder and in any
-// order. It keeps the slice, which must not change afterwards.
+// New returns an index of paths, which are relative to the vault and in any order. The index keeps the
+// slice, which must not be changed afterwards.
 func New(paths []string) *Files {
 	f := &Files{paths: paths}
 	byPath := make([]entry, len(paths))
@@ -47,7 +46,7 @@ func New(paths []string) *Files {
 	return f
 }
 
-// compare orders by the number of characters, then by the order of listings.
+// compare compares the paths at two places by length, then in the order of listings.
 func (f *Files) compare(a, b int32) int {
 	if c := cmp.Compare(units(f.paths[a]), units(f.paths[b])); c != 0 {
 		return c
@@ -58,10 +57,10 @@ func (f *Files) compare(a, b int32) int {
 // Len returns how many files there are.
 func (f *Files) Len() int { return len(f.paths) }
 
-// Path returns the path of the i-th file.
+// Path returns the path at place i.
 func (f *Files) Path(i int) string { return f.paths[i] }
 
-// Index returns the place of the file with exactly this path, with regard to case.
+// Index returns the place of the file with exactly this path; case matters.
 func (f *Files) Index(path string) (i int, ok bool) {
 	var memory [128]byte
 	for _, e := range f.byPath.run(hash(appendFolded(memory[:0], path))) {
@@ -72,22 +71,21 @@ func (f *Files) Index(path string) (i int, ok bool) {
 	return 0, false
 }
 
-// Named returns how many files have this name (the last segment of a path, with its
-// extension), ignoring case.
+// Named returns how many files have a name, which is the last segment of a path with its extension. Case is
+// ignored.
 func (f *Files) Named(name string) (n int) {
 	key := appendFolded(nil, name)
 	for _, e := range f.byName.run(hash(key)) {
-		if folds(base(f.paths[e.place]), key) {
+		if foldsTo(base(f.paths[e.place]), key) {
 			n++
 		}
 	}
 	return n
 }
 
-// Resolve returns the place of the file to which a link in the note source leads. target
-// is the path part of the link, percent-decoded, without heading or block; an empty one
-// is the note itself. With an empty source the link is resolved from the vault's folder,
-// as the parameter file= is.
+// Resolve returns the place of the file to which a link in the note source leads. target is the path in the
+// link, percent-decoded, without heading or block. If it is empty, the link leads to source. If source is
+// empty, the link is resolved from the root of the vault, like the parameter file=.
 func (f *Files) Resolve(target, source string) (i int, ok bool) {
 	if target == "" {
 		return f.Index(source)
@@ -96,8 +94,8 @@ func (f *Files) Resolve(target, source string) (i int, ok bool) {
 	wanted, fixed := anchor(target, folder)
 	var memory [128]byte
 	key := appendFolded(memory[:0], wanted)
-	// A link names a file with its extension, or a note without it. So a file that has
-	// no extension cannot be linked to.
+	// A link has the name of a file with its extension, or of a note without it. So no link leads to a file
+	// without an extension.
 	if strings.Contains(base(wanted), ".") {
 		if i, ok := f.find(key, folder, fixed); ok {
 			return i, true
@@ -106,8 +104,8 @@ func (f *Files) Resolve(target, source string) (i int, ok bool) {
 	return f.find(append(key, note...), folder, fixed)
 }
 
-// Namesakes returns the places of all files to which the link in no note may lead, the one to which it does first; none
-// for a link that is the path of a file.
+// Namesakes returns the places of all files to which a link that is not in a note may lead, the file to which it does lead
+// first. It returns none if the link is the exact path of a file.
 func (f *Files) Namesakes(target string) (places []int) {
 	wanted, fixed := anchor(target, "")
 	key := appendFolded(nil, wanted)
@@ -116,16 +114,16 @@ func (f *Files) Namesakes(target string) (places []int) {
 		names = [][]byte{key, names[0]}
 	}
 	for _, name := range names {
-		if _, exact := f.at(name); exact || fixed {
+		if _, isExact := f.at(name); isExact || fixed {
 			return nil
 		}
 		for _, e := range f.byName.run(hash(last(name))) {
-			if ends(f.paths[e.place], name) {
+			if endsWith(f.paths[e.place], name) {
 				places = append(places, int(e.place))
 			}
 		}
 		if len(places) > 0 {
-			break // a file with its whole name goes before a note without its extension
+			break // a whole name takes precedence over a note without its extension
 		}
 	}
 	return places
@@ -134,8 +132,8 @@ func (f *Files) Namesakes(target string) (places []int) {
 // note is the extension that a link may omit.
 const note = ".md"
 
-// anchor turns an absolute or relative link into a path of the vault, which is not
-// searched for elsewhere (fixed).
+// anchor converts an absolute or relative link to a path in the vault. fixed reports that the path must not be
+// searched for in other folders.
 func anchor(target, folder string) (wanted string, fixed bool) {
 	switch {
 	case strings.HasPrefix(target, "/"):
@@ -146,7 +144,7 @@ func anchor(target, folder string) (wanted string, fixed bool) {
 	return target, false
 }
 
-// find returns the best file for a folded name.
+// find returns the place of the best file for a folded target, which may have folders.
 func (f *Files) find(wanted []byte, folder string, fixed bool) (int, bool) {
 	named := f.byName.run(hash(last(wanted)))
 	if fixed || len(named) > 1 {
@@ -161,24 +159,24 @@ func (f *Files) find(wanted []byte, folder string, fixed bool) (int, bool) {
 		}
 	}
 	for _, e := range named {
-		if ends(f.paths[e.place], wanted) {
+		if endsWith(f.paths[e.place], wanted) {
 			return int(e.place), true
 		}
 	}
 	return 0, false
 }
 
-// at returns the best of the files with a folded path.
+// at returns the place of the best file with a folded path.
 func (f *Files) at(key []byte) (int, bool) {
 	for _, e := range f.byPath.run(hash(key)) {
-		if folds(f.paths[e.place], key) {
+		if foldsTo(f.paths[e.place], key) {
 			return int(e.place), true
 		}
 	}
 	return 0, false
 }
 
-// units counts characters as the app does, in UTF-16.
+// units returns the length of a path in UTF-16 code units, as the app counts.
 func units(path string) (n int) {
 	for _, r := range path {
 		n += max(1, utf16.RuneLen(r))
@@ -186,20 +184,23 @@ func units(path string) (n int) {
 	return n
 }
 
+// parent returns the folder of a path.
 func parent(p string) string {
 	i := strings.LastIndexByte(p, '/')
 	return p[:max(i, 0)]
 }
 
+// base returns the last segment of a path.
 func base(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
 
+// last returns the last segment of a folded path.
 func last(key []byte) []byte { return key[bytes.LastIndexByte(key, '/')+1:] }
 
-// Key is a hash of the last segment of a link. Links with different keys lead to
-// different files; links with the same key may, too.
+// Key is a hash of the last segment of a link. Links with different keys lead to different files. Links with
+// the same key may also lead to different files.
 type Key uint32
 
-// keyOf is FNV-1a: keys are saved, so another process has the same.
+// keyOf returns the FNV-1a hash. It has to be the same in all processes, because keys are saved.
 func keyOf(name []byte) Key {
 	key := Key(2166136261)
 	for _, c := range name {
@@ -221,14 +222,14 @@ func Keys(path string) [2]Key {
 	var memory [128]byte
 	name := bytes.TrimSuffix(appendFolded(memory[:0], base(path)), []byte(note))
 	key := keyOf(name)
-	if shorter, has := bytes.CutSuffix(name, []byte(note)); has {
+	if shorter, isNote := bytes.CutSuffix(name, []byte(note)); isNote {
 		return [2]Key{key, keyOf(shorter)}
 	}
 	return [2]Key{key, key}
 }
 
-// Rivals returns the places of all files that a link to a path may lead to instead. The
-// path need not be one of the files.
+// Rivals returns the places of all files to which a link with a path may lead instead. There need not be a file
+// with that path.
 func (f *Files) Rivals(path string) (places []int32) {
 	name := appendFolded(nil, base(path))
 	shorter, isNote := bytes.CutSuffix(name, []byte(note))
@@ -244,25 +245,26 @@ func (f *Files) Rivals(path string) (places []int32) {
 	return places
 }
 
+// seed is the seed of hash in this process.
 var seed = maphash.MakeSeed()
 
 func hash(key []byte) uint32 { return uint32(maphash.Bytes(seed, key) >> 32) }
 
-// entry is a file in a table. Files with other keys may have the same hash.
+// entry is a file in a table. Files with different keys may have the same hash.
 type entry struct {
 	hash  uint32
 	place int32
 }
 
-// table is a hash table of files in buckets. It has no pointers and takes twelve bytes a
-// file, because a vault may have 100,000 of them.
+// table is a hash table of files. It contains no pointers and needs twelve bytes for each file, because a vault
+// may have 100,000 files.
 type table struct {
 	shift   uint8   // hash >> shift is the bucket
 	starts  []int32 // offsets of the buckets in entries, and the end of the last one
 	entries []entry
 }
 
-// newTable makes a table; entries with the same hash are ordered by compare.
+// newTable returns a table of entries. Entries with the same hash are in the order of compare.
 func newTable(entries []entry, compare func(a, b int32) int) table {
 	t := table{shift: uint8(32 - bits.Len(uint(len(entries))))}
 	t.starts = make([]int32, 1<<(32-t.shift)+1)
@@ -290,7 +292,7 @@ func newTable(entries []entry, compare func(a, b int32) int) table {
 	return t
 }
 
-// run returns the entries that have a hash.
+// run returns the entries with a hash.
 func (t *table) run(hash uint32) []entry {
 	b := hash >> t.shift
 	bucket := t.entries[t.starts[b]:t.starts[b+1]]
@@ -305,8 +307,8 @@ func (t *table) run(hash uint32) []entry {
 	return bucket[start:end]
 }
 
-// Fold returns the form in which names are compared: lower case, in Unicode normal form C,
-// because file systems differ in the form that they store.
+// Fold returns the form in which names are compared: in lower case and in Unicode normal form C, because file
+// systems store different forms.
 func Fold(name string) string {
 	lower := strings.ToLower(name)
 	if norm.NFC.IsNormalString(lower) {
@@ -337,14 +339,15 @@ func appendFolded(key []byte, name string) []byte {
 		composed = composed && isComposed(r)
 		key = utf8.AppendRune(key, r)
 	}
-	if composed || norm.NFC.IsNormalString(string(key[start:])) { // a copy, or the memory of each key is allocated
+	// The conversion copies, so that key does not escape to the heap.
+	if composed || norm.NFC.IsNormalString(string(key[start:])) {
 		return key
 	}
 	return append(key[:start], Fold(name)...)
 }
 
-// isComposed reports whether normal form C keeps a character, whatever its neighbours are.
-// It knows Latin and Cyrillic letters and ideographs; others are normalized to find out.
+// isComposed reports whether normal form C never changes a character, whatever its neighbours are. It returns
+// true only for common Latin and Cyrillic letters and ideographs.
 func isComposed(r rune) bool {
 	isLatin := r < 0x300
 	isCyrillic := 0x400 <= r && r < 0x483
@@ -352,19 +355,20 @@ func isComposed(r rune) bool {
 	return isLatin || isCyrillic || isIdeograph
 }
 
-// isPlain reports whether Fold(name) is name in lower case, each character in its place.
+// isPlain reports whether Fold(name) only lower-cases the characters of name, without changing their length.
 func isPlain(name string) bool {
 	for _, r := range name {
 		if r < utf8.RuneSelf {
 			continue
 		}
-		if low := unicode.ToLower(r); !isComposed(r) || !isComposed(low) || utf8.RuneLen(low) != utf8.RuneLen(r) {
+		if lowered := unicode.ToLower(r); !isComposed(r) || !isComposed(lowered) || utf8.RuneLen(lowered) != utf8.RuneLen(r) {
 			return false
 		}
 	}
 	return true
 }
 
+// lower lower-cases an ASCII letter.
 func lower(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c + 'a' - 'A'
@@ -372,20 +376,19 @@ func lower(c byte) byte {
 	return c
 }
 
-// folds reports whether Fold(name) equals key, which is folded.
-func folds(name string, key []byte) bool {
-	if len(name) == len(key) && lowers(name, key) {
+// foldsTo reports whether Fold(name) equals key, which is folded.
+func foldsTo(name string, key []byte) bool {
+	if len(name) == len(key) && lowersTo(name, key) {
 		return true
 	}
 	return !isPlain(name) && Fold(name) == string(key)
 }
 
-// ends reports whether Fold(path) equals key, which is folded, or ends with it at a
-// segment border.
-func ends(path string, key []byte) bool {
+// endsWith reports whether Fold(path) equals key, which is folded, or ends with a slash and key.
+func endsWith(path string, key []byte) bool {
 	start := len(path) - len(key)
 	isSegment := start == 0 || start > 0 && path[start-1] == '/'
-	if isSegment && lowers(path[start:], key) {
+	if isSegment && lowersTo(path[start:], key) {
 		return true
 	}
 	if isPlain(path) {
@@ -395,9 +398,9 @@ func ends(path string, key []byte) bool {
 	return ok && (len(before) == 0 || before[len(before)-1] == '/')
 }
 
-// lowers reports whether key is name in lower case. Both have the same number of bytes, and
-// key is in normal form.
-func lowers(name string, key []byte) bool {
+// lowersTo reports whether key is name in lower case. Both have the same length in bytes, and key is in normal
+// form.
+func lowersTo(name string, key []byte) bool {
 	for i := 0; i < len(key); {
 		if c := name[i]; c < utf8.RuneSelf {
 			if lower(c) != key[i] {

@@ -141,11 +141,11 @@ func TestAppendFoldedAgreesWithFold(t *testing.T) {
 		key := appendFolded([]byte("before"), name)
 		require.Equal(t, string(key), "before"+Fold(name), "%q is folded to %q, want %q", name, key, Fold(name))
 		other := text.Draw(t, "other")
-		require.That(t, folds(other, key[len("before"):]) == (Fold(other) == Fold(name)), "whether %q is %q", other, name)
-		require.That(t, ends(other, key[len("before"):]) == (Fold(other) == Fold(name) ||
+		require.That(t, foldsTo(other, key[len("before"):]) == (Fold(other) == Fold(name)), "whether %q is %q", other, name)
+		require.That(t, endsWith(other, key[len("before"):]) == (Fold(other) == Fold(name) ||
 			strings.HasSuffix(Fold(other), "/"+Fold(name))), "whether %q ends in %q", other, name)
-		require.That(t, folds(name, key[len("before"):]), "%q does not fold to %q", name, key)
-		require.That(t, ends(name, key[len("before"):]), "%q does not fold to %q", name, key)
+		require.That(t, foldsTo(name, key[len("before"):]), "%q does not fold to %q", name, key)
+		require.That(t, endsWith(name, key[len("before"):]), "%q does not fold to %q", name, key)
 	})
 }
 

@@ -15,29 +15,28 @@ import (
 )
 
 const (
-	maxNearest = 3   // suggestions; a reader picks one
-	maxWanted  = 256 // bytes; a longer text is not compared
+	maxNearest = 3   // suggestions
+	maxWanted  = 256 // bytes; longer texts are not compared
 
-	nameShare = 512 // how many names one goroutine compares at a time
+	namesPerShare = 512 // names that a goroutine compares at a time
 )
 
-// closeness is how much a name resembles the wanted one; less is closer.
+// closeness is how similar a name is to the wanted name. Smaller values are closer.
 type closeness int
 
 const (
 	same       closeness = iota // except for case, blanks and punctuation
-	sameWords                   // in another order
-	begins                      // the name begins with the wanted one
-	isBegun                     // the wanted one begins with the name
+	sameWords                   // the same words in another order
+	longer                      // the name begins with the wanted name
+	shorter                     // the wanted name begins with the name
 	contains                    // one contains the other
-	mistyped                    // plus the edit distance
+	mistyped                    // the edit distance is added
 	sharesWord closeness = 100
 	unlike     closeness = 1000
 )
 
-// NearestNames returns up to three of the names that wanted was most likely meant to be
-// (of headings, tags, properties), the best first. It suggests only from names: the caller
-// passes those that may be shown.
+// NearestNames returns up to three names, such as headings, tags or properties, that were most likely meant by
+// wanted, the best first. Callers must pass only names that may be shown.
 func NearestNames(wanted string, names []string) []string {
 	key := newWanted(withoutExt(wanted))
 	return best(wanted, key, names, func() func(string) closeness {
@@ -45,8 +44,8 @@ func NearestNames(wanted string, names []string) []string {
 	})
 }
 
-// NearestPaths is [NearestNames] for paths, of which the last segment counts more than the
-// folders. Link syntax around typed is ignored: [[Note#Heading|text]] is Note.
+// NearestPaths is [NearestNames] for paths. The last segment counts more than the folders. Link syntax in typed is
+// ignored: [[Note#Heading|text]] counts as Note.
 func NearestPaths(typed string, paths []string) []string {
 	typed = strings.TrimSpace(typed)
 	typed = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(typed, "!"), "[["), "]]")
@@ -58,105 +57,106 @@ func NearestPaths(typed string, paths []string) []string {
 	base := newWanted(stem(typed))
 	folder := plain(path.Dir("/" + typed))
 	return best(typed, key, paths, func() func(string) closeness {
-		last := ""
-		plainLast := "" // the folder of the previous path: many share one
+		lastFolder := "" // the folder of the previous path, because neighbours often share it
+		plainFolder := ""
 		return func(candidate string) closeness {
 			dir := candidate[:max(0, strings.LastIndexByte(candidate, '/'))]
-			if dir != last {
-				last, plainLast = dir, plain(dir)
+			if dir != lastFolder {
+				lastFolder, plainFolder = dir, plain(dir)
 			}
 			name := plain(stem(candidate))
-			if isSame(key.text, plainLast, name) {
+			if isSame(key.text, plainFolder, name) {
 				return same
 			}
-			found := base.compare(name)
-			if found >= unlike {
+			c := base.compare(name)
+			if c >= unlike {
 				return unlike
 			}
-			if folder != "" && plainLast != folder {
-				return 2*found + 1 // of two that are as close, the one in the folder
+			if folder != "" && plainFolder != folder {
+				return 2*c + 1 // of equally close names, those in the wanted folder come first
 			}
-			return 2 * found
+			return 2 * c
 		}
 	})
 }
 
-// best returns the closest names. closeTo returns a function for one goroutine.
+// best returns the closest names, best first. closeTo returns a function that only one goroutine calls.
 func best(typed string, key wanted, names []string, closeTo func() func(string) closeness) []string {
 	if key.text == "" || len(typed) > maxWanted {
 		return nil
 	}
 	type match struct {
-		name string
-		at   closeness
+		name      string
+		closeness closeness
 	}
-	found := filenames.NewFirst(maxNearest, func(a, b match) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(len(a.name), len(b.name)), cmp.Compare(a.name, b.name))
+	nearest := filenames.NewFirst(maxNearest, func(a, b match) int {
+		return cmp.Or(cmp.Compare(a.closeness, b.closeness), cmp.Compare(len(a.name), len(b.name)), cmp.Compare(a.name, b.name))
 	})
 	var mu sync.Mutex
-	budget.InParallel(len(names), nameShare, func(start, end int) {
-		closeness := closeTo()
+	budget.InParallel(len(names), namesPerShare, func(start, end int) {
+		compare := closeTo()
 		for _, name := range names[start:end] {
-			if at := closeness(name); at < unlike {
+			if c := compare(name); c < unlike {
 				mu.Lock()
-				found.Add(match{name, at})
+				nearest.Add(match{name, c})
 				mu.Unlock()
 			}
 		}
 	})
 	var list []string
-	for _, m := range found.Sorted() {
+	for _, m := range nearest.Sorted() {
 		list = append(list, m.name)
 	}
 	return list
 }
 
-// wanted is a name that others are compared to, prepared for the comparisons.
+// wanted is a name that other names are compared with, prepared for the comparisons.
 type wanted struct {
-	text     string // plain
-	inOrder  string // its words, sorted
-	letters  []rune
-	words    []string
-	mistakes int // allowed edit distance
+	text        string // plain
+	sortedWords string // its words, sorted
+	letters     []rune
+	words       []string
+	maxMistakes int // maximum edit distance
 }
 
+// newWanted prepares a name.
 func newWanted(name string) wanted {
 	text := plain(name)
-	w := wanted{text: text, inOrder: sorted(text), letters: []rune(text), words: strings.Fields(text)}
+	w := wanted{text: text, sortedWords: sortWords(text), letters: []rune(text), words: strings.Fields(text)}
 	switch n := len(w.letters); {
 	case n >= 5:
-		w.mistakes = min(max(2, n/4), 6)
+		w.maxMistakes = min(max(2, n/4), 6)
 	case n >= 3:
-		w.mistakes = 1
+		w.maxMistakes = 1
 	}
 	return w
 }
 
-// compare says how close a plain name is.
+// compare returns how close a plain name is.
 func (w wanted) compare(name string) closeness {
 	switch {
 	case name == "":
 		return unlike
 	case isSame(w.text, "", name):
 		return same
-	case len(w.text) == len(name) && w.inOrder == sorted(name):
+	case len(w.text) == len(name) && w.sortedWords == sortWords(name):
 		return sameWords
 	case len(w.text) >= 3 && strings.HasPrefix(name, w.text):
-		return begins
+		return longer
 	case len(name) >= 3 && strings.HasPrefix(w.text, name):
-		return isBegun
+		return shorter
 	case len(w.text) >= 4 && strings.Contains(name, w.text), len(name) >= 4 && strings.Contains(w.text, name):
 		return contains
 	}
-	if d := utf8.RuneCountInString(name) - len(w.letters); d <= w.mistakes && -d <= w.mistakes {
-		if n := excerpt.Mistakes(w.letters, []rune(name), w.mistakes); n <= w.mistakes {
+	if d := utf8.RuneCountInString(name) - len(w.letters); d <= w.maxMistakes && -d <= w.maxMistakes {
+		if n := excerpt.Mistakes(w.letters, []rune(name), w.maxMistakes); n <= w.maxMistakes {
 			return mistyped + closeness(n)
 		}
 	}
 	for other := range strings.FieldsSeq(name) {
-		for _, word := range w.words { // a word of four letters or more, or its beginning, is in both
-			isPart := strings.HasPrefix(other, word) || strings.HasPrefix(word, other)
-			if isPart && len(word) >= 4 && len(other) >= 4 {
+		for _, word := range w.words { // both have a word of four bytes or more, or one has the beginning of it
+			isPrefix := strings.HasPrefix(other, word) || strings.HasPrefix(word, other)
+			if isPrefix && len(word) >= 4 && len(other) >= 4 {
 				return sharesWord
 			}
 		}
@@ -164,7 +164,7 @@ func (w wanted) compare(name string) closeness {
 	return unlike
 }
 
-// isSame reports whether text is folder followed by name, both plain, ignoring blanks.
+// isSame reports whether text is folder followed by name, ignoring blanks. All of them are plain.
 func isSame(text, folder, name string) bool {
 	for _, part := range []string{folder, name} {
 		for _, c := range []byte(part) {
@@ -180,38 +180,39 @@ func isSame(text, folder, name string) bool {
 	return text == ""
 }
 
-func sorted(name string) string {
+// sortWords returns the words of a name, sorted and separated by blanks.
+func sortWords(name string) string {
 	words := strings.Fields(name)
 	slices.Sort(words)
 	return strings.Join(words, " ")
 }
 
-// plain returns the form of a name that is compared: folded, its words separated by one
-// blank, without punctuation.
+// plain returns the form in which names are compared: folded, without punctuation, and with a blank between
+// words.
 func plain(name string) string {
 	folded := Fold(name)
 	words := make([]byte, 0, len(folded))
-	ended := false
+	isBetweenWords := false
 	for len(folded) > 0 {
 		r, size := utf8.DecodeRuneInString(folded)
-		isOfWord := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
-		counts := isOfWord || unicode.IsSymbol(r)
-		if counts && ended && len(words) > 0 {
+		isWordRune := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+		counts := isWordRune || unicode.IsSymbol(r)
+		if counts && isBetweenWords && len(words) > 0 {
 			words = append(words, ' ')
 		}
 		if counts {
 			words = append(words, folded[:size]...)
 		}
-		ended = !counts
+		isBetweenWords = !counts
 		folded = folded[size:]
 	}
 	return string(words)
 }
 
-// stem is the last segment of a path without its extension.
+// stem returns the last segment of a path without its extension.
 func stem(p string) string { return withoutExt(p[strings.LastIndexByte(p, '/')+1:]) }
 
-// withoutExt cuts an extension off: a dot and up to eight letters or digits.
+// withoutExt removes an extension: a dot and up to eight bytes without blanks and slashes.
 func withoutExt(name string) string {
 	dot := strings.LastIndexByte(name, '.')
 	if dot <= 0 {
