@@ -77,12 +77,12 @@ type bounds struct {
 // shortened are the bounds of a change that is not kept in full.
 var shortened = bounds{kept: maxKept, lines: maxLines, text: maxText}
 
-// Of returns the change between two texts, with three unchanged lines around each changed place. Of long parts it keeps the
-// beginnings and ends.
+// Of returns the change between two texts, with three unchanged lines around each changed place. Of long parts it
+// keeps the beginnings and ends.
 func Of(before, after []byte) Change { return compute(before, after, -1) }
 
-// Whole returns the change between two texts, with all removed and added lines in full and three unchanged lines around each
-// changed place. If that costs more than limit bytes, see [Change.Cost], it returns an incomplete change.
+// Whole returns the change between two texts, with all removed and added lines in full and three unchanged lines
+// around each changed place. If that costs more than limit bytes, see [Change.Cost], it returns an incomplete change.
 func Whole(before, after []byte, limit int) Change {
 	c := compute(before, after, max(0, limit))
 	if c.Cost() > limit && c.IsComplete() { // characters that are shown as escapes take more bytes than they have
@@ -166,8 +166,8 @@ type edit struct {
 	text       []byte
 }
 
-// editsOf returns the edits that turn a into b. If no line can be kept, it returns a single edit with b itself, which is not
-// copied because it may be very long.
+// editsOf returns the edits that turn a into b. If no line can be kept, it returns a single edit with b itself, which
+// is not copied because it may be very long.
 func editsOf(a, b []byte) []edit {
 	hasNone := len(a) == 0 || len(b) == 0
 	isSingleLine := countLines(a) == 1 && countLines(b) == 1 // two lines that differ
@@ -278,8 +278,8 @@ type rawLine struct {
 	text []byte
 }
 
-// endLines returns the first and the last lines of a text with n lines, up to limit of each. It returns all lines if limit
-// is 0.
+// endLines returns the first and the last lines of a text with n lines, up to limit of each. It returns all lines if
+// limit is 0.
 func endLines(text []byte, n, limit int) (lines []rawLine) {
 	at := 0
 	add := func(part []byte) {

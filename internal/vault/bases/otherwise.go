@@ -14,8 +14,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/bases/formula"
 )
 
-// This file replaces spellings of other languages in the text of an expression before it is parsed. The result is examined
-// like any other expression, so that a wrong replacement does no harm.
+// This file replaces spellings of other languages in the text of an expression before it is parsed. The result is
+// examined like any other expression, so that a wrong replacement does no harm.
 
 // respelling is a pattern of a spelling in another language, and its replacement.
 type respelling struct {
@@ -85,8 +85,8 @@ var relativeDay = lazily(
 	`(?i)([<>]=?|={1,3}|!=)\s*(?:(in)\s+)?(\d+)\s*(day|week|month|year|hour|minute)s?(?:\s+(ago))?\b`,
 )
 
-// replaceSpellings replaces the spellings of other languages in a text. It returns the text unchanged if that would change
-// a quoted text of several words.
+// replaceSpellings replaces the spellings of other languages in a text. It returns the text unchanged if that would
+// change a quoted text of several words.
 func replaceSpellings(text string) string {
 	original := text
 	for _, r := range respellings() {
@@ -252,8 +252,8 @@ func conditionsOf(text string) string {
 	return strings.Join(conditions, " && ")
 }
 
-// separateColumns returns names of columns that are separated by blanks with commas between them. It returns "" for other
-// texts.
+// separateColumns returns names of columns that are separated by blanks with commas between them. It returns "" for
+// other texts.
 func separateColumns(text string) string {
 	names := strings.Fields(text)
 	for _, name := range names {

@@ -320,8 +320,8 @@ func (f *file) embeds(found *index.Found) (embeds []formula.Value) {
 	return embeds
 }
 
-// displayed returns a link or an embed with the text that the app displays for it. Without a display text, that is derived
-// from the target.
+// displayed returns a link or an embed with the text that the app displays for it. Without a display text, that is
+// derived from the target.
 func (f *file) displayed(target, display string) formula.Value {
 	if display == "" {
 		display = strings.Join(strings.FieldsFunc(target, func(r rune) bool { return r == '#' }), " > ")

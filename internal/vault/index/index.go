@@ -46,7 +46,8 @@ type Index struct {
 // IsUnread reports whether the file at a path, or a folder above it, could not be read.
 func (x *Index) IsUnread(path string) bool { return len(x.Unread) > 0 && isBelow(path, x.Unread) }
 
-// UnreadNames returns the paths of [Index.Unread] that are not in Files: folders, and notes whose texts might hide them.
+// UnreadNames returns the paths of [Index.Unread] that are not in Files: folders, and notes whose texts might hide
+// them.
 func (x *Index) UnreadNames() []string {
 	return slices.DeleteFunc(slices.Clone(x.Unread), func(path string) bool {
 		_, isNamed := x.Place(path)
@@ -209,7 +210,8 @@ func (x *Index) Namesakes(name string) (paths []string) {
 	return paths
 }
 
-// Rivals returns the places in Files of the files to which a link with a path may lead instead, see [lookup.Files.Rivals].
+// Rivals returns the places in Files of the files to which a link with a path may lead instead, see
+// [lookup.Files.Rivals].
 func (x *Index) Rivals(path string) (places []int) {
 	for _, place := range x.names().Rivals(path) {
 		places = append(places, int(place))
@@ -384,8 +386,8 @@ func (l *Look) read(path disk.Path, from source) *File {
 	return f
 }
 
-// withoutText returns the file for a path whose text could not be read. The file is closed if it is a note that its text
-// hides, or might hide. err is the error of reading the stamp or the text.
+// withoutText returns the file for a path whose text could not be read. The file is closed if it is a note that its
+// text hides, or might hide. err is the error of reading the stamp or the text.
 func (l *Look) withoutText(path disk.Path, stamp system.Stamp, err error) *File {
 	if !l.judges || !disk.IsNote(path) {
 		return newFile(path, system.Stamp{}, "")

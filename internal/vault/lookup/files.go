@@ -104,8 +104,8 @@ func (f *Files) Resolve(target, source string) (i int, ok bool) {
 	return f.find(append(key, note...), folder, fixed)
 }
 
-// Namesakes returns the places of all files to which a link that is not in a note may lead, the file to which it does lead
-// first. It returns none if the link is the exact path of a file.
+// Namesakes returns the places of all files to which a link that is not in a note may lead, the file to which it does
+// lead first. It returns none if the link is the exact path of a file.
 func (f *Files) Namesakes(target string) (places []int) {
 	wanted, fixed := anchor(target, "")
 	key := appendFolded(nil, wanted)

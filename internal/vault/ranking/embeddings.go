@@ -94,8 +94,8 @@ type section struct {
 	Vector vector
 }
 
-// NewEmbeddings returns a store for a server, given as "ADDRESS MODEL", with the private file of an API key, or "" if there
-// is none. [Embeddings.Nearest] returns the error if these are invalid.
+// NewEmbeddings returns a store for a server, given as "ADDRESS MODEL", with the private file of an API key, or "" if
+// there is none. [Embeddings.Nearest] returns the error if these are invalid.
 func NewEmbeddings(server, keyFile string) *Embeddings {
 	address, model, _ := strings.Cut(server, " ")
 	s := &Embeddings{notes: map[string]embedded{}}
@@ -132,8 +132,8 @@ func (s *Embeddings) Reach() (port uint16, names bool) { return s.endpoint.port,
 // Elsewhere returns the host of the server if that is another machine, otherwise "", and the name of the model.
 func (s *Embeddings) Elsewhere() (host, model string) { return s.endpoint.host, s.endpoint.model }
 
-// Allow records that the user has approved sending questions, and up to a number of further sections, to a model on another
-// machine. It returns an error if host or model differ from the settings.
+// Allow records that the user has approved sending questions, and up to a number of further sections, to a model on
+// another machine. It returns an error if host or model differ from the settings.
 func (s *Embeddings) Allow(host, model string, sections int) error {
 	switch {
 	case s.endpoint.host == "" || s.endpoint.host != host:
@@ -230,9 +230,9 @@ func (s *Embeddings) save() {
 	s.unsaved = s.file.Write(data) != nil
 }
 
-// Learn sends new and changed sections of notes in the background, and drops the vectors of other notes. state identifies the
-// state of the vault, and list, which returns its notes, is called only if the state has changed. At most one state waits:
-// the latest. read returns the sections of a note as it may be seen at that moment.
+// Learn sends new and changed sections of notes in the background, and drops the vectors of other notes. state
+// identifies the state of the vault, and list, which returns its notes, is called only if the state has changed. At
+// most one state waits: the latest. read returns the sections of a note as it may be seen at that moment.
 func (s *Embeddings) Learn(state any, list func() []EmbeddedNote, read func(path string) ([]string, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -286,7 +286,8 @@ func (s *Embeddings) work() {
 	}
 }
 
-// learn stores the vectors of all sections of the notes in w. It returns early, without an error, if another state waits.
+// learn stores the vectors of all sections of the notes in w. It returns early, without an error, if another state
+// waits.
 func (s *Embeddings) learn(w *work) error {
 	wanted := make(map[string]bool, len(w.notes))
 	lastSave := time.Now()
@@ -332,8 +333,8 @@ func (s *Embeddings) learn(w *work) error {
 	return nil
 }
 
-// embed returns the sections of a note with their vectors. It sends only sections that are not in before, each with the path
-// of the note.
+// embed returns the sections of a note with their vectors. It sends only sections that are not in before, each with
+// the path of the note.
 func (s *Embeddings) embed(path string, texts []string, before []section) ([]section, error) {
 	sections := make([]section, min(len(texts), MaxSections))
 	var unsent []string
@@ -392,8 +393,8 @@ func (s *Embeddings) fail(err error) {
 	}
 }
 
-// Nearest returns up to most visible notes with the sections that are most similar to a question, best first. The error says
-// why there are none.
+// Nearest returns up to most visible notes with the sections that are most similar to a question, best first. The
+// error says why there are none.
 func (s *Embeddings) Nearest(
 	ctx context.Context,
 	question string,

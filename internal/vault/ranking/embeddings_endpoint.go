@@ -4,9 +4,9 @@ package ranking
 // computes: any server with an API "/v1/embeddings" like that of Ollama. They are off unless the user names a server.
 // Nothing is sent to a server on another machine before [Embeddings.Allow].
 //
-// Texts are sent to that server only: no proxy is used, no redirect is followed, and beyond this machine and its private
-// network the connection is encrypted. A call never waits for long; if the reply is late, invalid or too large, the
-// question is answered without vectors.
+// Texts are sent to that server only: no proxy is used, no redirect is followed, and beyond this machine and its
+// private network the connection is encrypted. A call never waits for long; if the reply is late, invalid or too
+// large, the question is answered without vectors.
 
 import (
 	"bytes"
@@ -55,9 +55,9 @@ func isPlainAddress(u *url.URL) bool {
 	return isWeb && !hasMore
 }
 
-// ParseEndpoint parses the address of a server, such as http://127.0.0.1:11434/v1 or https://api.example/v1, and the name of
-// a model. With http, the host must be this machine or an address in a private network, because texts would otherwise
-// be sent without encryption.
+// ParseEndpoint parses the address of a server, such as http://127.0.0.1:11434/v1 or https://api.example/v1, and the
+// name of a model. With http, the host must be this machine or an address in a private network, because texts would
+// otherwise be sent without encryption.
 func ParseEndpoint(address, model string) (Endpoint, error) {
 	u, err := url.Parse(address)
 	if err != nil || !isPlainAddress(u) {
@@ -105,8 +105,8 @@ func ParseEndpoint(address, model string) (Endpoint, error) {
 // Elsewhere returns the host if the server is another machine, otherwise "".
 func (e Endpoint) Elsewhere() string { return e.host }
 
-// vectors asks the server for the vectors of texts, and returns them in the order of the texts. Errors do not contain the
-// texts.
+// vectors asks the server for the vectors of texts, and returns them in the order of the texts. Errors do not contain
+// the texts.
 func (e Endpoint) vectors(
 	ctx context.Context,
 	client *http.Client,

@@ -294,8 +294,8 @@ func (s *segment) postingsOf(word int) (string, error) {
 	return s.postings[from:to], nil
 }
 
-// eachPosting calls visit with each of some encoded postings. It stops at malformed ones, which a damaged saved index may
-// have.
+// eachPosting calls visit with each of some encoded postings. It stops at malformed ones, which a damaged saved index
+// may have.
 func (s *segment) eachPosting(postings string, visit func(place, count int, in fields)) {
 	place := -1
 	for i := 0; i < len(postings); {
@@ -326,8 +326,8 @@ func (s *segment) eachPosting(postings string, visit func(place, count int, in f
 	}
 }
 
-// merge returns a segment of the files of several segments, without their dead files. It replaces saved parts in parts by
-// loaded ones. The error is [ErrDamaged].
+// merge returns a segment of the files of several segments, without their dead files. It replaces saved parts in
+// parts by loaded ones. The error is [ErrDamaged].
 func merge(parts []*segment, dead []map[int]bool) (*segment, error) {
 	out := &writer{}
 	for i, p := range parts {
@@ -383,8 +383,8 @@ func merge(parts []*segment, dead []map[int]bool) (*segment, error) {
 	}
 }
 
-// smallestWord returns the first of the next words of the parts, which are at the places at. ok is false at the end of all
-// parts.
+// smallestWord returns the first of the next words of the parts, which are at the places at. ok is false at the end
+// of all parts.
 func smallestWord(parts []*segment, at []int) (word string, ok bool) {
 	for i, p := range parts {
 		if at[i] < len(p.words) && (!ok || p.words[at[i]] < word) {
@@ -395,8 +395,8 @@ func smallestWord(parts []*segment, at []int) (word string, ok bool) {
 	return word, ok
 }
 
-// Index finds files by their words. It is immutable: [Index.Update] returns a new index, which shares unchanged segments.
-// The zero Index is empty.
+// Index finds files by their words. It is immutable: [Index.Update] returns a new index, which shares unchanged
+// segments. The zero Index is empty.
 type Index struct {
 	segments []*segment
 	dead     []map[int]bool // by segment: places of files that are gone or in a later segment
@@ -437,8 +437,8 @@ func (x *Index) Stale(stamps iter.Seq2[string, uint64]) (changed, gone []string)
 	return changed, gone
 }
 
-// Update returns an index with docs, which replace files of x with the same paths, and without the paths in gone. docs must
-// call add for each file. The error is [ErrDamaged].
+// Update returns an index with docs, which replace files of x with the same paths, and without the paths in gone.
+// docs must call add for each file. The error is [ErrDamaged].
 func (x *Index) Update(docs func(add func(Doc)), gone []string) (*Index, error) {
 	b := &builder{ids: map[string]int{}, forms: map[string][]int{}}
 	docs(b.add)
@@ -478,9 +478,9 @@ func (x *Index) Update(docs func(add func(Doc)), gone []string) (*Index, error) 
 	return next, nil
 }
 
-// mergeFrom returns the index of the first segment that is to be merged with all behind it, or the number of segments if none
-// is. The smaller segments are merged if there are many, and segments with more than a quarter of dead files are merged to
-// drop these.
+// mergeFrom returns the index of the first segment that is to be merged with all behind it, or the number of segments
+// if none is. The smaller segments are merged if there are many, and segments with more than a quarter of dead files
+// are merged to drop these.
 func (x *Index) mergeFrom() int {
 	from := len(x.segments)
 	if from > maxSegments {

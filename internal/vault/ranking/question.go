@@ -57,8 +57,8 @@ const (
 	partWeight     = 0.6
 	typoWeight     = 0.55
 	farTypoWeight  = 0.45
-	// The weights of synonyms: for a word that is not in the vault, for a word that is, and of compounds that begin with
-	// a synonym.
+	// The weights of synonyms: for a word that is not in the vault, for a word that is, and of compounds that begin
+	// with a synonym.
 	synonymWeight         = 0.6
 	extraSynonymWeight    = 0.4
 	synonymCompoundWeight = 0.5
@@ -77,8 +77,8 @@ const maxAnswers = 24
 // MaxPhrases is the maximum number of phrases of a question, each of which is searched for in the texts of many files.
 const MaxPhrases = 8
 
-// parse returns the terms and the first phrases of a question. A phrase is a list of folded words. Stop words and fillers
-// are left out, unless the question has no other words.
+// parse returns the terms and the first phrases of a question. A phrase is a list of folded words. Stop words and
+// fillers are left out, unless the question has no other words.
 func parse(question string, spoken languageSet) (terms []*term, phrases [][]string) {
 	seen := map[string]bool{}
 	groups := 0
@@ -208,9 +208,9 @@ func (l *vocabulary) frequency(word string) int { return l.usage(word).files }
 // isNewTo reports whether a visible file has the word and the term does not have it as an answer yet.
 func (l *vocabulary) isNewTo(t *term, word string) bool { return !t.has(word) && l.frequency(word) > 0 }
 
-// answerAll sets the answers of terms: the word and its forms, then words of titles that begin with a term, then synonyms
-// and, for words without any other answer, words that may have been meant by a typing error. Words that only hidden files
-// have are never answers or near words. The error is that of ctx.
+// answerAll sets the answers of terms: the word and its forms, then words of titles that begin with a term, then
+// synonyms and, for words without any other answer, words that may have been meant by a typing error. Words that only
+// hidden files have are never answers or near words. The error is that of ctx.
 func (l *vocabulary) answerAll(ctx context.Context, terms []*term) error {
 	for _, t := range terms {
 		if err := ctx.Err(); err != nil {
@@ -322,9 +322,9 @@ const (
 	maxShared = 4000 // words of a text
 )
 
-// EachShared calls visit with each of the first different words of a text, in lower case, and with the other visible notes that
-// have the word in their bodies. Words with other characters than letters are skipped. path is the file of the text. The
-// error is that of visit, or [ErrDamaged].
+// EachShared calls visit with each of the first different words of a text, in lower case, and with the other visible
+// notes that have the word in their bodies. Words with other characters than letters are skipped. path is the file of
+// the text. The error is that of visit, or [ErrDamaged].
 func (w *View) EachShared(text, path string, visit func(word string, notes []string) error) (err error) {
 	l := w.vocabulary()
 	seen := map[string]bool{}
@@ -376,8 +376,8 @@ func (l *vocabulary) addForms(t *term) {
 	}
 }
 
-// addSynonyms adds the forms of synonyms, and reports whether the thesaurus has the word itself, which then is not a typing
-// error.
+// addSynonyms adds the forms of synonyms, and reports whether the thesaurus has the word itself, which then is not a
+// typing error.
 func (l *vocabulary) addSynonyms(t *term) (known bool) {
 	weight := synonymWeight
 	if len(t.answers) > 0 {
@@ -420,8 +420,8 @@ func (l *vocabulary) addFormsOf(t *term, other string, language int, weight floa
 	}
 }
 
-// addBeginnings adds words of titles that begin with a term, if some terms have no answers. It considers the titles that match
-// all terms without answers. A term may also be inside a long word, as in German compounds.
+// addBeginnings adds words of titles that begin with a term, if some terms have no answers. It considers the titles
+// that match all terms without answers. A term may also be inside a long word, as in German compounds.
 func (l *vocabulary) addBeginnings(terms []*term) {
 	unknown := slices.Clone(terms)
 	unknown = slices.DeleteFunc(unknown, func(t *term) bool { return len(t.answers) > 0 })
@@ -487,8 +487,8 @@ func (t *term) isFar() bool {
 	return isFar(first)
 }
 
-// matchingWord returns the first of some words that begins with the term, otherwise the first long word that contains it, or
-// "".
+// matchingWord returns the first of some words that begins with the term, otherwise the first long word that contains
+// it, or "".
 func (t *term) matchingWord(words []string) string {
 	for _, w := range words {
 		if strings.HasPrefix(w, t.word) {
@@ -535,7 +535,8 @@ func (l *vocabulary) addParts(t *term) {
 	}
 }
 
-// addHalves adds the two words of a compound, if each of them is in the vault or the thesaurus, and reports whether it has.
+// addHalves adds the two words of a compound, if each of them is in the vault or the thesaurus, and reports whether
+// it has.
 func (l *vocabulary) addHalves(t *term, head, tail string) bool {
 	similar := [][]string{l.germanSynonyms(head), l.germanSynonyms(tail)}
 	isThere := []bool{l.frequency(head) > 0, l.frequency(tail) > 0}
@@ -565,8 +566,8 @@ func (l *vocabulary) germanSynonyms(word string) []string {
 	return words
 }
 
-// addTypos adds the nearest words that are one typing error away, or two for terms of five letters and more. Shorter terms
-// also need the same first letter, see isTypo. Other words that are almost as near are only added to near.
+// addTypos adds the nearest words that are one typing error away, or two for terms of five letters and more. Shorter
+// terms also need the same first letter, see isTypo. Other words that are almost as near are only added to near.
 func (l *vocabulary) addTypos(t *term) {
 	length := utf8.RuneCountInString(t.word)
 	if length < 3 {
@@ -629,8 +630,8 @@ func (l *vocabulary) addTypos(t *term) {
 	t.near = t.near[:min(len(t.near), 5)]
 }
 
-// isTypo reports whether a word of the index was probably meant by a word with a number of errors. length is the number of
-// letters of word: shorter words have to agree more closely.
+// isTypo reports whether a word of the index was probably meant by a word with a number of errors. length is the
+// number of letters of word: shorter words have to agree more closely.
 func isTypo(word, meant string, length, errors int) bool {
 	switch {
 	case stopWords()[meant] != 0:
@@ -657,16 +658,16 @@ func digitsOf(word string) string {
 type Vault struct {
 	// Wanted reports whether a file is to be searched. If it is nil, all files are.
 	Wanted func(path string) bool
-	// Read calls use with the content of a note or a canvas, unless it cannot be read. use keeps no part of the content. An
-	// error ends the question. Read must be safe for concurrent use.
+	// Read calls use with the content of a note or a canvas, unless it cannot be read. use keeps no part of the
+	// content. An error ends the question. Read must be safe for concurrent use.
 	Read func(path string, use func(Content)) error
 	// Modified returns when a file was last changed.
 	Modified func(path string) time.Time
 	// Daily is the path of the daily note of a day that the question mentions, or "".
 	Daily string
 	Now   time.Time // rounded to the day, so that the answer is the same all day
-	// Near, if it is not nil, returns up to most visible notes that are nearest in meaning to a question, best first. The
-	// answer then does without them and reports the error.
+	// Near, if it is not nil, returns up to most visible notes that are nearest in meaning to a question, best first.
+	// The answer then does without them and reports the error.
 	Near func(ctx context.Context, question string, visible func(path string) bool, most int) ([]NearNote, error)
 }
 

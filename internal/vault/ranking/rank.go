@@ -36,12 +36,12 @@ const (
 	recencyAge = 180 * 24 * time.Hour
 	// dayShare is the bonus for the daily note of a day that the question mentions.
 	dayShare = 0.5
-	// minCoverage is the share of a question, by weight, that a result has to match. minOfSeveral is enough for a result
-	// with at least two words of the question.
+	// minCoverage is the share of a question, by weight, that a result has to match. minOfSeveral is enough for a
+	// result with at least two words of the question.
 	minCoverage  = 0.35
 	minOfSeveral = 0.22
-	// minOfTitle is enough for a result with a word of the question in its title or an alias, if the question is a sentence:
-	// much of a sentence is expressed in other words in a note.
+	// minOfTitle is enough for a result with a word of the question in its title or an alias, if the question is a
+	// sentence: much of a sentence is expressed in other words in a note.
 	minOfTitle = 0.25
 	// minFunctionWords is the minimum number of stop words and fillers in a question that counts as a sentence.
 	minFunctionWords = 2
@@ -51,8 +51,8 @@ const (
 	candidates = 24
 	// maxChecked is how many notes are read if the question has a phrase.
 	maxChecked = 400
-	// MaxSection is the maximum length in bytes of the section in a result. A longer section is cut, before the line of its
-	// first matching word.
+	// MaxSection is the maximum length in bytes of the section in a result. A longer section is cut, before the line
+	// of its first matching word.
 	MaxSection = 64 << 10
 	// MaxBody is how many bytes of a text are indexed and read. Longer notes are logs and data.
 	MaxBody = 2 << 20
@@ -360,8 +360,8 @@ func (q *ranking) score(segment int, visit func(candidate)) {
 	}
 }
 
-// read reads a file and checks whether it has the phrases of the question. It adds the weight of its best section and of its
-// age to the score. The error is that of [Vault].Read.
+// read reads a file and checks whether it has the phrases of the question. It adds the weight of its best section and
+// of its age to the score. The error is that of [Vault].Read.
 func (q *ranking) read(f *candidate) (err error) {
 	kind := q.x.segments[f.segment].files[f.place].kind
 	f.result = Result{Path: f.path, Kind: kind}
@@ -393,8 +393,8 @@ func (q *ranking) read(f *candidate) (err error) {
 	return err
 }
 
-// reasons explains why a file was found: by the fields with words of the question, and by related words that it has instead
-// of words of the question.
+// reasons explains why a file was found: by the fields with words of the question, and by related words that it has
+// instead of words of the question.
 func (q *ranking) reasons(f *candidate) (why []string) {
 	in := fields(0)
 	for _, t := range q.terms {
@@ -513,8 +513,8 @@ func (q *ranking) matchesOf(written string) []match {
 	return list
 }
 
-// anchors records to which files the candidates link. It returns, by target, the display texts of links that have most of
-// the question.
+// anchors records to which files the candidates link. It returns, by target, the display texts of links that have
+// most of the question.
 func (q *ranking) anchors(list []*candidate) map[string]string {
 	wanted := map[lookup.Key]bool{} // rules out most links by the name of their target
 	add := func(path string) {

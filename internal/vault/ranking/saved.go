@@ -12,10 +12,10 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
 )
 
-// A saved index consists of a magic line, the length of the head and its CRC-32C (4 bytes each, little endian like all
-// fixed-size numbers), the head, and the postings. The head has the files, the words with the lengths of their postings,
-// and a CRC-32C of each block of postings; numbers are uvarints, and texts follow their lengths. The saved index is a
-// cache: if it cannot be read, another one is made.
+// A saved index consists of a magic line, the length of the head and its CRC-32C (4 bytes each, little endian like
+// all fixed-size numbers), the head, and the postings. The head has the files, the words with the lengths of their
+// postings, and a CRC-32C of each block of postings; numbers are uvarints, and texts follow their lengths. The saved
+// index is a cache: if it cannot be read, another one is made.
 const (
 	magic     = "vaultwicket find 5\n"
 	headStart = len(magic) + 4 + crc32.Size
@@ -27,8 +27,8 @@ func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 // ErrDamaged reports that a saved index cannot be read and has to be made again.
 var ErrDamaged = errors.New("the saved index is damaged or of another version")
 
-// Append appends the saved form of the index, without files that are gone. version identifies the program that has read the
-// texts: [Load] rejects an index of another version. The error is [ErrDamaged].
+// Append appends the saved form of the index, without files that are gone. version identifies the program that has
+// read the texts: [Load] rejects an index of another version. The error is [ErrDamaged].
 func (x *Index) Append(to []byte, version string) ([]byte, error) {
 	whole, err := merge(slices.Clone(x.segments), x.dead)
 	if err != nil {
@@ -67,8 +67,8 @@ func appendText(to []byte, text string) []byte {
 	return append(binary.AppendUvarint(to, uint64(len(text))), text...)
 }
 
-// Load reads the head of a saved index of size bytes. It keeps from, to read the postings of words when a question needs
-// them. It returns [ErrDamaged] unless version is that with which the index was saved.
+// Load reads the head of a saved index of size bytes. It keeps from, to read the postings of words when a question
+// needs them. It returns [ErrDamaged] unless version is that with which the index was saved.
 func Load(from io.ReaderAt, size int64, version string) (*Index, error) {
 	prefix := make([]byte, headStart)
 	if _, err := from.ReadAt(prefix, 0); err != nil || string(prefix[:len(magic)]) != magic {
@@ -150,8 +150,8 @@ func (b *blocks) read(from, to uint32) (string, error) {
 	return string(data[from-first*blockSize : to-first*blockSize]), nil
 }
 
-// reader reads the head of a saved index. After an error or the end, failed is set and it returns zero values. The texts
-// that it returns share the memory of rest.
+// reader reads the head of a saved index. After an error or the end, failed is set and it returns zero values. The
+// texts that it returns share the memory of rest.
 type reader struct {
 	rest   string
 	failed bool

@@ -37,8 +37,8 @@ func (c Content) Sections() (texts []string) {
 	return texts
 }
 
-// bestSection returns the weight of the best section and describes the section in r. If no section has a matching word, it
-// takes the preferred one.
+// bestSection returns the weight of the best section and describes the section in r. If no section has a matching
+// word, it takes the preferred one.
 func (q *ranking) bestSection(c Content, preferred int, r *Result) (best float64) {
 	best = -1
 	start := c.Body
@@ -84,8 +84,8 @@ func (q *ranking) bestSection(c Content, preferred int, r *Result) (best float64
 	return max(best, 0)
 }
 
-// cut cuts a section, which is at a range of bytes of text, to MaxSection bytes from the line of its first mark, and adjusts
-// the marks.
+// cut cuts a section, which is at a range of bytes of text, to MaxSection bytes from the line of its first mark, and
+// adjusts the marks.
 func (r *Result) cut(text string, start, end int) (from, to int) {
 	if len(r.Marks) > 0 {
 		begin := strings.LastIndexByte(text[start:start+r.Marks[0].Start], '\n') + 1
@@ -102,8 +102,8 @@ func (r *Result) cut(text string, start, end int) (from, to int) {
 	return start, end
 }
 
-// scoreSection returns the weight of a section: BM25 over its words, and a bonus for the shortest run of words with all the
-// terms that the section has.
+// scoreSection returns the weight of a section: BM25 over its words, and a bonus for the shortest run of words with
+// all the terms that the section has.
 func (q *ranking) scoreSection(occurrences []occurrence, words int, heading string) (score float64) {
 	tf := make([]float64, len(q.terms))
 	strength := make([]float64, len(q.terms))
@@ -153,9 +153,9 @@ func (q *ranking) scoreSection(occurrences []occurrence, words int, heading stri
 // maxLine is the maximum length in bytes of the line with the matching words in a snippet.
 const maxLine = 240
 
-// Snippet returns the line of a result with the most different matching words, and context lines before and after it, which
-// are shortened to width bytes. Matching words are between double asterisks. line is the number of that line, or 0 if the
-// result has no line number.
+// Snippet returns the line of a result with the most different matching words, and context lines before and after it,
+// which are shortened to width bytes. Matching words are between double asterisks. line is the number of that line,
+// or 0 if the result has no line number.
 func (r Result) Snippet(context, width int) (text string, line int) {
 	starts := []int{0}
 	for i := range len(r.Section) {

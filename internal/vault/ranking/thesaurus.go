@@ -14,7 +14,8 @@ import (
 //go:embed thesaurus/compiled.txt
 var thesaurus string
 
-// synonyms returns near-synonyms of the words with a stem in a language. known reports whether the thesaurus has the stem.
+// synonyms returns near-synonyms of the words with a stem in a language. known reports whether the thesaurus has the
+// stem.
 func synonyms(language, stem string) (words []string, known bool) {
 	if stem == "" {
 		return nil, false

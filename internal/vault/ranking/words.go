@@ -12,9 +12,10 @@ import (
 // vocabulary.
 const maxWord = 64
 
-// eachWritten calls visit with each written word of a text, its offset, and its number from 1. A written word consists of
-// letters, digits and marks, joined by single connectors as in a date, a path or snake_case. eachWritten returns the number
-// of words. If wanted is not nil, words that cannot have a form with one of its shapes are only counted.
+// eachWritten calls visit with each written word of a text, its offset, and its number from 1. A written word
+// consists of letters, digits and marks, joined by single connectors as in a date, a path or snake_case. eachWritten
+// returns the number of words. If wanted is not nil, words that cannot have a form with one of its shapes are only
+// counted.
 func eachWritten(text string, wanted *shapes, visit func(word string, start, number int)) (words int) {
 	for i := 0; i < len(text); {
 		first := classOf[text[i]]
@@ -66,14 +67,14 @@ func eachWritten(text string, wanted *shapes, visit func(word string, start, num
 	return words
 }
 
-// shapes are the first bytes and lengths of some words of the index. The array is indexed by the first byte, with one element
-// for all bytes outside ASCII; an element has a bit for each length modulo 64.
+// shapes are the first bytes and lengths of some words of the index. The array is indexed by the first byte, with one
+// element for all bytes outside ASCII; an element has a bit for each length modulo 64.
 type shapes [utf8.RuneSelf + 1]uint64
 
 func (s *shapes) add(word string) { s[min(word[0], utf8.RuneSelf)] |= 1 << (len(word) % 64) }
 
-// mayMatch reports whether a written word may have a form with one of the shapes. The form of a plain word is as long as the
-// word, and so is the form of a part in ASCII. The form of several parts together begins like the first part.
+// mayMatch reports whether a written word may have a form with one of the shapes. The form of a plain word is as long
+// as the word, and so is the form of a part in ASCII. The form of several parts together begins like the first part.
 func (s *shapes) mayMatch(written string, plain bool) bool {
 	if plain {
 		return s.hasShape(written, false)
@@ -110,8 +111,8 @@ func (s *shapes) mayMatch(written string, plain bool) bool {
 	return begin < len(written) && s.hasShape(written[begin:], isAccented)
 }
 
-// hasShape reports whether a part of a word has one of the shapes. For an accented part, the length does not count, because it
-// changes without the accents.
+// hasShape reports whether a part of a word has one of the shapes. For an accented part, the length does not count,
+// because it changes without the accents.
 func (s *shapes) hasShape(part string, isAccented bool) bool {
 	lengths := s[min(part[0]|0x20, utf8.RuneSelf)]
 	return lengths&(1<<(len(part)%64)) != 0 || isAccented && lengths != 0
@@ -191,9 +192,10 @@ func forms(written string) []string {
 	return words
 }
 
-// parts splits a written word at connectors and at the capitals of camel case, and returns the folded words. whole is the
-// written word as one folded word if that has a meaning, as for hyphenated words, camel case, dates and versions;
-// otherwise it is "". Runs of Chinese, Japanese and Korean are split into bigrams, because nothing separates their words.
+// parts splits a written word at connectors and at the capitals of camel case, and returns the folded words. whole is
+// the written word as one folded word if that has a meaning, as for hyphenated words, camel case, dates and versions;
+// otherwise it is "". Runs of Chinese, Japanese and Korean are split into bigrams, because nothing separates their
+// words.
 func parts(written string) (words []string, whole string) {
 	if isPlain(written) {
 		return []string{strings.ToLower(written)}, ""
@@ -253,8 +255,8 @@ func parts(written string) (words []string, whole string) {
 	return words, whole
 }
 
-// isPlain reports whether a word has only ASCII letters, with at most the first one in upper case, and is not too long. Most
-// words are plain. A plain word has one part, and folding only lower-cases it.
+// isPlain reports whether a word has only ASCII letters, with at most the first one in upper case, and is not too
+// long. Most words are plain. A plain word has one part, and folding only lower-cases it.
 func isPlain(written string) bool {
 	for i := range len(written) {
 		c := written[i]
@@ -270,7 +272,8 @@ func isPlain(written string) bool {
 // longVowel is used in words in katakana, although Unicode does not assign it to a script.
 const longVowel = 'ー'
 
-// isIdeographic reports whether a rune is treated like an ideograph: it is in a script whose words are split into bigrams.
+// isIdeographic reports whether a rune is treated like an ideograph: it is in a script whose words are split into
+// bigrams.
 func isIdeographic(r rune) bool {
 	if r == longVowel {
 		return true
@@ -291,8 +294,8 @@ var letters = strings.NewReplacer(
 	"ı", "i",
 )
 
-// fold returns a word in the form in which words are compared: in lower case, without accents, and with umlauts replaced by
-// their base letters.
+// fold returns a word in the form in which words are compared: in lower case, without accents, and with umlauts
+// replaced by their base letters.
 func fold(word string) string {
 	word = strings.ToLower(word)
 	if !strings.ContainsFunc(word, func(r rune) bool { return r >= utf8.RuneSelf }) {

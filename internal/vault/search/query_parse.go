@@ -259,8 +259,8 @@ func (p *parser) word(set setting) string {
 	return p.text[start:p.at]
 }
 
-// valueWord returns the term of a word at an offset in the value of a property. Some words have a special meaning: null,
-// true, false, and comparisons such as <5 and >5.
+// valueWord returns the term of a word at an offset in the value of a property. Some words have a special meaning:
+// null, true, false, and comparisons such as <5 and >5.
 func (p *parser) valueWord(pattern pattern, text string, start int) *valueTerm {
 	v := &valueTerm{pattern: pattern}
 	switch {

@@ -418,7 +418,8 @@ func (k *Store) lookUpRecords(x *index.Index) {
 	k.records = next
 }
 
-// readFilters sets the filters of some rows, from the cache or computed from the texts there. Damaged ones count as missing.
+// readFilters sets the filters of some rows, from the cache or computed from the texts there. Damaged ones count as
+// missing.
 func readFilters(c *cache.Cache, table recordTable, rows []int) {
 	cached := make([]cache.Record, 0, len(rows))
 	computed := make([]cache.Record, 0, len(rows))

@@ -40,13 +40,13 @@ type View struct {
 	// Settled is set once the call has waited for the reports of all earlier changes; if it is nil,
 	// every update of the index waits.
 	Settled *atomic.Bool
-	// Unread, if it is not nil, receives the paths of files that cannot be read, for an answer that is computed from many
-	// files. It must be safe for concurrent use.
+	// Unread, if it is not nil, receives the paths of files that cannot be read, for an answer that is computed from
+	// many files. It must be safe for concurrent use.
 	Unread func(paths ...string)
 	Judge  string          // identifies the rules by which the text of a note hides it; "" if there are none
 	Tally  *protocol.Tally // of the call; may be nil
-	// until is when a scan ends with the files that it has reached. The zero time is never. It is used only in a process
-	// for one call.
+	// until is when a scan ends with the files that it has reached. The zero time is never. It is used only in a
+	// process for one call.
 	until time.Time
 }
 
@@ -139,9 +139,9 @@ type scan struct {
 	look   *index.Look
 }
 
-// IndexInTime is [Store.Index] for a call that has to be answered in time: at until, it returns an index of the files that
-// the scan has reached, see [index.Index.IsPart]. A process for one call then caches what it has read for the next
-// process; a worker continues to scan. The error is that of the context if the scan has not reached any file.
+// IndexInTime is [Store.Index] for a call that has to be answered in time: at until, it returns an index of the files
+// that the scan has reached, see [index.Index.IsPart]. A process for one call then caches what it has read for the
+// next process; a worker continues to scan. The error is that of the context if the scan has not reached any file.
 func (k *Store) IndexInTime(from View, until time.Time) (*index.Index, error) {
 	if !k.Resident {
 		from.until = until
@@ -395,7 +395,8 @@ func (k *Store) openFolder(from View) {
 	}
 }
 
-// BuildID identifies this build. Another build may find other facts in a note, so it does not use the cache of this one.
+// BuildID identifies this build. Another build may find other facts in a note, so it does not use the cache of this
+// one.
 var BuildID = sync.OnceValue(func() string {
 	path, err := os.Executable()
 	if err != nil {

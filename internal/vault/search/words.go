@@ -37,15 +37,16 @@ type words struct {
 	filters    string
 	unsaved    int  // number of files that are not in the cache file
 	isReadOnly bool // never write the cache file
-	// failed has the paths of files that are in index without their texts, because of a disk error that may be temporary.
+	// failed has the paths of files that are in index without their texts, because of a disk error that may be
+	// temporary.
 	failed   map[string]bool
 	stop     atomic.Bool                   // set to cancel reading
 	progress atomic.Pointer[wordsProgress] // set while many files are read
 }
 
 const (
-	// batchSize is how many files are added to the word index at once. The first batch is smaller, so that there is a partial
-	// index soon.
+	// batchSize is how many files are added to the word index at once. The first batch is smaller, so that there is a
+	// partial index soon.
 	batchSize      = 4096
 	firstBatchSize = 512
 	// maxUnsaved is how many files may have to be read again after a restart.
@@ -68,8 +69,8 @@ type Question struct {
 	Use func(view *ranking.View, missing int) error
 }
 
-// includes returns the test for the files that an answer may contain. If x is partial, it excludes the files that x does not
-// have: they may be gone, or hidden.
+// includes returns the test for the files that an answer may contain. If x is partial, it excludes the files that x
+// does not have: they may be gone, or hidden.
 func (q Question) includes(x *index.Index) func(path string) bool {
 	return func(path string) bool {
 		if x.IsPart {
@@ -121,8 +122,8 @@ func stampsOf(x *index.Index) func(yield func(string, uint64) bool) {
 	}
 }
 
-// partial returns the word index of the files of a folder that have been read so far. It returns nil before the first batch
-// is read, and while no files are being read.
+// partial returns the word index of the files of a folder that have been read so far. It returns nil before the first
+// batch is read, and while no files are being read.
 func (w *words) partial(folder *disk.Folder) *partialWords {
 	progress := w.progress.Load()
 	if progress == nil || progress.folder != folder {
@@ -131,10 +132,11 @@ func (w *words) partial(folder *disk.Folder) *partialWords {
 	return progress.partial.Load()
 }
 
-// pollInterval is how often awaitPartial checks for a partial word index.
+// pollInterval is how often cancelWhenUsable checks for a partial word index.
 const pollInterval = 20 * time.Millisecond
 
-// cancelWhenUsable calls cancel once the time is past until and there is a partial word index. It returns when ctx ends.
+// cancelWhenUsable calls cancel once the time is past until and there is a partial word index. It returns when ctx
+// ends.
 func (w *words) cancelWhenUsable(ctx context.Context, folder *disk.Folder, until time.Time, cancel func()) {
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
@@ -155,10 +157,10 @@ func (w *words) cancelWhenUsable(ctx context.Context, folder *disk.Folder, until
 	cancel()
 }
 
-// Words calls q.Use with the word index of the files of x, without the excluded ones; x must be the current index of the vault.
-// The error is that of q.Use, or of the context or the budget of the call. Files that were read until then serve the next
-// call, and a worker continues to read after the call has ended. If the saved word index is damaged, Words makes another
-// one and calls q.Use again.
+// Words calls q.Use with the word index of the files of x, without the excluded ones; x must be the current index of
+// the vault. The error is that of q.Use, or of the context or the budget of the call. Files that were read until then
+// serve the next call, and a worker continues to read after the call has ended. If the saved word index is damaged,
+// Words makes another one and calls q.Use again.
 func (k *Store) Words(from View, x *index.Index, q Question) error {
 	current := func() (usableWords, error) { return k.updateWords(from, x, q) }
 	switch {
@@ -264,8 +266,8 @@ func (k *Store) updateWords(from View, x *index.Index, q Question) (usableWords,
 	return usableWords{view: view}, nil
 }
 
-// outdated returns the files whose current content is not in the word index, and the files in it that are gone. If there is
-// more than one batch of changed files, the last modified ones come first.
+// outdated returns the files whose current content is not in the word index, and the files in it that are gone. If
+// there is more than one batch of changed files, the last modified ones come first.
 func (w *words) outdated(x *index.Index) (changed, gone []string) {
 	if w.source == nil {
 		changed, gone = w.index.Stale(stampsOf(x))
@@ -312,8 +314,8 @@ func differences(before, after []*index.File) (changed, gone []string) {
 	return changed, gone
 }
 
-// readWords reads the changed files in batches, so that there is a partial index soon and that the memory for updating it is
-// bounded. It returns how many files it has not read by until; the zero time is no limit.
+// readWords reads the changed files in batches, so that there is a partial index soon and that the memory for
+// updating it is bounded. It returns how many files it has not read by until; the zero time is no limit.
 func (k *Store) readWords(from View, x *index.Index, changed, gone []string, until time.Time) (missing int, err error) {
 	w := &k.words
 	w.stop.Store(false)
@@ -421,8 +423,8 @@ func (w *words) forget() {
 	w.failed = nil
 }
 
-// StampOf returns a hash that identifies the content of a file, see [ranking.Doc]. It returns 0 for a file that has just been
-// written, because such a file can change again without a change of its times.
+// StampOf returns a hash that identifies the content of a file, see [ranking.Doc]. It returns 0 for a file that has
+// just been written, because such a file can change again without a change of its times.
 func StampOf(f *index.File) (stamp uint64) {
 	if !f.Settled() && f.HasFacts() {
 		return 0

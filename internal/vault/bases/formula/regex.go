@@ -1,7 +1,7 @@
 package formula
 
-// [CompileRegex] compiles JavaScript regular expressions for a backtracking engine, with limits on the time and memory of
-// a match.
+// [CompileRegex] compiles JavaScript regular expressions for a backtracking engine, with limits on the time and
+// memory of a match.
 //
 // It rejects constructs that JavaScript does not have. The engine matches characters, whereas JavaScript without the
 // flag u matches UTF-16 code units.

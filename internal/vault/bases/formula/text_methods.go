@@ -478,8 +478,8 @@ type pattern struct {
 	compiled    *Regexp
 }
 
-// eachMatch calls visit for the matches of a regular expression until visit returns false. It returns null, or the error of
-// the budget, which ends the session.
+// eachMatch calls visit for the matches of a regular expression until visit returns false. It returns null, or the
+// error of the budget, which ends the session.
 func (r *Row) eachMatch(re Value, text string, visit func(*Match) bool) Value {
 	alive := r.alive
 	defer func() { r.setAlive(alive) }()
