@@ -40,10 +40,10 @@ func ParseColumns(text string, label func(id string) string, parse Parser) ([]Co
 		})
 		expression := strings.TrimSpace(part[colon+1:])
 		program, err := parse(expression)
-		if separated := separateColumns(expression); err != nil && separated != "" {
-			return nil, &Mistake{Reason: "columns have a comma between them", Right: separated}
-		}
 		if err != nil {
+			if separated := separateColumns(expression); separated != "" {
+				return nil, &Mistake{Reason: "columns have a comma between them", Right: separated}
+			}
 			return nil, err
 		}
 		c := Column{Label: expression, Expression: program}

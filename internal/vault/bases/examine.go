@@ -180,8 +180,8 @@ func (e *examiner) corrected() string {
 func (e *examiner) visit(n formula.Node) {
 	switch n := n.(type) {
 	case *formula.BinaryNode:
-		switch n.Op {
-		case formula.Equal, formula.NotEqual, formula.Less, formula.Greater, formula.LessEqual, formula.GreaterEqual:
+		isEquality := n.Op == formula.Equal || n.Op == formula.NotEqual
+		if isEquality || isOrder(n.Op) {
 			e.comparison(n)
 		}
 	case *formula.ListNode:
@@ -207,8 +207,7 @@ func (e *examiner) comparison(n *formula.BinaryNode) {
 	link := e.linkAt(n.Y)
 	switch {
 	case link != nil:
-		e.refuse(fmt.Sprintf("%s is a list in a list", excerpt.Short(e.source[link.start:link.end])), "",
-			textEdit{link.start, link.end, "link(" + strconv.Quote(link.text) + ")"})
+		e.refuseLink(*link)
 		e.skipAll(n.Y)
 	case right != nil:
 		e.quote(*right)
@@ -360,6 +359,12 @@ func (e *examiner) linkAt(n formula.Node) *sourceText {
 	return &sourceText{start: start, end: end, text: match[1]}
 }
 
+// refuseLink records the mistake of a link that is written as in a note.
+func (e *examiner) refuseLink(link sourceText) {
+	reason := fmt.Sprintf("%s is a list in a list", excerpt.Short(e.source[link.start:link.end]))
+	e.refuse(reason, "", textEdit{link.start, link.end, "link(" + strconv.Quote(link.text) + ")"})
+}
+
 // namespaces are the names that have members and are not properties.
 var namespaces = map[string]bool{"file": true, "note": true, "formula": true, "this": true}
 
@@ -425,13 +430,15 @@ func (e *examiner) call(n *formula.CallNode) {
 	name := ""
 	switch f := n.Function.(type) {
 	case *formula.NameNode:
-		if name = f.Text; !formula.IsFunction(name) {
+		name = f.Text
+		if !formula.IsFunction(name) {
 			e.unknownFunction(n, f)
 			return
 		}
 	case *formula.MemberNode:
 		e.skipNamespace(f.X)
-		if name = f.Name; !formula.IsMethod(name) {
+		name = f.Name
+		if !formula.IsMethod(name) {
 			e.unknownMethod(n, f)
 			return
 		}
@@ -442,12 +449,15 @@ func (e *examiner) call(n *formula.CallNode) {
 	}
 	for _, argument := range n.Args {
 		if link := e.linkAt(argument); link != nil {
-			e.refuse(fmt.Sprintf("%s is a list in a list", excerpt.Short(e.source[link.start:link.end])), "",
-				textEdit{link.start, link.end, "link(" + strconv.Quote(link.text) + ")"})
+			e.refuseLink(*link)
 			e.skipAll(argument)
 			continue
 		}
-		if t := e.unquotedText(argument); t != nil && (!formula.IsFunction(t.text) || name == "date") {
+		t := e.unquotedText(argument)
+		if t == nil {
+			continue
+		}
+		if name == "date" || !formula.IsFunction(t.text) {
 			e.argument(n, name, *t)
 			e.skipAll(argument)
 		}
@@ -482,77 +492,139 @@ func (e *examiner) constant(operand, with formula.Node, op formula.Operator) {
 		return
 	}
 	start := literal.Position()
-	end := e.textEnd(start)
-	field := ""
+	c := literalComparison{
+		examiner: e,
+		operand:  operand,
+		op:       op,
+		text:     literal.Value,
+		start:    start,
+		end:      e.textEnd(start),
+	}
 	if m, ok := operand.(*formula.MemberNode); ok && isFileMember(operand, m.Name) {
-		field = strings.ToLower(m.Name)
+		c.field = strings.ToLower(m.Name)
 	}
-	name, isProperty := propertyName(operand)
-	isEquality := op == formula.Equal || op == formula.NotEqual
-	isOrder := !isEquality
-	whole, isBinary := e.comparisonAround(operand, with)
-	areLinks := field == "links" || field == "embeds" || field == "backlinks"
-	isList := areLinks || field == "tags"
-	if isProperty && (name == "tags" || name == "aliases") {
-		isList = true
+	if op == formula.Equal || op == formula.NotEqual {
+		c.examineEquality()
+		return
 	}
-	thousands := strings.ReplaceAll(literal.Value, ",", "")
-	day := dayOf[strings.ToLower(strings.TrimSpace(literal.Value))]
-	isTime := field == "mtime" || field == "ctime"
+	c.examineOrder()
+}
+
+// literalComparison is a comparison of an operand with a text literal.
+type literalComparison struct {
+	*examiner
+	operand    formula.Node
+	field      string // in lower case, if the operand is a field of a file
+	op         formula.Operator
+	text       string // the value of the literal
+	start, end int    // the range of the literal in the source
+}
+
+// replace records a mistake that is corrected by replacing the literal.
+func (c *literalComparison) replace(reason, replacement string) {
+	c.refuse(reason, "", textEdit{c.start, c.end, replacement})
+}
+
+// examineEquality examines a comparison with == or !=.
+func (c *literalComparison) examineEquality() {
+	if lower := strings.ToLower(c.text); isLowered(c.operand) && c.text != lower {
+		c.replace("lower() has no capital letters", strconv.Quote(lower))
+		return
+	}
+	isTime := c.field == "mtime" || c.field == "ctime"
+	if isTime && c.refuseDay() {
+		return
+	}
+	if c.isList() && c.refuseList() {
+		return
+	}
+	if c.examineField() {
+		return
+	}
+	meant := ""
+	if !hasSlashAround(c.text) {
+		meant = c.names.meant(c.field, c.text)
+	}
 	switch {
-	case isEquality && isLowered(operand) && literal.Value != strings.ToLower(literal.Value):
-		e.refuse("lower() has no capital letters", "", textEdit{start, end, strconv.Quote(strings.ToLower(literal.Value))})
-	case day != "" && (isOrder || isTime): // the text would be compared letter by letter
-		e.refuse(fmt.Sprintf("%s is a text and no date", excerpt.Quoted(literal.Value)), "", textEdit{start, end, day})
-	case isEquality && isList && isBinary:
-		from, to, known := e.extent(operand)
-		if !known {
-			return
-		}
-		method := e.source[from:to] + ".contains(" + e.source[start:end] + ")"
-		if op == formula.NotEqual {
-			method = "!" + method
-		}
-		e.refuse(
-			fmt.Sprintf("%s is a list, which equals no text", e.source[from:to]),
-			"",
-			textEdit{whole.start, whole.end, method},
-		)
-	case isEquality && field == "name" && strings.HasSuffix(literal.Value, ".md"):
-		e.refuse(
-			"file.name of a note has no .md",
-			"",
-			textEdit{start, end, strconv.Quote(strings.TrimSuffix(literal.Value, ".md"))},
-		)
-	case isEquality && field == "ext" && strings.HasPrefix(literal.Value, "."):
-		e.refuse("file.ext has no dot", "", textEdit{start, end, strconv.Quote(strings.TrimPrefix(literal.Value, "."))})
-	case isEquality && field == "folder" && hasSlashAround(literal.Value):
-		e.refuse(
-			"file.folder has no slash at its ends",
-			"",
-			textEdit{start, end, strconv.Quote(strings.Trim(literal.Value, "/"))},
-		)
-	case isEquality && !hasSlashAround(literal.Value) && e.names.meant(field, literal.Value) != "":
-		e.refuse(
-			fmt.Sprintf("no file has the %s %s", field, excerpt.Quoted(literal.Value)),
-			"",
-			textEdit{start, end, strconv.Quote(e.names.meant(field, literal.Value))},
-		)
-	case isEquality && field == "path" && hasNoEnding(literal.Value):
-		e.refuse("file.path has the ending of the file", "", textEdit{start, end, strconv.Quote(literal.Value + ".md")})
-	case isEquality && field == "folder" && literal.Value == "":
-		e.refuse("file.folder of the root of the vault is a slash", "", textEdit{start, end, `"/"`})
-	case isEquality && field == "ext" && isOtherCaseOfMD(literal.Value):
-		e.refuse("file.ext is as the file has it", "", textEdit{start, end, `"md"`})
-	case isOrder && dateMeant(literal.Value) != "":
-		e.refuse(fmt.Sprintf("%s is a text and no date", excerpt.Quoted(literal.Value)), "",
-			textEdit{start, end, strconv.Quote(dateMeant(literal.Value))})
-	case isOrder && plainNumber().MatchString(literal.Value):
-		e.refuse(fmt.Sprintf("%s is a text, which is compared letter by letter", excerpt.Quoted(literal.Value)), "",
-			textEdit{start, end, literal.Value})
-	case isOrder && grouped().MatchString(literal.Value):
-		e.refuse(fmt.Sprintf("%s is not a number", excerpt.Quoted(literal.Value)), "", textEdit{start, end, thousands})
+	case meant != "":
+		c.replace(fmt.Sprintf("no file has the %s %s", c.field, excerpt.Quoted(c.text)), strconv.Quote(meant))
+	case c.field == "path" && hasNoEnding(c.text):
+		c.replace("file.path has the ending of the file", strconv.Quote(c.text+".md"))
+	case c.field == "folder" && c.text == "":
+		c.replace("file.folder of the root of the vault is a slash", `"/"`)
+	case c.field == "ext" && isOtherCaseOfMD(c.text):
+		c.replace("file.ext is as the file has it", `"md"`)
 	}
+}
+
+// examineField examines the equality of a field of a file with a text that has another form than the field. It reports
+// whether it has recorded a mistake.
+func (c *literalComparison) examineField() bool {
+	switch {
+	case c.field == "name" && strings.HasSuffix(c.text, ".md"):
+		c.replace("file.name of a note has no .md", strconv.Quote(strings.TrimSuffix(c.text, ".md")))
+	case c.field == "ext" && strings.HasPrefix(c.text, "."):
+		c.replace("file.ext has no dot", strconv.Quote(strings.TrimPrefix(c.text, ".")))
+	case c.field == "folder" && hasSlashAround(c.text):
+		c.replace("file.folder has no slash at its ends", strconv.Quote(strings.Trim(c.text, "/")))
+	default:
+		return false
+	}
+	return true
+}
+
+// examineOrder examines a comparison with an operator such as <. Texts are compared letter by letter.
+func (c *literalComparison) examineOrder() {
+	if c.refuseDay() {
+		return
+	}
+	quoted := excerpt.Quoted(c.text)
+	if date := dateMeant(c.text); date != "" {
+		c.replace(fmt.Sprintf("%s is a text and no date", quoted), strconv.Quote(date))
+		return
+	}
+	switch {
+	case plainNumber().MatchString(c.text):
+		c.replace(fmt.Sprintf("%s is a text, which is compared letter by letter", quoted), c.text)
+	case grouped().MatchString(c.text):
+		c.replace(fmt.Sprintf("%s is not a number", quoted), strings.ReplaceAll(c.text, ",", ""))
+	}
+}
+
+// refuseDay records the mistake if the text is the name of a day, and reports whether it is.
+func (c *literalComparison) refuseDay() bool {
+	day := dayOf[strings.ToLower(strings.TrimSpace(c.text))]
+	if day == "" {
+		return false
+	}
+	c.replace(fmt.Sprintf("%s is a text and no date", excerpt.Quoted(c.text)), day)
+	return true
+}
+
+// isList reports whether the operand is always a list.
+func (c *literalComparison) isList() bool {
+	switch c.field {
+	case "links", "embeds", "backlinks", "tags":
+		return true
+	}
+	name, isProperty := propertyName(c.operand)
+	return isProperty && (name == "tags" || name == "aliases")
+}
+
+// refuseList records the mistake that a list is compared with a text. It returns false if the operand has no range in
+// the source.
+func (c *literalComparison) refuseList() bool {
+	from, to, ok := c.extent(c.operand)
+	if !ok {
+		return false
+	}
+	method := c.source[from:to] + ".contains(" + c.source[c.start:c.end] + ")"
+	if c.op == formula.NotEqual {
+		method = "!" + method
+	}
+	reason := fmt.Sprintf("%s is a list, which equals no text", c.source[from:to])
+	c.refuse(reason, "", textEdit{min(from, c.start), max(to, c.end), method})
+	return true
 }
 
 // isLowered reports whether an expression is a call of lower().
@@ -567,14 +639,6 @@ func isLowered(n formula.Node) bool {
 
 // grouped matches a number with commas between groups of three digits.
 var grouped = lazily(`^-?\d{1,3}(,\d{3})+(\.\d+)?$`)
-
-// comparisonAround returns the range in the source of the comparison of an operand with a text literal.
-func (e *examiner) comparisonAround(x, y formula.Node) (whole sourceText, ok bool) {
-	from, to, xOK := e.extent(x)
-	literal := y.Position()
-	end := e.textEnd(literal)
-	return sourceText{start: min(from, literal), end: max(to, end)}, xOK
-}
 
 // textEnd returns the offset after the string literal that begins at start.
 func (e *examiner) textEnd(start int) int {
@@ -627,13 +691,9 @@ func (e *examiner) unknownFunction(n *formula.CallNode, f *formula.NameNode) {
 	if right == "" {
 		near := excerpt.Nearest(f.Text, formula.Functions())
 		if near == "" {
-			e.refuse(
-				reason,
-				"the functions are "+strings.Join(
-					formula.Functions(),
-					", ",
-				)+"; others are written behind a value, as in tags.contains(\"x\")",
-			)
+			functions := strings.Join(formula.Functions(), ", ")
+			advice := "the functions are " + functions + "; others are written behind a value, as in tags.contains(\"x\")"
+			e.refuse(reason, advice)
 			return
 		}
 		right = near + "(" + strings.Join(args, ", ") + ")"

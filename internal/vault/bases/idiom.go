@@ -27,19 +27,20 @@ func Judge(text string, names Names) (p *formula.Program, unknown []string, err 
 		findings.Mistake.confirm(names)
 		if other := replaceSpellings(text); other != text {
 			meant := &Mistake{Right: translate(other)}
-			if meant.confirm(names); meant.Right != "" {
+			meant.confirm(names)
+			if meant.Right != "" {
 				findings.Mistake.Right = meant.Right
 			}
 		}
 		return nil, nil, findings.Mistake
 	}
 	mistake := &Mistake{Reason: parseErr.Error()}
-	if strings.HasPrefix(strings.ToLower(strings.TrimSpace(text)), "task") && dataviewAdvice(text) != "" {
-		mistake.Advice = "the command \"tasks\" lists tasks; query lists notes"
-		return nil, nil, mistake
-	}
-	if request := dataviewAdvice(text); request != "" {
-		mistake.Advice = request
+	if advice := dataviewAdvice(text); advice != "" {
+		isTaskQuery := strings.HasPrefix(strings.ToLower(strings.TrimSpace(text)), "task")
+		if isTaskQuery {
+			advice = "the command \"tasks\" lists tasks; query lists notes"
+		}
+		mistake.Advice = advice
 		return nil, nil, mistake
 	}
 	mistake.Right = translate(text)
@@ -329,8 +330,8 @@ func translateClause(elements []element) string {
 			continue
 		}
 		form := row.form
-		if strings.HasPrefix(strings.ToLower(text), "tag") && strings.Contains(text, "!=") &&
-			strings.HasPrefix(form, "file.hasTag") {
+		isTagTest := strings.HasPrefix(form, "file.hasTag") && strings.HasPrefix(strings.ToLower(text), "tag")
+		if isTagTest && strings.Contains(text, "!=") {
 			form = "!" + form
 		}
 		return fillClause(form, match[1:])
@@ -350,7 +351,9 @@ func textOf(elements []element) string {
 // negated returns the negation of an expression.
 func negated(expression string) string {
 	node, err := formula.Parse(expression)
-	if _, isBinary := node.(*formula.BinaryNode); (isBinary || err != nil) && !isWrapped(expression) {
+	_, isBinary := node.(*formula.BinaryNode)
+	needsParentheses := isBinary || err != nil
+	if needsParentheses && !isWrapped(expression) {
 		return "!(" + expression + ")"
 	}
 	return "!" + expression

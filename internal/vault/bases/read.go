@@ -32,56 +32,7 @@ func Read(text []byte) (*Base, error) {
 	case frontmatter.Null:
 	case frontmatter.Map:
 		for _, field := range document.Fields() {
-			switch v := field.Value; field.Key {
-			case "filters":
-				r.base.Filter = r.filter(v, "Unable to parse filters: ")
-			case "formulas":
-				r.programs(
-					v,
-					"formulas",
-					"Formula values must be strings. Value for property %s is not.",
-					r.base.Formulas,
-				)
-			case "properties":
-				if v.Kind() != frontmatter.Map && v.Kind() != frontmatter.Null {
-					r.fatal(v.Line(), "Invalid properties configuration.")
-				}
-				for _, field := range v.Fields() {
-					r.base.Properties = append(r.base.Properties, field.Key)
-					if field.Value.Kind() != frontmatter.Map && field.Value.Kind() != frontmatter.Null {
-						r.fatal(field.Line, `Invalid property config for "%s".`, field.Key)
-					} else if name, ok := field.Value.Fields().Lookup("displayName"); ok && name.Value.Kind() != frontmatter.Null {
-						r.base.Labels[field.Key] = name.Value.String()
-					}
-				}
-			case "display": // the display names of the older file format
-				r.checkObject(v, "display")
-				for _, field := range v.Fields() {
-					if field.Value.Kind() != frontmatter.String {
-						r.fatal(
-							field.Line,
-							"Display values must be strings. Value for property \"%s\" is not.",
-							field.Key,
-						)
-					} else if _, named := r.base.Labels[field.Key]; !named {
-						r.base.Labels[field.Key] = field.Value.Text()
-					}
-				}
-			case "summaries":
-				r.programs(v, "summaries", "Summary values must be strings. Value for %s is not.", r.base.Summaries)
-			case "views":
-				if v.Kind() != frontmatter.List && v.Kind() != frontmatter.Null {
-					r.fatal(v.Line(), "Views must be an array")
-				}
-				for i, item := range v.List() {
-					if item.Kind() != frontmatter.Map {
-						r.fatal(item.Line(), `"view" items must be a YAML object, however item %d is not`, i+1)
-						continue
-					}
-					r.base.Views = append(r.base.Views, r.view(item, i+1))
-					r.viewLines = append(r.viewLines, item.Line())
-				}
-			}
+			r.section(field.Key, field.Value)
 		}
 	default:
 		r.fatal(document.Line(), "Query is an invalid format. It should be a YAML object.")
@@ -89,6 +40,72 @@ func Read(text []byte) (*Base, error) {
 	r.checkReferences()
 	slices.SortStableFunc(r.base.Problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 	return r.base, nil
+}
+
+// section reads a top-level section of a base file.
+func (r *reader) section(key string, v frontmatter.Value) {
+	switch key {
+	case "filters":
+		r.base.Filter = r.filter(v, "Unable to parse filters: ")
+	case "formulas":
+		notText := "Formula values must be strings. Value for property %s is not."
+		r.programs(v, "formulas", notText, r.base.Formulas)
+	case "properties":
+		r.properties(v)
+	case "display":
+		r.display(v)
+	case "summaries":
+		r.programs(v, "summaries", "Summary values must be strings. Value for %s is not.", r.base.Summaries)
+	case "views":
+		r.views(v)
+	}
+}
+
+// properties reads the configuration of properties with their display names.
+func (r *reader) properties(v frontmatter.Value) {
+	if v.Kind() != frontmatter.Map && v.Kind() != frontmatter.Null {
+		r.fatal(v.Line(), "Invalid properties configuration.")
+	}
+	for _, field := range v.Fields() {
+		r.base.Properties = append(r.base.Properties, field.Key)
+		if field.Value.Kind() != frontmatter.Map && field.Value.Kind() != frontmatter.Null {
+			r.fatal(field.Line, `Invalid property config for "%s".`, field.Key)
+			continue
+		}
+		name, ok := field.Value.Fields().Lookup("displayName")
+		if ok && name.Value.Kind() != frontmatter.Null {
+			r.base.Labels[field.Key] = name.Value.String()
+		}
+	}
+}
+
+// display reads the display names of the older file format. Those of properties take precedence.
+func (r *reader) display(v frontmatter.Value) {
+	r.checkObject(v, "display")
+	for _, field := range v.Fields() {
+		if field.Value.Kind() != frontmatter.String {
+			r.fatal(field.Line, "Display values must be strings. Value for property \"%s\" is not.", field.Key)
+			continue
+		}
+		if _, hasLabel := r.base.Labels[field.Key]; !hasLabel {
+			r.base.Labels[field.Key] = field.Value.Text()
+		}
+	}
+}
+
+// views reads the list of views.
+func (r *reader) views(v frontmatter.Value) {
+	if v.Kind() != frontmatter.List && v.Kind() != frontmatter.Null {
+		r.fatal(v.Line(), "Views must be an array")
+	}
+	for i, item := range v.List() {
+		if item.Kind() != frontmatter.Map {
+			r.fatal(item.Line(), `"view" items must be a YAML object, however item %d is not`, i+1)
+			continue
+		}
+		r.base.Views = append(r.base.Views, r.view(item, i+1))
+		r.viewLines = append(r.viewLines, item.Line())
+	}
 }
 
 // reader collects a base and its problems.
@@ -125,7 +142,10 @@ func (r *reader) expression(v frontmatter.Value, where string) *formula.Program 
 	p := formula.Compile(v.String())
 	if problem := p.Problem(); problem != nil {
 		r.base.Problems = append(r.base.Problems, Problem{
-			Line: v.Line(), Text: where + problem.Error() + " " + problem.Reason, Position: problem.Position, Expression: p.Source(),
+			Line:       v.Line(),
+			Text:       where + problem.Error() + " " + problem.Reason,
+			Position:   problem.Position,
+			Expression: p.Source(),
 		})
 	}
 	return p
@@ -206,11 +226,13 @@ func (r *reader) view(v frontmatter.Value, number int) View {
 	fields := v.Fields()
 	view := View{}
 	name, hasName := fields.Lookup("name")
-	if view.Name = name.Value.String(); !hasName || name.Value.Kind() != frontmatter.String {
+	view.Name = name.Value.String()
+	if !hasName || name.Value.Kind() != frontmatter.String {
 		r.warn(v.Line(), `Missing or invalid "name" in view %d`, number)
 	}
 	kind, hasType := fields.Lookup("type")
-	switch view.Type = kind.Value.String(); {
+	view.Type = kind.Value.String()
+	switch {
 	case !hasType || kind.Value.Kind() == frontmatter.Null:
 		r.warn(v.Line(), `"type" is required in view "%s"`, view.Name)
 	case kind.Value.Kind() != frontmatter.String:
@@ -236,14 +258,7 @@ func (r *reader) view(v frontmatter.Value, number int) View {
 				}
 			}
 		case "groupBy", "group_by":
-			view.Group = nil
-			if field.Key == "groupBy" && v.Kind() != frontmatter.Map && v.Kind() != frontmatter.Null {
-				r.fatal(field.Line, `"groupBy" must be a object in view "%s"`, view.Name) // sic
-			} else if v.Kind() != frontmatter.Null {
-				if key, ok := r.key(v, view.Name); ok {
-					view.Group = &key
-				}
-			}
+			view.Group = r.groupKey(field, view.Name)
 		case "limit":
 			switch n := v.Float(); {
 			case v.Kind() != frontmatter.Number && v.Kind() != frontmatter.Null:
@@ -261,6 +276,23 @@ func (r *reader) view(v frontmatter.Value, number int) View {
 		}
 	}
 	return view
+}
+
+// groupKey reads the group key of a view. It returns nil for null and for an invalid key.
+func (r *reader) groupKey(field frontmatter.Property, view string) *Key {
+	v := field.Value
+	if v.Kind() == frontmatter.Null {
+		return nil
+	}
+	if field.Key == "groupBy" && v.Kind() != frontmatter.Map {
+		r.fatal(field.Line, `"groupBy" must be a object in view "%s"`, view) // sic
+		return nil
+	}
+	key, ok := r.key(v, view)
+	if !ok {
+		return nil
+	}
+	return &key
 }
 
 // listOf returns the elements of a list in a view, and adds a problem if the value is not a list.
@@ -387,25 +419,26 @@ func (r *reader) checkProgram(where string, p *formula.Program, line int) {
 		return
 	}
 	formula.Walk(p.Node(), func(n formula.Node) {
-		problem := Problem{Line: line, Expression: p.Source()}
-		call, isCall := n.(*formula.CallNode)
+		warn := func(at formula.Node, text string) {
+			r.base.Problems = append(r.base.Problems, Problem{
+				Line:       line,
+				Text:       where + text,
+				Position:   formula.Units(p.Source(), at.Position()),
+				Expression: p.Source(),
+			})
+		}
 		if name, ok := nameIn("formula", n); ok && r.base.Formulas[name] == nil {
-			problem.Text, problem.Position = fmt.Sprintf(
-				"%sno formula is called %q",
-				where,
-				name,
-			), formula.Units(
-				p.Source(),
-				n.Position(),
-			)
-		} else if !isCall {
-			return
-		} else if name, ok := call.Function.(*formula.NameNode); ok && !formula.IsFunction(name.Text) {
-			problem.Text, problem.Position = where+`Cannot find function "`+name.Text+`"`, formula.Units(p.Source(), name.Position())
-		} else {
+			warn(n, fmt.Sprintf("no formula is called %q", name))
 			return
 		}
-		r.base.Problems = append(r.base.Problems, problem)
+		call, isCall := n.(*formula.CallNode)
+		if !isCall {
+			return
+		}
+		name, ok := call.Function.(*formula.NameNode)
+		if ok && !formula.IsFunction(name.Text) {
+			warn(name, `Cannot find function "`+name.Text+`"`)
+		}
 	})
 }
 
@@ -476,10 +509,8 @@ func (i *Implied) addFrom(n formula.Node) {
 			return
 		}
 		first := n.Args[0]
-		if link, ok := first.(*formula.CallNode); ok && method.Name == "hasLink" && len(link.Args) > 0 {
-			if f, ok := link.Function.(*formula.NameNode); ok && f.Text == "link" {
-				first = link.Args[0]
-			}
+		if method.Name == "hasLink" {
+			first = unwrapLink(first)
 		}
 		v, isLiteral := literal(first)
 		if !isLiteral || v.Kind() != formula.String {
@@ -498,6 +529,18 @@ func (i *Implied) addFrom(n formula.Node) {
 			i.Tags = append(i.Tags, strings.TrimPrefix(v.Text(), "#"))
 		}
 	}
+}
+
+// unwrapLink returns the target in a call of link(), and any other node unchanged.
+func unwrapLink(n formula.Node) formula.Node {
+	call, isCall := n.(*formula.CallNode)
+	if !isCall || len(call.Args) == 0 {
+		return n
+	}
+	if f, ok := call.Function.(*formula.NameNode); ok && f.Text == "link" {
+		return call.Args[0]
+	}
+	return n
 }
 
 // addEqual adds a property or the folder if x is one and y is a literal.

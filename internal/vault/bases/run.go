@@ -28,35 +28,8 @@ func (b *Base) Run(ctx context.Context, src Source, q Query) (*Table, error) {
 	v.Group = cmp.Or(q.Group, v.Group)
 	v.Limit = cmp.Or(max(q.Limit, 0), v.Limit)
 	table := &Table{Columns: r.columns(v)}
-	// Rows have to pass the filters of the base, of the view and of the query.
-	filters := append(r.base.Filter.statements(), v.Filter.statements()...)
-	if r.query.Where != nil {
-		filters = append(filters, &Filter{Expression: r.query.Where})
-	}
-	statements := make([]*statement, len(filters))
-	for i, f := range filters {
-		statements[i] = &statement{filter: f, FilterCount: FilterCount{Statement: f.String()}}
-	}
-
-	// The rows are in the order of paths if the view sorts them, because sorting keeps that order for equal rows,
-	// and otherwise in the order of names.
-	var places []int32
-	if len(v.Sort) == 0 {
-		places = r.source.ByName()
-	}
-	var rows []sortable
-	for i := range r.source.Files {
-		if places != nil {
-			i = int(places[i])
-		}
-		row := r.session.Row(r.source.Files[i])
-		if r.session.Forgetting(func() bool { return r.passes(row, statements) }) {
-			rows = append(rows, sortable{Row: row})
-		}
-		if r.session.Err() != nil {
-			break
-		}
-	}
+	statements := r.statements(v)
+	rows := r.filter(v, statements)
 	table.Mixed = r.sort(v, rows)
 	table.Total = len(rows)
 	rows = rows[min(r.query.Offset, len(rows)):]
@@ -64,29 +37,11 @@ func (b *Base) Run(ctx context.Context, src Source, q Query) (*Table, error) {
 		rows = rows[:min(v.Limit, len(rows))]
 	}
 	for _, row := range rows {
-		cells := make([]formula.Value, len(table.Columns))
-		for i, c := range table.Columns {
-			var ok bool
-			if cells[i], ok = r.valueOf(row.Row, c.ID, c.Expression); !ok {
-				break
-			}
-			r.count(c.Expression, row.Row, cells[i])
-		}
-		table.Rows = append(table.Rows, Row{row.Entry().Path(), cells})
+		table.Rows = append(table.Rows, Row{row.Entry().Path(), r.cells(row.Row, table.Columns)})
 	}
 	table.Groups = r.groups(v, rows)
 	table.Summaries = r.summaries(v, rows)
-	for i, s := range statements {
-		if s.Failed > 0 {
-			isWhere := r.query.Where != nil && i == len(statements)-1
-			table.Failures = append(table.Failures, Failure{s.Statement, isWhere, s.Asked, s.Failed, s.Error, s.path})
-		}
-	}
-	for _, p := range r.programs {
-		if f := r.failures[p]; f.Failed > 0 {
-			table.Failures = append(table.Failures, *f)
-		}
-	}
+	table.Failures = r.failed(statements)
 	if r.query.Explain {
 		table.Explain = &Explanation{Files: len(r.source.Files), Filters: []FilterCount{}, Steps: r.session.Steps()}
 		for _, s := range statements {
@@ -110,6 +65,79 @@ type run struct {
 	programs []*formula.Program // the keys of failures, in the order of their first evaluation
 }
 
+// statements returns the filters that rows have to pass: those of the base, of the view and of the query.
+func (r *run) statements(v View) []*statement {
+	filters := append(r.base.Filter.statements(), v.Filter.statements()...)
+	if r.query.Where != nil {
+		filters = append(filters, &Filter{Expression: r.query.Where})
+	}
+	statements := make([]*statement, len(filters))
+	for i, f := range filters {
+		statements[i] = &statement{filter: f, FilterCount: FilterCount{Statement: f.String()}}
+	}
+	return statements
+}
+
+// filter returns the rows that pass all statements. They are in the order of paths if the view sorts them, because
+// sorting keeps that order for equal rows, and otherwise in the order of names.
+func (r *run) filter(v View, statements []*statement) (rows []sortable) {
+	var places []int32
+	if len(v.Sort) == 0 {
+		places = r.source.ByName()
+	}
+	for i := range r.source.Files {
+		if places != nil {
+			i = int(places[i])
+		}
+		row := r.session.Row(r.source.Files[i])
+		if r.session.Forgetting(func() bool { return r.passes(row, statements) }) {
+			rows = append(rows, sortable{Row: row})
+		}
+		if r.session.Err() != nil {
+			break
+		}
+	}
+	return rows
+}
+
+// cells returns the values of a row in some columns. They are incomplete if the budget does not allow more.
+func (r *run) cells(row *formula.Row, columns []Column) []formula.Value {
+	cells := make([]formula.Value, len(columns))
+	for i, c := range columns {
+		var ok bool
+		cells[i], ok = r.valueOf(row, c.ID, c.Expression)
+		if !ok {
+			break
+		}
+		r.count(c.Expression, row, cells[i])
+	}
+	return cells
+}
+
+// failed returns the statements and the expressions of the query that failed for some rows.
+func (r *run) failed(statements []*statement) (failures []Failure) {
+	for i, s := range statements {
+		if s.Failed == 0 {
+			continue
+		}
+		isWhere := r.query.Where != nil && i == len(statements)-1
+		failures = append(failures, Failure{
+			Expression: s.Statement,
+			OfRequest:  isWhere,
+			Asked:      s.Asked,
+			Failed:     s.Failed,
+			Error:      s.Error,
+			Path:       s.path,
+		})
+	}
+	for _, p := range r.programs {
+		if f := r.failures[p]; f.Failed > 0 {
+			failures = append(failures, *f)
+		}
+	}
+	return failures
+}
+
 // count counts the value of an expression of the query for a row. p is nil for a property, which is not counted.
 func (r *run) count(p *formula.Program, row *formula.Row, v formula.Value) {
 	if p == nil {
@@ -128,7 +156,8 @@ func (r *run) count(p *formula.Program, row *formula.Row, v formula.Value) {
 	if v.IsError() {
 		f.Failed++
 		if f.Error == "" {
-			f.Error, f.Path = v.Message(), row.Entry().Path()
+			f.Error = v.Message()
+			f.Path = row.Entry().Path()
 		}
 	}
 }
@@ -304,16 +333,25 @@ func (r *run) summaries(v View, rows []sortable) []Summary {
 			values[i] = row.Cell(s.Property)
 		}
 		summary := Summary{ID: s.Property, Name: s.Name}
-		if own := r.base.Summaries[s.Name]; own == nil {
-			if summarize := formula.Summary(s.Name); summarize != nil {
-				summary.Value = summarize(values)
-			}
-		} else if summary.Value = formula.OfList(values); !summary.Value.IsError() {
-			summary.Value = r.session.Row(nil).EvalValues(own, summary.Value)
-		}
+		summary.Value = r.summarize(s.Name, values)
 		summaries = append(summaries, summary)
 	}
 	return summaries
+}
+
+// summarize returns the value of a summary for the values of a column. It is null if there is no such summary.
+func (r *run) summarize(name string, values []formula.Value) formula.Value {
+	if own := r.base.Summaries[name]; own != nil {
+		list := formula.OfList(values)
+		if list.IsError() {
+			return list
+		}
+		return r.session.Row(nil).EvalValues(own, list)
+	}
+	if summarize := formula.Summary(name); summarize != nil {
+		return summarize(values)
+	}
+	return formula.Value{}
 }
 
 // Source provides the files that a query reads.
