@@ -48,31 +48,36 @@ func (t *Table) Print(format string) string {
 			lines = append(lines, row.Path)
 		}
 	case Markdown:
-		records := t.texts()
-		widths := make([]int, len(t.Columns))
-		for _, record := range records {
-			for i, cell := range record {
-				record[i] = inTable.Replace(cell)
-				widths[i] = max(widths[i], minWidth, displayWidth(record[i]))
-			}
-		}
-		dashes := make([]string, len(widths))
-		for i, w := range widths {
-			dashes[i] = strings.Repeat("-", w)
-		}
-		for _, record := range slices.Insert(records, 1, dashes) {
-			var line strings.Builder
-			line.WriteByte('|')
-			for i, cell := range record { // centred; an odd blank goes to the right
-				free := widths[i] - displayWidth(cell)
-				line.WriteString(" " + strings.Repeat(" ", free/2) + cell + strings.Repeat(" ", free-free/2) + " |")
-			}
-			lines = append(lines, line.String())
-		}
+		lines = markdownTable(t.texts())
 	default:
 		return t.json(textJSON)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// markdownTable returns the lines of a Markdown table. Its first record has the labels.
+func markdownTable(records [][]string) (lines []string) {
+	widths := make([]int, len(records[0]))
+	for _, record := range records {
+		for i, cell := range record {
+			record[i] = inTable.Replace(cell)
+			widths[i] = max(widths[i], minWidth, displayWidth(record[i]))
+		}
+	}
+	dashes := make([]string, len(widths))
+	for i, w := range widths {
+		dashes[i] = strings.Repeat("-", w)
+	}
+	for _, record := range slices.Insert(records, 1, dashes) {
+		var line strings.Builder
+		line.WriteByte('|')
+		for i, cell := range record { // centred; an odd blank goes to the right
+			free := widths[i] - displayWidth(cell)
+			line.WriteString(" " + strings.Repeat(" ", free/2) + cell + strings.Repeat(" ", free-free/2) + " |")
+		}
+		lines = append(lines, line.String())
+	}
+	return lines
 }
 
 // texts returns the labels, followed by the cells of each row.

@@ -64,21 +64,7 @@ func (m *Memory) New(c Config) *Vault {
 	x := c.Index
 	m.mu.Lock()
 	if m.index != x {
-		columns := make([]column, len(x.Files))
-		if m.index != nil {
-			known := make(map[*index.File]*column, len(m.index.Files))
-			for i, f := range m.index.Files {
-				known[f] = &m.columns[i]
-			}
-			for i, f := range x.Files {
-				if c := known[f]; c != nil {
-					columns[i].properties.Store(c.properties.Load())
-				}
-			}
-		}
-		m.index = x
-		m.columns = columns
-		m.byName = nil
+		m.follow(x)
 	}
 	columns := m.columns
 	m.mu.Unlock()
@@ -89,77 +75,38 @@ func (m *Memory) New(c Config) *Vault {
 	return v
 }
 
+// follow makes the cache one for another index, with the cached properties of unchanged files. The caller holds m.mu.
+func (m *Memory) follow(x *index.Index) {
+	columns := make([]column, len(x.Files))
+	if m.index != nil {
+		cached := make(map[*index.File]*column, len(m.index.Files))
+		for i, f := range m.index.Files {
+			cached[f] = &m.columns[i]
+		}
+		for i, f := range x.Files {
+			if c := cached[f]; c != nil {
+				columns[i].properties.Store(c.properties.Load())
+			}
+		}
+	}
+	m.index = x
+	m.columns = columns
+	m.byName = nil
+}
+
 // Source returns the files of the vault for [Base.Run].
 func (v *Vault) Source() Source {
 	s := Source{
 		Environment: formula.Environment{
-			World: formula.World{Now: v.Now, Resolve: func(target, from string) formula.Entry {
-				// A link with only a heading or block leads to its own file.
-				name, _, _ := strings.Cut(target, "#")
-				if place, ok := v.Index.ResolveFrom(name, from); ok {
-					return &v.files[place]
-				}
-				return nil
-			}},
-			Backlinks: func(to formula.Entry) formula.Value {
-				edges := v.Index.Graph().In(int(to.(*file).place))
-				return formula.OfUnmade(len(edges), func() []formula.Value {
-					links := make([]formula.Value, len(edges))
-					for i, edge := range edges {
-						from := &v.files[edge.Place]
-						full := from.Path()
-						links[i] = formula.OfLinkTo(from, strings.TrimSuffix(path.Base(full), path.Ext(full)))
-					}
-					return links
-				})
-			},
-			Leads: func(from, to formula.Entry) bool {
-				edges := v.Index.Graph().Out(int(from.(*file).place))
-				_, found := slices.BinarySearchFunc(
-					edges,
-					to.(*file).place,
-					func(e index.Edge, place int32) int { return cmp.Compare(e.Place, place) },
-				)
-				return found
-			},
-			Dangles: func(from formula.Entry, path string) bool {
-				wanted := bare(path) // the form in which the index has unresolved links
-				return slices.ContainsFunc(
-					v.Index.Graph().Unresolved(int(from.(*file).place)),
-					func(m index.Missing) bool {
-						return strings.EqualFold(bare(m.Key), wanted)
-					},
-				)
-			},
-			Random: rand.Float64,
-			This:   v.Entry(v.This),
+			World:     formula.World{Now: v.Now, Resolve: v.resolve},
+			Backlinks: v.backlinks,
+			Leads:     v.leads,
+			Dangles:   v.dangles,
+			Random:    rand.Float64,
+			This:      v.Entry(v.This),
 		},
-		Files: make([]formula.Entry, len(v.files)),
-		ByName: func() []int32 {
-			x := v.Index
-			m := v.memory
-			m.mu.Lock()
-			defer m.mu.Unlock()
-			if m.index == x && m.byName != nil {
-				return m.byName
-			}
-			names := make([]string, len(x.Files))
-			places := make([]int32, len(x.Files))
-			for i, f := range x.Files {
-				names[i] = strings.TrimSuffix(path.Base(f.Path.String()), ".md") // file.name
-				places[i] = int32(i)
-			}
-			slices.SortFunc(places, func(a, b int32) int {
-				return cmp.Or(
-					filenames.Compare(names[a], names[b]),
-					cmp.Compare(a, b),
-				) // files are in the order of their paths
-			})
-			if m.index == x {
-				m.byName = places
-			}
-			return places
-		},
+		Files:  make([]formula.Entry, len(v.files)),
+		ByName: v.byName,
 	}
 	for i := range v.files {
 		s.Files[i] = &v.files[i]
@@ -168,6 +115,70 @@ func (v *Vault) Source() Source {
 		return s
 	}
 	return s.Only(func(e formula.Entry) bool { return !v.Excluded(e.Path()) })
+}
+
+// resolve implements Resolve of [formula.World].
+func (v *Vault) resolve(target, from string) formula.Entry {
+	// A link with only a heading or block leads to its own file.
+	name, _, _ := strings.Cut(target, "#")
+	if place, ok := v.Index.ResolveFrom(name, from); ok {
+		return &v.files[place]
+	}
+	return nil
+}
+
+// backlinks implements Backlinks of [formula.Environment].
+func (v *Vault) backlinks(to formula.Entry) formula.Value {
+	edges := v.Index.Graph().In(int(to.(*file).place))
+	return formula.OfUnmade(len(edges), func() []formula.Value {
+		links := make([]formula.Value, len(edges))
+		for i, edge := range edges {
+			from := &v.files[edge.Place]
+			full := from.Path()
+			links[i] = formula.OfLinkTo(from, strings.TrimSuffix(path.Base(full), path.Ext(full)))
+		}
+		return links
+	})
+}
+
+// leads implements Leads of [formula.Environment].
+func (v *Vault) leads(from, to formula.Entry) bool {
+	edges := v.Index.Graph().Out(int(from.(*file).place))
+	byPlace := func(e index.Edge, place int32) int { return cmp.Compare(e.Place, place) }
+	_, isLinked := slices.BinarySearchFunc(edges, to.(*file).place, byPlace)
+	return isLinked
+}
+
+// dangles implements Dangles of [formula.Environment].
+func (v *Vault) dangles(from formula.Entry, path string) bool {
+	missing := v.Index.Graph().Unresolved(int(from.(*file).place))
+	wanted := bare(path) // the form in which the index has unresolved links
+	return slices.ContainsFunc(missing, func(m index.Missing) bool { return strings.EqualFold(bare(m.Key), wanted) })
+}
+
+// byName implements ByName of [Source].
+func (v *Vault) byName() []int32 {
+	x := v.Index
+	m := v.memory
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.index == x && m.byName != nil {
+		return m.byName
+	}
+	names := make([]string, len(x.Files))
+	places := make([]int32, len(x.Files))
+	for i, f := range x.Files {
+		names[i] = strings.TrimSuffix(path.Base(f.Path.String()), ".md") // file.name
+		places[i] = int32(i)
+	}
+	slices.SortFunc(places, func(a, b int32) int {
+		// Files are in the order of their paths.
+		return cmp.Or(filenames.Compare(names[a], names[b]), cmp.Compare(a, b))
+	})
+	if m.index == x {
+		m.byName = places
+	}
+	return places
 }
 
 // Entry returns the file at a path, or nil if there is none.
@@ -285,12 +296,12 @@ func (f *file) Links() formula.Value {
 	found := f.indexed.Facts().Found()
 	var links []formula.Value
 	for _, l := range frontmatter.Links(found.Properties) {
-		links = append(
-			links,
-			formula.OfTarget(formula.Target{Text: l.Link.Target, Display: l.Link.Display, From: f.Path()}),
-		)
+		target := formula.Target{Text: l.Link.Target, Display: l.Link.Display, From: f.Path()}
+		links = append(links, formula.OfTarget(target))
 	}
-	return formula.OfList(append(append(links, f.links(found)...), f.embeds(found)...))
+	links = append(links, f.links(found)...)
+	links = append(links, f.embeds(found)...)
+	return formula.OfList(links)
 }
 
 func (f *file) Embeds() formula.Value {
@@ -338,9 +349,10 @@ func (v *Vault) property(p frontmatter.Property, from string) formula.Value {
 			return formula.Value{}
 		}
 		// Tags are in a list or in a text, with or without "#".
+		separates := func(r rune) bool { return r == ',' || formula.IsSpace(r) }
 		var tags []formula.Value
 		for _, item := range p.Value.Elements() {
-			for _, tag := range strings.FieldsFunc(item.String(), func(r rune) bool { return r == ',' || formula.IsSpace(r) }) {
+			for _, tag := range strings.FieldsFunc(item.String(), separates) {
 				tags = append(tags, formula.OfTag("#"+strings.TrimPrefix(tag, "#")))
 			}
 		}
@@ -379,37 +391,48 @@ func (v *Vault) value(w frontmatter.Value, declared, from string) formula.Value 
 		}
 		return formula.OfFields(fields)
 	case frontmatter.String:
-		// A text is converted by its declared type or by its form.
-		text := w.Text()
-		switch declared {
-		case verbatim:
-			return formula.OfText(text)
-		case "number":
-			if n, ok := formula.ParseNumber(text); ok && strings.TrimSpace(text) != "" {
-				return formula.OfNumber(n)
-			}
-		case "checkbox":
-			if text == "true" || text == "false" {
-				return formula.OfBool(text == "true")
-			}
-		}
-		if text == "" {
-			return formula.OfText(text)
-		}
-		if t, ok := formula.ParseLink(text, from); ok {
-			return formula.OfTarget(t)
-		}
-		if c := text[0]; c >= '0' && c <= '9' && declared != "text" {
-			if m, ok := formula.ParseProperty(text, v.Now.Location()); ok {
-				return formula.OfMoment(m)
-			}
-		}
-		if strings.Contains(text, "://") && !strings.ContainsAny(text, " \t\n") {
-			if u, err := url.Parse(text); err == nil && u.Scheme != "" && u.Host != "" {
-				return formula.OfURL(text)
-			}
-		}
-		return formula.OfText(text)
+		return v.text(w.Text(), declared, from)
 	}
 	return formula.Value{}
+}
+
+// text converts a text of the note at the path from, by its declared type or by its form.
+func (v *Vault) text(text, declared, from string) formula.Value {
+	switch declared {
+	case verbatim:
+		return formula.OfText(text)
+	case "number":
+		if n, ok := formula.ParseNumber(text); ok && strings.TrimSpace(text) != "" {
+			return formula.OfNumber(n)
+		}
+	case "checkbox":
+		if text == "true" || text == "false" {
+			return formula.OfBool(text == "true")
+		}
+	}
+	if text == "" {
+		return formula.OfText(text)
+	}
+	if t, ok := formula.ParseLink(text, from); ok {
+		return formula.OfTarget(t)
+	}
+	beginsWithDigit := '0' <= text[0] && text[0] <= '9'
+	if beginsWithDigit && declared != "text" {
+		if m, ok := formula.ParseProperty(text, v.Now.Location()); ok {
+			return formula.OfMoment(m)
+		}
+	}
+	if isURL(text) {
+		return formula.OfURL(text)
+	}
+	return formula.OfText(text)
+}
+
+// isURL reports whether a text is a URL with a scheme and a host.
+func isURL(text string) bool {
+	if !strings.Contains(text, "://") || strings.ContainsAny(text, " \t\n") {
+		return false
+	}
+	u, err := url.Parse(text)
+	return err == nil && u.Scheme != "" && u.Host != ""
 }

@@ -42,7 +42,8 @@ func New(paths []string) *Files {
 		byPath[i] = entry{hash(key), int32(i)}
 		byName[i] = entry{hash(last(key)), int32(i)}
 	}
-	f.byPath, f.byName = newTable(byPath, f.compare), newTable(byName, f.compare)
+	f.byPath = newTable(byPath, f.compare)
+	f.byName = newTable(byName, f.compare)
 	return f
 }
 
@@ -320,27 +321,27 @@ func Fold(name string) string {
 // appendFolded appends Fold(name) to key.
 func appendFolded(key []byte, name string) []byte {
 	start := len(key)
-	composed := true
+	isASCII := true
 	for i := range len(name) {
 		c := name[i]
 		if c >= utf8.RuneSelf {
 			key = key[:start]
-			composed = false
+			isASCII = false
 			break
 		}
 		key = append(key, lower(c))
 	}
-	if composed {
+	if isASCII {
 		return key
 	}
-	composed = true
+	allComposed := true
 	for _, r := range name {
 		r = unicode.ToLower(r)
-		composed = composed && isComposed(r)
+		allComposed = allComposed && isComposed(r)
 		key = utf8.AppendRune(key, r)
 	}
 	// The conversion copies, so that key does not escape to the heap.
-	if composed || norm.NFC.IsNormalString(string(key[start:])) {
+	if allComposed || norm.NFC.IsNormalString(string(key[start:])) {
 		return key
 	}
 	return append(key[:start], Fold(name)...)
@@ -361,7 +362,9 @@ func isPlain(name string) bool {
 		if r < utf8.RuneSelf {
 			continue
 		}
-		if lowered := unicode.ToLower(r); !isComposed(r) || !isComposed(lowered) || utf8.RuneLen(lowered) != utf8.RuneLen(r) {
+		lowered := unicode.ToLower(r)
+		hasSameLength := utf8.RuneLen(lowered) == utf8.RuneLen(r)
+		if !hasSameLength || !isComposed(r) || !isComposed(lowered) {
 			return false
 		}
 	}
@@ -410,7 +413,8 @@ func lowersTo(name string, key []byte) bool {
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(name[i:])
-		if wanted, same := utf8.DecodeRune(key[i:]); unicode.ToLower(r) != wanted || size != same {
+		wanted, wantedSize := utf8.DecodeRune(key[i:])
+		if unicode.ToLower(r) != wanted || size != wantedSize {
 			return false
 		}
 		i += size

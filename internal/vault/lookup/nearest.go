@@ -48,11 +48,15 @@ func NearestNames(wanted string, names []string) []string {
 // ignored: [[Note#Heading|text]] counts as Note.
 func NearestPaths(typed string, paths []string) []string {
 	typed = strings.TrimSpace(typed)
-	typed = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(typed, "!"), "[["), "]]")
+	typed = strings.TrimPrefix(typed, "!")
+	typed = strings.TrimPrefix(typed, "[[")
+	typed = strings.TrimSuffix(typed, "]]")
 	if i := strings.IndexAny(typed, "#|"); i > 0 {
 		typed = typed[:i]
 	}
-	typed = strings.Trim(strings.ReplaceAll(strings.ReplaceAll(typed, "%20", " "), `\`, "/"), "/")
+	typed = strings.ReplaceAll(typed, "%20", " ")
+	typed = strings.ReplaceAll(typed, `\`, "/")
+	typed = strings.Trim(typed, "/")
 	key := newWanted(withoutExt(typed))
 	base := newWanted(stem(typed))
 	folder := plain(path.Dir("/" + typed))
@@ -62,7 +66,8 @@ func NearestPaths(typed string, paths []string) []string {
 		return func(candidate string) closeness {
 			dir := candidate[:max(0, strings.LastIndexByte(candidate, '/'))]
 			if dir != lastFolder {
-				lastFolder, plainFolder = dir, plain(dir)
+				lastFolder = dir
+				plainFolder = plain(dir)
 			}
 			name := plain(stem(candidate))
 			if isSame(key.text, plainFolder, name) {
@@ -122,7 +127,12 @@ type wanted struct {
 // newWanted prepares a name.
 func newWanted(name string) wanted {
 	text := plain(name)
-	w := wanted{text: text, sortedWords: sortWords(text), letters: []rune(text), words: strings.Fields(text)}
+	w := wanted{
+		text:        text,
+		sortedWords: sortWords(text),
+		letters:     []rune(text),
+		words:       strings.Fields(text),
+	}
 	switch n := len(w.letters); {
 	case n >= 5:
 		w.maxMistakes = min(max(2, n/4), 6)
@@ -148,7 +158,8 @@ func (w wanted) compare(name string) closeness {
 	case len(w.text) >= 4 && strings.Contains(name, w.text), len(name) >= 4 && strings.Contains(w.text, name):
 		return contains
 	}
-	if d := utf8.RuneCountInString(name) - len(w.letters); d <= w.maxMistakes && -d <= w.maxMistakes {
+	moreLetters := utf8.RuneCountInString(name) - len(w.letters)
+	if max(moreLetters, -moreLetters) <= w.maxMistakes {
 		if n := excerpt.Mistakes(w.letters, []rune(name), w.maxMistakes); n <= w.maxMistakes {
 			return mistyped + closeness(n)
 		}
@@ -171,7 +182,8 @@ func isSame(text, folder, name string) bool {
 			if c == ' ' {
 				continue
 			}
-			if text = strings.TrimPrefix(text, " "); text == "" || text[0] != c {
+			text = strings.TrimPrefix(text, " ")
+			if text == "" || text[0] != c {
 				return false
 			}
 			text = text[1:]
