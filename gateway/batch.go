@@ -127,7 +127,8 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) (result BatchResult
 		if b.from(s.Request).undoesForOwner() {
 			continue
 		}
-		if calls++; s.plan.call.Effect().Mutates() {
+		calls++
+		if s.plan.call.Effect().Mutates() {
 			changes++
 		}
 	}
@@ -297,8 +298,10 @@ func (r *batchRun) runStages(stages [][]int) {
 	skip := func(stage []int) {
 		for _, i := range stage {
 			r.done[i] = OperationResult{
-				ClientID: r.steps[i].ClientID, Command: r.steps[i].Command, Status: statusSkipped,
-				Notice: "an operation before it failed, and the batch is atomic",
+				ClientID: r.steps[i].ClientID,
+				Command:  r.steps[i].Command,
+				Status:   statusSkipped,
+				Notice:   "an operation before it failed, and the batch is atomic",
 			}
 		}
 	}
@@ -387,16 +390,14 @@ func (r *batchRun) run(ctx context.Context, i int) {
 	r.steps[i].isRecorded = true
 	hold := r.gateway.runner.Hold(r.batch.Caller)
 	defer hold.Release()
-	var result Result
-	begun := false
 	request, err := r.resolve(i)
 	if err == nil {
 		err = r.steps[i].checkShownValues(request)
 	}
+	var result Result
 	if err != nil {
 		r.gateway.recordOfStep(ctx, r.batch, r.steps[i].Operation, r.steps[i].plan).Refused(err)
 		result = Reject(r.steps[i].Command, err)
-		begun = true
 	} else {
 		request.visibility = r.gateway.rules.Fingerprint()
 		request.batch = r.id
@@ -404,25 +405,18 @@ func (r *batchRun) run(ctx context.Context, i int) {
 		if i < r.planned {
 			request.planning = r.planning
 		}
+		begun := false
 		fault := r.gateway.guard(request.Command, func() {
-			approval := approved{question: r.steps[i].approved, record: r.steps[i].record, inBatch: true, held: r.keepRecordOpen(i)}
-			if approval.question != nil && r.use != nil {
-				approval.grant = r.use.Grant
-			}
-			approval.proposal = r.proposal
-			if approval.question != nil {
-				approval.change = r.steps[i].plan.change
-			}
-			result, begun = r.gateway.step(ctx, hold, r.batch.from(request), approval)
+			result, begun = r.gateway.step(ctx, hold, r.batch.from(request), r.approvalOf(i))
 		})
 		if fault != nil {
 			result = Fault(request.Command)
 			begun = true
 		}
-	}
-	if !begun {
-		done.Notice = whyNotBegun(ctx)
-		return
+		if !begun {
+			done.Notice = whyNotBegun(ctx)
+			return
+		}
 	}
 	done.Status = statusError
 	if result.OK {
@@ -449,6 +443,26 @@ func (r *batchRun) run(ctx context.Context, i int) {
 	done.Result = result.answer()
 	result.Image = nil
 	r.results[i] = result
+}
+
+// approvalOf returns how operation i may be carried out.
+func (r *batchRun) approvalOf(i int) approved {
+	step := r.steps[i]
+	approval := approved{
+		question: step.approved,
+		record:   step.record,
+		proposal: r.proposal,
+		inBatch:  true,
+		held:     r.keepRecordOpen(i),
+	}
+	if approval.question == nil {
+		return approval
+	}
+	approval.change = step.plan.change
+	if r.use != nil {
+		approval.grant = r.use.Grant
+	}
+	return approval
 }
 
 // whyNotBegun says why an operation was skipped.
@@ -604,7 +618,10 @@ func (g *vaultGateway) replayBatch(ctx context.Context, plan *batchPlan, answer 
 			}
 			if err != nil {
 				*done = OperationResult{
-					ClientID: done.ClientID, Command: step.Command, Status: statusError, Result: Reject(step.Command, err).answer(),
+					ClientID: done.ClientID,
+					Command:  step.Command,
+					Status:   statusError,
+					Result:   Reject(step.Command, err).answer(),
 				}
 			}
 		}
@@ -648,13 +665,8 @@ func (r BatchResult) forRemembering() BatchResult {
 			continue
 		}
 		short := *done.Result
-		cut, _, _ := Result{
-			Stdout:    short.Stdout,
-			Stderr:    short.Stderr,
-			Truncated: short.Truncated,
-		}.cut(
-			pageLimit{Bytes: rememberedShare},
-		)
+		whole := Result{Stdout: short.Stdout, Stderr: short.Stderr, Truncated: short.Truncated}
+		cut, _, _ := whole.cut(pageLimit{Bytes: rememberedShare})
 		short.Stdout = cut.Stdout
 		short.Stderr = cut.Stderr
 		short.Truncated = cut.Truncated

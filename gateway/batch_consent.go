@@ -69,7 +69,9 @@ func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by s
 	for _, step := range plan.asked() {
 		calls = append(calls, g.digestOfCall(step.plan))
 	}
-	if err := g.consent.CheckDeclined(telemetry.BatchCommand, g.callerOf(plan.batch.Request), plan.batch.Answers, append(calls, consent.DigestOfCalls(calls))...); err != nil {
+	caller := g.callerOf(plan.batch.Request)
+	digests := append(calls, consent.DigestOfCalls(calls))
+	if err := g.consent.CheckDeclined(telemetry.BatchCommand, caller, plan.batch.Answers, digests...); err != nil {
 		return "", err
 	}
 	q, each, err := g.questionOfBatch(ctx, plan)
@@ -86,32 +88,9 @@ func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by s
 	if err != nil {
 		return "", err
 	}
-	if approval.Waited { // plan again, as for a single call
-		if err := g.admission.Open(); err != nil {
-			return "", err
-		}
-		now, clientID, err := g.planBatch(plan.batch)
-		if err == nil {
-			clientID, err = g.adoptRehearsal(now, plan)
-		}
-		if err == nil {
-			clientID, err = g.judgeChanges(now)
-		}
-		switch {
-		case err != nil && clientID != "":
-			return "", inOperation(clientID, err)
-		case err != nil:
-			return "", err
-		}
-		if err := g.checkBatchUnchanged(each, plan.boundFiles()); err != nil {
-			return "", err
-		}
-		var again consent.Question
-		if again, each, err = g.questionOfBatch(ctx, now); err != nil {
-			return "", err
-		}
-		*plan = *now
-		if err := q.SameAs(again); err != nil {
+	if approval.Waited {
+		each, err = g.planBatchAgain(ctx, plan, q, each)
+		if err != nil {
 			return "", err
 		}
 	}
@@ -123,6 +102,42 @@ func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by s
 	return approval.By, nil
 }
 
+// planBatchAgain plans a batch again after waiting for its approval, as for a single call, and replaces the plan. q
+// is the question that was approved, and each are the questions about its operations, which it returns anew. The
+// error says that something has changed.
+func (g *vaultGateway) planBatchAgain(
+	ctx context.Context,
+	plan *batchPlan,
+	q consent.Question,
+	each []consent.Question,
+) ([]consent.Question, error) {
+	if err := g.admission.Open(); err != nil {
+		return nil, err
+	}
+	now, clientID, err := g.planBatch(plan.batch)
+	if err == nil {
+		clientID, err = g.adoptRehearsal(now, plan)
+	}
+	if err == nil {
+		clientID, err = g.judgeChanges(now)
+	}
+	if err != nil && clientID != "" {
+		return nil, inOperation(clientID, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := g.checkBatchUnchanged(each, plan.boundFiles()); err != nil {
+		return nil, err
+	}
+	again, each, err := g.questionOfBatch(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	*plan = *now
+	return each, q.SameAs(again)
+}
+
 // questionOfBatch combines the questions about the operations into one, and also returns them separately. Each is
 // about the notes as the operations before it will leave them.
 func (g *vaultGateway) questionOfBatch(
@@ -130,8 +145,11 @@ func (g *vaultGateway) questionOfBatch(
 	plan *batchPlan,
 ) (q consent.Question, each []consent.Question, err error) {
 	q = consent.Question{
-		Vault: g.name(), Command: telemetry.BatchCommand, Caller: plan.batch.Caller,
-		Requester: g.callerOf(plan.batch.Request), Client: plan.batch.Client,
+		Vault:     g.name(),
+		Command:   telemetry.BatchCommand,
+		Caller:    plan.batch.Caller,
+		Requester: g.callerOf(plan.batch.Request),
+		Client:    plan.batch.Client,
 	}
 	digest := sha256.New()
 	digest.Write(plan.sent[:])
@@ -285,20 +303,7 @@ func (g *vaultGateway) judgeChanges(plan *batchPlan) (clientID string, err error
 		if change := step.plan.change; needsApproval(refusal) && change != nil && change.Nothing {
 			step.plan, refusal = step.plan.withApproval(consent.Question{Change: change.Digest}) // see approveNoChange
 		}
-		// The notes that a call changes, as far as they are known.
-		stepPlan := step.plan
-		var paths []string
-		if stepPlan.change != nil {
-			for _, f := range stepPlan.change.Files {
-				paths = append(paths, f.Path)
-			}
-		}
-		if paths == nil && stepPlan.call.Effect().Mutates() {
-			for _, spelled := range stepPlan.call.NamedPaths()[:min(1, len(stepPlan.call.NamedPaths()))] {
-				paths = append(paths, spelled.Path)
-			}
-		}
-		for _, path := range paths {
+		for _, path := range step.plan.changedPaths() {
 			touched[access.Fold(path)] = true
 		}
 		if refusal != nil && !needsApproval(refusal) {
@@ -309,6 +314,20 @@ func (g *vaultGateway) judgeChanges(plan *batchPlan) (clientID string, err error
 		return "", nil
 	}
 	return g.judgeLargeBatch(plan, len(touched))
+}
+
+// changedPaths returns the paths of the notes that a plan changes, as far as they are known.
+func (p Plan) changedPaths() (paths []string) {
+	if p.change != nil {
+		for _, f := range p.change.Files {
+			paths = append(paths, f.Path)
+		}
+	}
+	named := p.call.NamedPaths()
+	if paths == nil && p.call.Effect().Mutates() && len(named) > 0 {
+		paths = []string{named[0].Path}
+	}
+	return paths
 }
 
 // judgeLargeBatch judges a batch that changes more than [maxTouched] notes: all its operations that change notes
@@ -342,7 +361,8 @@ func (p *batchPlan) mayChangeMany() bool {
 		if !step.plan.mayLose() {
 			continue
 		}
-		if changes++; step.plan.call.ChangesMany() || changes > maxTouched {
+		changes++
+		if step.plan.call.ChangesMany() || changes > maxTouched {
 			return true
 		}
 	}

@@ -50,7 +50,10 @@ func (g *Gateway) DryRunBatch(ctx context.Context, b Batch) (d BatchDryRun) {
 		b.Operations[i].Request = b.Operations[i].withOneLimit()
 	}
 	ctx, observed := telemetry.Begin(ctx, g.observer, telemetry.OnlyPlanned, telemetry.BatchCommand, b.Surface, g.agent)
-	defer func() { observed.Planned(d.Decision); observed.Ended(telemetry.CallOutcome{OK: d.OK, Error: d.Error}) }()
+	defer func() {
+		observed.Planned(d.Decision)
+		observed.Ended(telemetry.CallOutcome{OK: d.OK, Error: d.Error})
+	}()
 	var err error
 	fault := g.guard(telemetry.BatchCommand, func() {
 		var at *vaultGateway
@@ -68,7 +71,11 @@ func (g *Gateway) DryRunBatch(ctx context.Context, b Batch) (d BatchDryRun) {
 func RejectBatchDryRun(clientID string, err error) BatchDryRun {
 	refused := RejectBatch(clientID, err)
 	return BatchDryRun{
-		DryRun: true, Decision: "deny", Results: []OperationDryRun{}, ClientID: refused.ClientID, Error: refused.Error,
+		DryRun:   true,
+		Decision: "deny",
+		Results:  []OperationDryRun{},
+		ClientID: refused.ClientID,
+		Error:    refused.Error,
 	}
 }
 

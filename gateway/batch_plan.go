@@ -376,16 +376,14 @@ func (p *batchPlan) stages() (stages [][]int) {
 		group = nil
 	}
 	for i, step := range p.steps {
-		alone := step.plan.call.Effect() != tiers.Reads || step.plan.call.Shows()
-		if alone || i == p.planned ||
-			slices.ContainsFunc(
-				step.references(),
-				func(ref Reference) bool { return slices.Contains(group, p.find(ref.ClientID, i)) },
-			) {
+		isAlone := step.plan.call.Effect() != tiers.Reads || step.plan.call.Shows()
+		isInGroup := func(ref Reference) bool { return slices.Contains(group, p.find(ref.ClientID, i)) }
+		needsGroup := slices.ContainsFunc(step.references(), isInGroup)
+		if isAlone || needsGroup || i == p.planned {
 			closeGroup()
 		}
 		group = append(group, i)
-		if alone {
+		if isAlone {
 			closeGroup()
 		}
 	}

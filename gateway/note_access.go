@@ -50,13 +50,11 @@ type Permitted struct {
 // AccessOf returns what can be done with a note or folder under a policy, given the facts of every call. path is
 // relative to the vault, or an absolute path in its folder. The error is an [*allowlist.ParseError].
 func (r *NoteRules) AccessOf(p policy.Policy, facts policy.Facts, path string) (NoteAccess, error) {
-	switch folder := r.folder(); {
-	case folder == "" || !filepath.IsAbs(path):
+	folder := r.folder()
+	if folder == "" || !filepath.IsAbs(path) {
 		path = strings.TrimSuffix(filepath.ToSlash(path), "/")
-	default: // make an absolute path relative to the vault
-		if below, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(below) {
-			path = filepath.ToSlash(below)
-		}
+	} else if below, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(below) {
+		path = filepath.ToSlash(below)
 	}
 	if named, err := r.names.Name(path); err == nil && r.folder() != "" {
 		path = named
@@ -101,7 +99,8 @@ func (r *NoteRules) AccessOf(p policy.Policy, facts policy.Facts, path string) (
 		if err != nil {
 			return NoteAccess{}, err
 		}
-		switch *operation.permitted = permitted(p, call, facts, a); {
+		*operation.permitted = permitted(p, call, facts, a)
+		switch {
 		case p.Closed != "":
 			operation.permitted.Why = p.Closed
 		case operation.permitted.Allowed && ownLevel < operation.needs:

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
@@ -42,17 +43,7 @@ func (g *vaultGateway) undoList(ctx context.Context, plan Plan) (string, error) 
 	}
 	err = undoJournal.EachUndoable(ctx, filter, func(e journal.Entry) bool {
 		if e.SeenBy(isVisible) {
-			fmt.Fprintf(&b, "%s\t%s\t%s", e.ID, e.Time.Local().Format(time.DateTime), sanitize.Line(e.Command))
-			if len(e.Steps) > 0 {
-				b.WriteString("\t" + sanitize.Line(e.Steps[0].Path))
-			}
-			if more := len(e.Steps) - 1; more > 0 {
-				fmt.Fprintf(&b, " and %d more", more)
-			}
-			if e.Batch != "" {
-				b.WriteString("\tbatch " + sanitize.Line(e.Batch))
-			}
-			b.WriteByte('\n')
+			b.WriteString(undoLine(e))
 			remaining--
 		}
 		return remaining > 0
@@ -66,6 +57,21 @@ func (g *vaultGateway) undoList(ctx context.Context, plan Plan) (string, error) 
 		)
 	}
 	return cmp.Or(b.String(), "No change of yours can be undone.\n"), nil
+}
+
+// undoLine describes an undoable change in one line, with its line break.
+func undoLine(e journal.Entry) string {
+	line := fmt.Sprintf("%s\t%s\t%s", e.ID, e.Time.Local().Format(time.DateTime), sanitize.Line(e.Command))
+	if len(e.Steps) > 0 {
+		line += "\t" + sanitize.Line(e.Steps[0].Path)
+	}
+	if more := len(e.Steps) - 1; more > 0 {
+		line += fmt.Sprintf(" and %d more", more)
+	}
+	if e.Batch != "" {
+		line += "\tbatch " + sanitize.Line(e.Batch)
+	}
+	return line + "\n"
 }
 
 // Undoable calls visit for each undoable, visible change of the default vault that matches the filter, newest first,
@@ -145,34 +151,53 @@ func (g *vaultGateway) answerApprovals(plan Plan, req Request) (string, error) {
 			excerpt.Reason(err),
 		)
 	}
-	wanted, withdraws := plan.call.Param("withdraw")
+	if wanted, ok := plan.call.Param("withdraw"); ok {
+		return g.withdraw(req, list, wanted)
+	}
 	var b strings.Builder
 	for _, q := range list {
+		fmt.Fprintf(&b, "%s\t%s\t%s\tuntil %s\n", q.ID(), q.Command, q.Vault, q.Expires.Local().Format(time.TimeOnly))
+	}
+	grants, err := g.describeGrants(req)
+	if err != nil {
+		return "", err
+	}
+	proposals, err := g.describeProposals(req)
+	if err != nil {
+		return "", err
+	}
+	return cmp.Or(b.String(), noCallWaits) + grants + proposals, nil
+}
+
+// noCallWaits is the answer if no call of the sender waits for approval.
+const noCallWaits = "No call of yours waits for approval.\n"
+
+// withdraw withdraws the waiting calls and proposals with the id wanted, or all of them if it is "all". It
+// returns one line for each.
+func (g *vaultGateway) withdraw(req Request, waiting []consent.StoredQuestion, wanted string) (string, error) {
+	var b strings.Builder
+	for _, q := range waiting {
 		id := q.ID()
-		switch {
-		case !withdraws:
-			fmt.Fprintf(&b, "%s\t%s\t%s\tuntil %s\n", id, q.Command, q.Vault, q.Expires.Local().Format(time.TimeOnly))
-		case wanted == id || wanted == "all":
-			if err := g.consent.Withdraw(q); err != nil {
-				return "", failure.New(
-					failure.CodeNotFound,
-					"list them again",
-					"the call %s cannot be withdrawn: %v",
-					id,
-					err,
-				)
-			}
-			fmt.Fprintf(&b, "Withdrawn: %s\t%s\t%s\n", id, q.Command, q.Vault)
+		if wanted != id && wanted != "all" {
+			continue
 		}
-	}
-	if withdraws {
-		withdrawn, err := g.withdrawProposal(req, wanted)
-		if err != nil {
-			return "", err
+		if err := g.consent.Withdraw(q); err != nil {
+			return "", failure.New(
+				failure.CodeNotFound,
+				"list them again",
+				"the call %s cannot be withdrawn: %v",
+				id,
+				err,
+			)
 		}
-		b.WriteString(withdrawn)
+		fmt.Fprintf(&b, "Withdrawn: %s\t%s\t%s\n", id, q.Command, q.Vault)
 	}
-	if withdraws && wanted != "all" && b.Len() == 0 {
+	proposals, err := g.withdrawProposal(req, wanted)
+	if err != nil {
+		return "", err
+	}
+	b.WriteString(proposals)
+	if wanted != "all" && b.Len() == 0 {
 		return "", failure.New(
 			failure.CodeNotFound,
 			"call approvals without withdraw: it lists their ids",
@@ -180,18 +205,7 @@ func (g *vaultGateway) answerApprovals(plan Plan, req Request) (string, error) {
 			excerpt.Short(wanted),
 		)
 	}
-	rest := ""
-	if !withdraws {
-		if rest, err = g.describeGrants(req); err != nil {
-			return "", err
-		}
-		proposed, err := g.describeProposals(req)
-		if err != nil {
-			return "", err
-		}
-		rest += proposed
-	}
-	return cmp.Or(b.String(), "No call of yours waits for approval.\n") + rest, nil
+	return cmp.Or(b.String(), noCallWaits), nil
 }
 
 // awaitDecisions waits for decisions of the user if the call asks for that. It then sets the answer of the plan: the

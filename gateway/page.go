@@ -140,7 +140,14 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 	}
 	answer.Stdout = ""
 	answer.raw = ""
-	if id, ok := g.answers.Put(req.Caller, text, storedAnswer{request: req, call: call, answer: answer, whole: wholeOf(whole, text), note: note}); ok {
+	stored := storedAnswer{
+		request: req,
+		call:    call,
+		answer:  answer,
+		whole:   wholeOf(whole, text),
+		note:    note,
+	}
+	if id, ok := g.answers.Put(req.Caller, text, stored); ok {
 		shown.Truncated.Cursor = cursorAt(id, next)
 	}
 	return shown
@@ -160,11 +167,13 @@ func (r Result) numbered(answer Result, at pagePosition, known countedPage) Resu
 		before = max(0, before-1) // its first line began on the previous page
 	}
 	numbered := *r.Truncated
-	numbered.From, numbered.To = before+1, before+countedPage{}.Rows(r.Stdout, r.form, len(r.Stdout))
+	numbered.From = before + 1
+	numbered.To = before + countedPage{}.Rows(r.Stdout, r.form, len(r.Stdout))
 	if answer.form.HasLines() {
 		numbered.To = known.Rows(answer.Stdout, answer.form, at.At+len(r.Stdout))
 	}
-	if _, numbered.Total = answer.whole().Counted(); answer.divided != nil {
+	_, numbered.Total = answer.whole().Counted()
+	if answer.divided != nil {
 		numbered.Total = answer.divided.rows
 	}
 	r.Truncated = &numbered

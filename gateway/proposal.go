@@ -105,9 +105,8 @@ func (g *vaultGateway) propose(ctx context.Context, b Batch, replaces string) Pr
 	}
 	b.flowed = joinFlows(b.flowed, g.flows.recent(time.Now()))
 	id := cmp.Or(replaces, consent.NewProposalID())
-	counted := g.admission.Batch(g.accountOf(b.Caller), len(b.Operations), 0)
-	if counted != nil {
-		return refuse("", counted)
+	if err := g.admission.Batch(g.accountOf(b.Caller), len(b.Operations), 0); err != nil {
+		return refuse("", err)
 	}
 	d, clientID, err := g.draft(ctx, b, id)
 	if err != nil {
@@ -274,14 +273,18 @@ func (g *vaultGateway) draft(ctx context.Context, b Batch, id string) (d *draft,
 		return nil, "", err
 	}
 	for _, step := range plan.steps {
-		failed := step.plan.change != nil && step.plan.change.failure != nil
-		switch isChange := step.plan.call.Effect().Mutates(); {
-		case isChange && step.checkKnown() != nil:
-			return nil, step.ClientID, step.checkKnown()
-		case isChange && failed:
-			return nil, step.ClientID, step.plan.change.failure
-		case isChange && step.plan.change == nil:
+		if !step.plan.call.Effect().Mutates() {
+			continue
+		}
+		if err := step.checkKnown(); err != nil {
+			return nil, step.ClientID, err
+		}
+		change := step.plan.change
+		if change == nil {
 			return nil, step.ClientID, errNotPlanned(step.Command)
+		}
+		if change.failure != nil {
+			return nil, step.ClientID, change.failure
 		}
 	}
 	if d.whole == nil || d.whole.Nothing {
@@ -332,11 +335,15 @@ func (g *vaultGateway) fillQuestion(r *rehearsal, d *draft) {
 	for i, step := range d.plan.steps {
 		_, permanent := step.plan.call.Param("permanent")
 		isPermanent = isPermanent || permanent
-		o := consent.ProposedOperation{
-			Name: step.ClientID, Command: step.plan.call.Name(), Path: r.results[i].Path, Asked: asked[step.ClientID],
+		path := r.results[i].Path
+		if named := step.plan.call.NamedPaths(); path == "" && len(named) > 0 {
+			path = named[0].Path
 		}
-		if named := step.plan.call.NamedPaths(); o.Path == "" && len(named) > 0 {
-			o.Path = named[0].Path
+		o := consent.ProposedOperation{
+			Name:    step.ClientID,
+			Command: step.plan.call.Name(),
+			Path:    path,
+			Asked:   asked[step.ClientID],
 		}
 		for _, need := range d.needs[i] {
 			o.Needs = append(o.Needs, d.plan.steps[need].ClientID)
@@ -351,9 +358,15 @@ func (g *vaultGateway) fillQuestion(r *rehearsal, d *draft) {
 // proposalOf returns a draft in the form in which the store keeps it.
 func (g *vaultGateway) proposalOf(d *draft, b Batch) (p consent.Proposal, body consent.ProposalBody, err error) {
 	p = consent.Proposal{
-		Sent: hex.EncodeToString(d.plan.sent[:]), Caller: g.callerOf(b.Request), Client: sanitize.Line(excerpt.Short(b.Client)),
-		Vault: sanitize.Line(cmp.Or(g.name(), "the app's choice")), Identity: g.identity(), Folder: g.target().Folder,
-		Text: d.question.Text, Destructive: d.question.Destructive, Before: d.plan.boundFiles(),
+		Sent:        hex.EncodeToString(d.plan.sent[:]),
+		Caller:      g.callerOf(b.Request),
+		Client:      sanitize.Line(excerpt.Short(b.Client)),
+		Vault:       sanitize.Line(cmp.Or(g.name(), "the app's choice")),
+		Identity:    g.identity(),
+		Folder:      g.target().Folder,
+		Text:        d.question.Text,
+		Destructive: d.question.Destructive,
+		Before:      d.plan.boundFiles(),
 	}
 	if g.agent != "" {
 		p.Generation = g.admission.Generation()
@@ -370,8 +383,11 @@ func (g *vaultGateway) proposalOf(d *draft, b Batch) (p consent.Proposal, body c
 	}
 	for i, step := range d.plan.steps {
 		o := consent.ProposalOperation{
-			ClientID: step.ClientID, Command: step.plan.call.Name(), Act: actions[i], Changes: step.plan.call.Effect().Mutates(),
-			Needs: d.needs[i],
+			ClientID: step.ClientID,
+			Command:  step.plan.call.Name(),
+			Act:      actions[i],
+			Changes:  step.plan.call.Effect().Mutates(),
+			Needs:    d.needs[i],
 		}
 		for _, f := range step.plan.change.files() {
 			o.Paths = append(o.Paths, f.Path)
@@ -414,7 +430,8 @@ func operationsOf(calls []consent.ProposalCall, chosen []int) (operations []Oper
 		if chosen != nil && !slices.Contains(chosen, i) {
 			continue
 		}
-		o := Operation{ClientID: c.ClientID, Request: Request{Command: c.Command, Params: maps.Clone(c.Params), ExpectHash: c.ExpectHash}}
+		request := Request{Command: c.Command, Params: maps.Clone(c.Params), ExpectHash: c.ExpectHash}
+		o := Operation{ClientID: c.ClientID, Request: request}
 		for key, from := range c.From {
 			if o.From == nil {
 				o.From = map[string]Reference{}
@@ -432,7 +449,10 @@ func operationsOf(calls []consent.ProposalCall, chosen []int) (operations []Oper
 // receipt returns what the agent learns about its proposal.
 func (g *vaultGateway) receipt(d *draft, p consent.Proposal) Proposed {
 	answer := Proposed{OK: true, Proposal: &ProposalReceipt{
-		ID: p.ID, Expires: p.Expires.UTC().Truncate(time.Second), Ways: []string{"page", "terminal"}, Operations: len(p.Operations),
+		ID:         p.ID,
+		Expires:    p.Expires.UTC().Truncate(time.Second),
+		Ways:       []string{"page", "terminal"},
+		Operations: len(p.Operations),
 	}}
 	for i, needs := range d.visible {
 		for _, need := range needs {
@@ -514,8 +534,9 @@ const maxNamed = 100
 
 // joinNames joins up to maxNamed names, and says how many more there are.
 func joinNames(names []string) string {
-	shown := make([]string, 0, min(len(names), maxNamed))
-	for _, name := range names[:min(len(names), maxNamed)] {
+	head := names[:min(len(names), maxNamed)]
+	shown := make([]string, 0, len(head))
+	for _, name := range head {
 		shown = append(shown, sanitize.Line(name))
 	}
 	text := strings.Join(shown, ", ")
@@ -556,7 +577,8 @@ func (g *vaultGateway) withdrawProposal(req Request, wanted string) (string, err
 
 // wasDecided reports whether an error says that a proposal does not wait any more.
 func wasDecided(err error) bool {
-	answered, unknown := (*consent.AnsweredProposal)(nil), (*consent.UnknownProposal)(nil)
+	var answered *consent.AnsweredProposal
+	var unknown *consent.UnknownProposal
 	return errors.As(err, &answered) || errors.As(err, &unknown)
 }
 

@@ -47,11 +47,11 @@ func (t touched) needs(earlier touched, earlierID string) bool {
 	if slices.Contains(t.takes, earlierID) {
 		return true
 	}
-	for _, written := range earlier.writes {
-		if slices.ContainsFunc(t.writes, func(p string) bool { return overlap(p, written) }) ||
-			slices.ContainsFunc(t.reads, func(p string) bool { return overlap(p, written) }) {
-			return true
-		}
+	isWritten := func(path string) bool {
+		return slices.ContainsFunc(earlier.writes, func(written string) bool { return overlap(path, written) })
+	}
+	if slices.ContainsFunc(t.writes, isWritten) || slices.ContainsFunc(t.reads, isWritten) {
+		return true
 	}
 	return slices.ContainsFunc(t.links, func(link string) bool { return slices.Contains(earlier.names, link) })
 }

@@ -115,8 +115,12 @@ func (g *vaultGateway) batchOf(p consent.Proposal, chosen []int, surface string)
 	}
 	b := Batch{
 		Request: Request{
-			Command: telemetry.BatchCommand, Caller: g.ofAgent(ownerfiles.SessionOf(p.Caller)), Client: p.Client, Surface: surface,
-			Taken: time.Now(), Vault: g.name(),
+			Command: telemetry.BatchCommand,
+			Caller:  g.ofAgent(ownerfiles.SessionOf(p.Caller)),
+			Client:  p.Client,
+			Surface: surface,
+			Taken:   time.Now(),
+			Vault:   g.name(),
 		},
 		Operations: operationsOf(body.Calls, chosen),
 	}
@@ -216,11 +220,11 @@ func (g *vaultGateway) take(ctx context.Context, shown ProposalDraft, decision P
 	}
 	plan := made.plan
 	isSame := now.Digest == shown.Digest && slices.Equal(now.Chosen, shown.Chosen)
-	switch {
-	case !isSame:
+	if !isSame {
 		return g.refuseBatch(ctx, plan.batch, "", errNotAsShown())
-	case made.question.IsMuch() != "" && decision.Typed != made.question.IsMuch():
-		return RejectBatch("", failure.New(failure.CodeUnconfirmed, "", "it is approved by typing %q", made.question.IsMuch()))
+	}
+	if typed := made.question.IsMuch(); typed != "" && decision.Typed != typed {
+		return RejectBatch("", failure.New(failure.CodeUnconfirmed, "", "it is approved by typing %q", typed))
 	}
 	changes := len(plan.asked())
 	if err := g.admission.Batch(g.accountOf(plan.batch.Caller), len(plan.steps), changes); err != nil {
@@ -247,7 +251,12 @@ func (g *vaultGateway) take(ctx context.Context, shown ProposalDraft, decision P
 		return g.refuseBatch(ctx, plan.batch, "", errNotAsShown())
 	}
 	claim, err := g.proposals.Claim(ctx, consent.ProposalDecision{
-		ID: shown.Proposal.ID, Version: shown.Proposal.Version, Chosen: shown.Chosen, Batch: plan.id, By: decision.By, Says: decision.Says,
+		ID:      shown.Proposal.ID,
+		Version: shown.Proposal.Version,
+		Chosen:  shown.Chosen,
+		Batch:   plan.id,
+		By:      decision.By,
+		Says:    decision.Says,
 	})
 	if err != nil {
 		return RejectBatch("", proposalError(err))

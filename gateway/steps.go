@@ -102,14 +102,12 @@ func (g *vaultGateway) createAbsent(ctx context.Context, r route) (exec.Outcome,
 			)
 		}
 		if existing.Failure == nil {
-			return outcomeNotRun(
-					existing,
-				), failure.New(
-					failure.CodeAlreadyExists,
-					"choose another name, or give overwrite to replace it",
-					"the note %q exists already",
-					candidate,
-				)
+			return outcomeNotRun(existing), failure.New(
+				failure.CodeAlreadyExists,
+				"choose another name, or give overwrite to replace it",
+				"the note %q exists already",
+				candidate,
+			)
 		}
 		if existing.Failure.Code() != failure.CodeNotFound {
 			return existing, nil
@@ -226,7 +224,8 @@ func (g *vaultGateway) readDailyAt(
 	if r.permit.Confined() {
 		// The embedded program answers in the same way for a hidden and for a missing note.
 		seen, err := g.runner.Run(ctx, permit, g.resolver(r))
-		if seen.Path = note; err != nil || seen.Failure != nil {
+		seen.Path = note
+		if err != nil || seen.Failure != nil {
 			return seen, err
 		}
 	}
@@ -289,15 +288,13 @@ func (g *vaultGateway) locate(ctx context.Context, r route) (route, exec.Outcome
 	}
 	path := pathIn(asked.Stdout)
 	if r.call, err = r.call.At(path); err != nil {
-		return r, outcomeNotRun(
-				asked,
-			), failure.New(
-				failure.CodeCLIError,
-				"name the note with path=",
-				"the app says that %q is the note %q, which is not a path",
-				name,
-				excerpt.Short(path),
-			)
+		return r, outcomeNotRun(asked), failure.New(
+			failure.CodeCLIError,
+			"name the note with path=",
+			"the app says that %q is the note %q, which is not a path",
+			name,
+			excerpt.Short(path),
+		)
 	}
 	if err := g.noticeNamesakes(ctx, r, &asked); err != nil {
 		return r, outcomeNotRun(asked), err
