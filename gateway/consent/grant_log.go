@@ -19,7 +19,12 @@ const (
 // under the grant have lines of their own.
 func LogGrant(state string, g Grant, decision GrantDecision, by, session string) {
 	_ = audit.OpenLogs(state).WriteLasting(audit.Line{
-		Kind: "grant", Decision: string(decision), By: by, Session: session, Agent: sanitize.Line(g.Agent),
-		Vault: sanitize.Line(g.Vault), Grant: g.ID,
+		Kind:     "grant",
+		Decision: string(decision),
+		By:       by,
+		Session:  session,
+		Agent:    sanitize.Line(g.Agent),
+		Vault:    sanitize.Line(g.Vault),
+		Grant:    g.ID,
 	}, audit.Durable)
 }

@@ -125,8 +125,9 @@ func (s *Grants) List() (list []Grant, damaged []*DamagedGrant, err error) {
 }
 
 // Held returns the grants of a holder that are in force, soonest to expire first.
-func (s *Grants) Held(h GrantHolder) (list []Grant, err error) {
-	err = s.withContent(func(c grantContent) error {
+func (s *Grants) Held(h GrantHolder) ([]Grant, error) {
+	var list []Grant
+	err := s.withContent(func(c grantContent) (err error) {
 		list, err = s.held(c, h)
 		return err
 	})
@@ -235,26 +236,35 @@ func (s *Grants) Take(h GrantHolder, changes ...GrantChange) (*GrantUse, error) 
 	var use *GrantUse
 	err := s.withContent(func(c grantContent) error {
 		list, err := s.held(c, h)
-		for _, g := range list {
-			if err = g.coversAll(changes); err != nil {
-				continue
-			}
-			u := &GrantUse{store: s, Grant: g.ID, pendingUse: pendingUse{ID: rand.Text(), Changes: changes}}
-			stored, err := c.byID(g.ID) // g.Expires may be limited by the holder: the stored grant has its own
-			if err != nil {
-				return err
-			}
-			stored.Open = append(stored.Open, u.pendingUse)
-			stored.Seen = latest(stored.Seen, c.now.UTC().Round(0))
-			if err := s.save(stored); err != nil {
-				return err
-			}
-			use = u
-			return nil
+		if err != nil {
+			return err
 		}
-		return err
+		var uncovered error
+		for _, g := range list {
+			uncovered = g.coversAll(changes)
+			if uncovered == nil {
+				use, err = s.reserve(c, g.ID, changes)
+				return err
+			}
+		}
+		return uncovered
 	})
 	return use, err
+}
+
+// reserve counts changes against the grant with an id. The caller has the lock.
+func (s *Grants) reserve(c grantContent, id string, changes []GrantChange) (*GrantUse, error) {
+	stored, err := c.byID(id) // a grant from held may have its Expires limited by the holder
+	if err != nil {
+		return nil, err
+	}
+	use := &GrantUse{store: s, Grant: id, pendingUse: pendingUse{ID: rand.Text(), Changes: changes}}
+	stored.Open = append(stored.Open, use.pendingUse)
+	stored.Seen = latest(stored.Seen, c.now.UTC().Round(0))
+	if err := s.save(stored); err != nil {
+		return nil, err
+	}
+	return use, nil
 }
 
 // coversAll returns an error unless the grant covers all changes, made in this order.
@@ -287,8 +297,8 @@ func (u *GrantUse) Settle(made func(i int) bool) error {
 			return nil
 		}
 		g.Open = slices.Delete(g.Open, i, i+1)
-		for i, change := range u.Changes {
-			if made(i) {
+		for n, change := range u.Changes {
+			if made(n) {
 				g.Used = g.Used.with(change)
 			}
 		}
@@ -307,11 +317,11 @@ func latest(a, b time.Time) time.Time {
 // MayHave reports whether there may be any grant. It costs one system call, so that calls of users without grants stay
 // cheap. The receiver may be nil.
 func (s *Grants) MayHave() bool {
-	if s == nil {
+	if s == nil || !filepath.IsAbs(s.dir) {
 		return false
 	}
 	_, err := os.Lstat(s.dir)
-	return filepath.IsAbs(s.dir) && err == nil
+	return err == nil
 }
 
 // grantContent is the content of the folder while its lock is held.
@@ -359,29 +369,11 @@ func (s *Grants) readContent(names []string) (grantContent, error) {
 		path := filepath.Join(s.dir, name)
 		switch filepath.Ext(name) {
 		case grantTempSuffix:
-			_ = s.system.Remove(path)
+			_ = s.system.Remove(path) // best effort: tried again at the next read
 		case grantSuffix:
-			g, damaged, err := s.read(name)
-			switch {
-			case err != nil:
-				return grantContent{}, unusableGrants(path, err)
-			case damaged != nil:
-				c.damaged = append(c.damaged, damaged)
-				continue
-			case g.isPastRetention(c.now):
-				_ = s.system.Remove(path)
-				continue
+			if err := s.addGrant(&c, name, wasSetBack); err != nil {
+				return grantContent{}, err
 			}
-			// If the clock is behind a time already seen, the grant would last longer than granted.
-			isBehind := c.now.Before(latest(g.Made, g.Seen).Add(-clockTolerance))
-			isAffected := wasSetBack && g.Made.Before(s.latestSeen)
-			if g.Ended == "" && (isBehind || isAffected) {
-				if err := s.end(g, c.now, endedByClock); err != nil {
-					return grantContent{}, err
-				}
-				g.Ended = endedByClock
-			}
-			c.grants = append(c.grants, g)
 		}
 	}
 	if wasSetBack { // new grants go by the new clock
@@ -390,6 +382,35 @@ func (s *Grants) readContent(names []string) (grantContent, error) {
 	}
 	slices.SortStableFunc(c.grants, func(a, b Grant) int { return a.Made.Compare(b.Made) })
 	return c, nil
+}
+
+// addGrant reads the file of a grant into c. It removes the file of a grant that is past its retention, and ends a grant
+// that a clock set back would prolong.
+func (s *Grants) addGrant(c *grantContent, name string, wasSetBack bool) error {
+	path := filepath.Join(s.dir, name)
+	g, damaged, err := s.read(name)
+	if err != nil {
+		return unusableGrants(path, err)
+	}
+	if damaged != nil {
+		c.damaged = append(c.damaged, damaged)
+		return nil
+	}
+	if g.isPastRetention(c.now) {
+		_ = s.system.Remove(path) // best effort: tried again at the next read
+		return nil
+	}
+	// If the clock is behind a time already seen, the grant would last longer than granted.
+	isBehind := c.now.Before(latest(g.Made, g.Seen).Add(-clockTolerance))
+	isAffected := wasSetBack && g.Made.Before(s.latestSeen)
+	if g.Ended == "" && (isBehind || isAffected) {
+		if err := s.end(g, c.now, endedByClock); err != nil {
+			return err
+		}
+		g.Ended = endedByClock
+	}
+	c.grants = append(c.grants, g)
+	return nil
 }
 
 // clockWasSetBack records the current time, and reports whether the clock was set back since began: it shows an earlier
@@ -417,7 +438,7 @@ func (s *Grants) read(name string) (g Grant, damaged *DamagedGrant, err error) {
 		g, ok = s.parse(strings.TrimSuffix(name, grantSuffix), data)
 		return ok
 	})
-	if damage != "" {
+	if damage != "" { // err is nil
 		return g, &DamagedGrant{name, damage}, nil
 	}
 	return g, nil, err
@@ -440,12 +461,15 @@ func (s *Grants) parse(id string, data []byte) (Grant, bool) {
 	if len(data) > maxGrantFile || json.Unmarshal(data, &r) != nil {
 		return Grant{}, false
 	}
-	if r.ID != id || r.Check() != nil {
+	isLifetimeValid := r.Made.Before(r.Expires) && r.Expires.Sub(r.Made) <= MaxGrantTime
+	if r.ID != id || r.Check() != nil || !isLifetimeValid {
 		return Grant{}, false
 	}
 	encoded, err := s.encode(r.Grant)
-	isLifetimeValid := r.Made.Before(r.Expires) && r.Expires.Sub(r.Made) <= MaxGrantTime
-	return r.Grant, isLifetimeValid && err == nil && bytes.Equal(encoded, data)
+	if err != nil || !bytes.Equal(encoded, data) {
+		return Grant{}, false
+	}
+	return r.Grant, true
 }
 
 // key returns the key of the folder. The caller has the lock.
@@ -462,7 +486,8 @@ func (s *Grants) save(g Grant) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(s.dir, g.ID+grantSuffix)
-	_, err = ownerfiles.Replace(s.system, strings.TrimSuffix(path, grantSuffix)+grantTempSuffix, path, data, time.Time{})
-	return unusableGrants(path, err)
+	base := filepath.Join(s.dir, g.ID)
+	path := base + grantSuffix
+	_, err = ownerfiles.Replace(s.system, base+grantTempSuffix, path, data, time.Time{})
+	return unusableGrants(path, err) // nil for nil
 }
