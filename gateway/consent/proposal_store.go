@@ -601,7 +601,10 @@ func (s *Proposals) parse(id string, data []byte) (Proposal, bool) {
 		return Proposal{}, false
 	}
 	encoded, err := s.encode(r.Proposal)
-	return r.Proposal, err == nil && bytes.Equal(encoded, data)
+	if err != nil || !bytes.Equal(encoded, data) {
+		return Proposal{}, false
+	}
+	return r.Proposal, true
 }
 
 // key returns the key of the folder. The caller has the lock.

@@ -84,7 +84,8 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 			if other.State != Pending {
 				continue
 			}
-			if pending++; shares.Agent(other.Session) == shares.Agent(q.Session) {
+			pending++
+			if shares.Agent(other.Session) == shares.Agent(q.Session) {
 				own++
 			}
 			if same < 0 && q.isSameCall(other) {
@@ -96,8 +97,8 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 				return err
 			}
 			s.live = slices.Delete(s.live, same, same+1)
-			pending = pending - 1
-			own = own - 1
+			pending--
+			own--
 		}
 		hasShare := shareOfQuestions.Allows(maxPending, int64(pending), int64(own), 1)
 		switch {
@@ -112,7 +113,7 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 		q.State = Pending
 		q.By = ""
 		q.Made = now
-		q.Expires = now.Add(defaultLife)
+		q.Expires = now.Add(Life)
 		for q.Code == "" { // until no file has the code, not even a damaged one
 			code := codeFrom(rand.Reader)
 			var unknown *Unknown
@@ -120,7 +121,8 @@ func (d *Store) Ask(q StoredQuestion) (StoredQuestion, error) {
 				q.Code = displayCode(code)
 			}
 		}
-		q.Rows, q.Cost = len(q.Lines), linesCost(q.Lines)
+		q.Rows = len(q.Lines)
+		q.Cost = linesCost(q.Lines)
 		return d.save(q)
 	})
 	if err != nil {
@@ -140,8 +142,9 @@ func (d *Store) Shown(q StoredQuestion) ([]Line, error) {
 	if err != nil {
 		return nil, unusable(path, err)
 	}
+	sum := sha256.Sum256(data)
 	lines, err := decodeLines(data)
-	if sum := sha256.Sum256(data); err != nil || hex.EncodeToString(sum[:]) != q.linesDigest {
+	if err != nil || hex.EncodeToString(sum[:]) != q.linesDigest {
 		return nil, &Damaged{filepath.Base(path), "is not what was written"}
 	}
 	return lines, nil
@@ -198,7 +201,8 @@ func (d *Store) answer(typed string, state State, words string) (answered Stored
 		q.State = state
 		q.By = d.by
 		if state != Approved { // a refusal lasts as long as a question that was just asked
-			if until := s.now.UTC().Round(0).Add(defaultLife); until.After(q.Expires) {
+			until := s.now.UTC().Round(0).Add(Life)
+			if until.After(q.Expires) {
 				q.Expires = until
 			}
 		}
@@ -230,7 +234,8 @@ func (d *Store) Redeem(
 	err = d.withContent(func(s content) error {
 		q := s.find(vault, digest, session)
 		about := StoredQuestion{Vault: vault, Session: session, Call: call}
-		if i := slices.IndexFunc(s.live, func(q StoredQuestion) bool { return q.State == Denied && q.isSameCall(about) }); i >= 0 {
+		isDenied := func(q StoredQuestion) bool { return q.State == Denied && q.isSameCall(about) }
+		if i := slices.IndexFunc(s.live, isDenied); i >= 0 {
 			q = s.live[i]
 		}
 		if q.State != Approved {

@@ -29,7 +29,7 @@ func TestAQuestionIsAskedAnsweredAndRedeemedOnce(t *testing.T) {
 	assert.Equal(t, len(q.Code), 9, "code %q", q.Code)
 	assert.Equal(t, q.State, Pending)
 	assert.That(t, q.Made.Equal(c.now()), "%+v", q)
-	assert.Equal(t, q.Expires.Sub(q.Made), defaultLife)
+	assert.Equal(t, q.Expires.Sub(q.Made), Life)
 	wantUngranted(t, d, q, Pending)
 	approved := require.Value(d.Approve(q.Code))(t)
 	want := q
@@ -57,7 +57,7 @@ func TestAQuestionIsAskedAnsweredAndRedeemedOnce(t *testing.T) {
 func TestAskingAgainGivesTheSameQuestion(t *testing.T) {
 	d, c := newStore(t)
 	first := ask(t, d, about(1))
-	c.pass(defaultLife - 1)
+	c.pass(Life - 1)
 	other := about(1)
 	other.Expires, other.Text = c.now().Add(time.Hour), "something harmless"
 	again := ask(t, d, other)
@@ -103,17 +103,17 @@ func TestAQuestionExpires(t *testing.T) {
 			d, c := newStore(t)
 			q := ask(t, d, about(1))
 			require.Value(answer(d, q.Code))(t)
-			c.pass(defaultLife)
+			c.pass(Life)
 			var unknown *Unknown
 			_, err := d.Approve(q.Code)
 			assert.That(t, errors.As(err, &unknown), "approved late: %v", err)
 			wantUngranted(t, d, q, Unasked) // dropped by the try to approve it
 			q = ask(t, d, about(1))
 			require.Value(answer(d, q.Code))(t)
-			c.pass(defaultLife)
+			c.pass(Life)
 			wantUngranted(t, d, q, Unasked)
 			ask(t, d, about(1))
-			c.pass(defaultLife)
+			c.pass(Life)
 			list, damaged := listed(t, d)
 			assert.Equal(t, len(list)+len(damaged), 0, "%v, %v", list, damaged)
 			names, err := os.ReadDir(d.dir)
@@ -210,7 +210,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 	assert.Equal(t, ask(t, d, by(1)).Code, first.Code, "one that is there")
 	require.Value(d.Deny(first.Code))(t)
 	ask(t, d, by(200)) // the user has made room
-	c.pass(defaultLife)
+	c.pass(Life)
 	ask(t, d, by(201))
 }
 
@@ -329,7 +329,7 @@ func TestASessionHasEightOpenQuestions(t *testing.T) {
 	err = d.Withdraw(last)
 	assert.That(t, errors.As(err, &unknown), "withdrawn twice: %v", err)
 	ask(t, d, about(32)) // neither is one that was withdrawn
-	c.pass(defaultLife)
+	c.pass(Life)
 	ask(t, d, about(4)) // neither is one that has expired
 }
 
@@ -377,9 +377,9 @@ func TestANoIsForTheCall(t *testing.T) {
 	}
 	code := ask(t, d, q).Code
 	assert.That(t, !denied(q.Vault, q.Call, q.Session), "asked, and denied")
-	c.pass(defaultLife - time.Second)
+	c.pass(Life - time.Second)
 	require.Value(d.Deny(code))(t)
-	c.pass(defaultLife - time.Second)
+	c.pass(Life - time.Second)
 	assert.That(t, denied(q.Vault, q.Call, q.Session), "denied, and not known")
 	for i, got := range []bool{denied("other", q.Call, q.Session), denied(q.Vault, Digest{8}, q.Session),
 		denied(q.Vault, Digest{}, q.Session), denied(q.Vault, q.Call, "other")} {
@@ -548,7 +548,7 @@ func TestTheStoreIsAsItsModel(t *testing.T) {
 					delete(model, q.Digest)
 				}
 			},
-			"wait": func(t *rapid.T) { c.pass(time.Duration(rapid.Int64Range(0, int64(defaultLife)).Draw(t, "wait"))) },
+			"wait": func(t *rapid.T) { c.pass(time.Duration(rapid.Int64Range(0, int64(Life)).Draw(t, "wait"))) },
 			"": func(t *rapid.T) {
 				forget()
 				list, damaged, err := d.List()
@@ -624,7 +624,7 @@ func TestALongQuestionHasAFileForItsLines(t *testing.T) {
 	assert.Equal(t, files(), 0, "files of lines after it was used")
 
 	ask(t, d, long)
-	c.pass(2 * defaultLife)
+	c.pass(2 * Life)
 	listed(t, d)
 	assert.Equal(t, files(), 0, "files of lines after it has expired")
 	require.NoError(t, os.WriteFile(filepath.Join(d.dir, "23456789.lines"), nil, 0o600))

@@ -126,8 +126,6 @@ var kindsOfLines = []LineKind{Words, Act, File, Place, Quoted, Same, Removed, Ad
 const Life = 10 * time.Minute
 
 const (
-	defaultLife = Life
-
 	maxText      = 16 << 10 // bytes; more than the user reads before approving
 	maxInline    = 64 << 10 // cost of lines, see [linesCost], up to which they are stored in the file of the question
 	lineOverhead = 8        // bytes counted for each line besides its text
@@ -144,8 +142,16 @@ func (q StoredQuestion) check() error {
 		name, value string
 		required    bool
 	}{
-		{"session", q.Session, true}, {"vault", q.Vault, true}, {"command", q.Command, true},
-		{"client", q.Client, false}, {"effect", q.Effect, false}, {"by", q.By, false}, {"ref", q.Ref, false}, {"only", q.Only, false}, {"typed", q.Typed, false}, {"offer", q.Offer, false},
+		{"session", q.Session, true},
+		{"vault", q.Vault, true},
+		{"command", q.Command, true},
+		{"client", q.Client, false},
+		{"effect", q.Effect, false},
+		{"by", q.By, false},
+		{"ref", q.Ref, false},
+		{"only", q.Only, false},
+		{"typed", q.Typed, false},
+		{"offer", q.Offer, false},
 	} {
 		if err := checkText(f.name, f.value, maxField, isUnprintable); err != nil {
 			return err
@@ -296,9 +302,26 @@ var storedStates = []State{Pending, Approved, Denied, Withdrawn}
 func (q StoredQuestion) encode() ([]byte, error) {
 	code, _ := parseCode(q.Code)
 	r := record{
-		Code: code, State: q.State.String(), Made: q.Made, Expires: q.Expires,
-		Session: q.Session, Client: q.Client, Vault: q.Vault, Command: q.Command, Effect: q.Effect,
-		Text: q.Text, Digest: hex.EncodeToString(q.Digest[:]), By: q.By, Ref: q.Ref, Lines: q.Lines, Rows: q.Rows, Cost: q.Cost, Shown: q.linesDigest, Only: q.Only, Typed: q.Typed, Offer: q.Offer,
+		Code:    code,
+		State:   q.State.String(),
+		Made:    q.Made,
+		Expires: q.Expires,
+		Session: q.Session,
+		Client:  q.Client,
+		Vault:   q.Vault,
+		Command: q.Command,
+		Effect:  q.Effect,
+		Text:    q.Text,
+		Digest:  hex.EncodeToString(q.Digest[:]),
+		By:      q.By,
+		Ref:     q.Ref,
+		Lines:   q.Lines,
+		Rows:    q.Rows,
+		Cost:    q.Cost,
+		Shown:   q.linesDigest,
+		Only:    q.Only,
+		Typed:   q.Typed,
+		Offer:   q.Offer,
 	}
 	if q.Call != (CallDigest{}) {
 		r.Call = hex.EncodeToString(q.Call[:])
@@ -329,14 +352,35 @@ func parseQuestion(code string, data []byte) (StoredQuestion, bool) {
 		return StoredQuestion{}, false
 	}
 	var call CallDigest
-	if of, err := hex.DecodeString(r.Call); err != nil || len(of) != copy(call[:], of) ||
-		len(of) != 0 && len(of) != len(call) {
-		return StoredQuestion{}, false
+	if r.Call != "" {
+		callDigest, err := hex.DecodeString(r.Call)
+		if err != nil || len(callDigest) != len(call) {
+			return StoredQuestion{}, false
+		}
+		call = CallDigest(callDigest)
 	}
 	q := StoredQuestion{
-		Code: displayCode(r.Code), State: storedStates[state], Made: r.Made.UTC(), Expires: r.Expires.UTC(),
-		Session: r.Session, Client: r.Client, Vault: r.Vault, Command: r.Command, Effect: r.Effect,
-		Text: r.Text, Digest: Digest(digest), Call: call, By: r.By, Ref: r.Ref, Lines: r.Lines, Rows: r.Rows, Cost: r.Cost, linesDigest: r.Shown, Only: r.Only, Typed: r.Typed, Offer: r.Offer,
+		Code:        displayCode(r.Code),
+		State:       storedStates[state],
+		Made:        r.Made.UTC(),
+		Expires:     r.Expires.UTC(),
+		Session:     r.Session,
+		Client:      r.Client,
+		Vault:       r.Vault,
+		Command:     r.Command,
+		Effect:      r.Effect,
+		Text:        r.Text,
+		Digest:      Digest(digest),
+		Call:        call,
+		By:          r.By,
+		Ref:         r.Ref,
+		Lines:       r.Lines,
+		Rows:        r.Rows,
+		Cost:        r.Cost,
+		Only:        r.Only,
+		Typed:       r.Typed,
+		Offer:       r.Offer,
+		linesDigest: r.Shown,
 	}
 	haveLinesOnePlace := r.Shown == "" || len(r.Lines) == 0
 	life := q.Expires.Sub(q.Made)
