@@ -440,8 +440,18 @@ func (a *Approvals) leave(vault string, q Question, requester Requester) (Stored
 		effect = tiers.Destroys
 	}
 	return a.store.Ask(StoredQuestion{
-		Session: requester.Caller, Client: sanitize.Line(excerpt.Short(requester.Client)), Vault: vault, Command: q.Command, Effect: effect.String(), Text: q.Text, Lines: q.Lines, Digest: q.Digest, Call: q.Call,
-		Only: only, Typed: q.typed(), Offer: q.Offer,
+		Session: requester.Caller,
+		Client:  sanitize.Line(excerpt.Short(requester.Client)),
+		Vault:   vault,
+		Command: q.Command,
+		Effect:  effect.String(),
+		Text:    q.Text,
+		Lines:   q.Lines,
+		Digest:  q.Digest,
+		Call:    q.Call,
+		Only:    only,
+		Typed:   q.typed(),
+		Offer:   q.Offer,
 	})
 }
 
@@ -492,11 +502,12 @@ func (a *Approvals) Waiting(caller string) (list []StoredQuestion, err error) {
 func (a *Approvals) Decided(ctx context.Context, caller string) (list []StoredQuestion, err error) {
 	waiting, err := a.Waiting(caller)
 	for err == nil && len(waiting) > 0 {
-		stillWaiting, waitErr := a.Waiting(caller)
+		var stillWaiting []StoredQuestion
+		stillWaiting, err = a.Waiting(caller)
 		isDecided := slices.ContainsFunc(waiting, func(q StoredQuestion) bool {
 			return !slices.ContainsFunc(stillWaiting, func(other StoredQuestion) bool { return other.Code == q.Code })
 		})
-		if err = waitErr; isDecided || ctx.Err() != nil {
+		if isDecided || ctx.Err() != nil {
 			break
 		}
 		select {
@@ -569,8 +580,15 @@ func Decide(state string, a Answer) (StoredQuestion, error) {
 	// The answer counts even if this line cannot be written: the call is not carried out unless its own
 	// lines, which record where it was approved, can be.
 	_ = audit.OpenLogs(state).WriteLasting(audit.Line{
-		Kind: "approval", Decision: decision, By: a.By, Session: a.Session, Agent: sanitize.Line(ownerfiles.AgentOf(q.Session)), Client: sanitize.Line(q.Client),
-		Vault: sanitize.Line(q.Vault), Command: sanitize.Line(q.Command), Effect: sanitize.Line(q.Effect),
+		Kind:     "approval",
+		Decision: decision,
+		By:       a.By,
+		Session:  a.Session,
+		Agent:    sanitize.Line(ownerfiles.AgentOf(q.Session)),
+		Client:   sanitize.Line(q.Client),
+		Vault:    sanitize.Line(q.Vault),
+		Command:  sanitize.Line(q.Command),
+		Effect:   sanitize.Line(q.Effect),
 	}, audit.Durable)
 	return q, nil
 }

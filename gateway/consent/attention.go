@@ -58,15 +58,18 @@ func (a *attention) isDeclined(caller string, calls ...CallDigest) bool {
 func (a *attention) begin(caller string, calls []CallDigest) (end func(Reply)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	before, isOpen := a.open[caller]
-	isWaiting := isOpen && (before.until.IsZero() || a.now().Before(before.until))
-	if isWaiting && !before.until.IsZero() && before.call == calls[0] { // the call came again, without the answer
+	now := a.now()
+	open, isOpen := a.open[caller]
+	isShown := isOpen && open.until.IsZero()
+	isAwaited := isOpen && !isShown && now.Before(open.until)
+	switch {
+	case isAwaited && open.call == calls[0]: // the call came again, without the answer
 		delete(a.open, caller)
 		a.remember(a.closed, caller, calls)
 		return nil
-	}
-	until, wasClosed := a.closed[callKey{caller, calls[0]}]
-	if isWaiting || wasClosed && a.now().Before(until) {
+	case isShown, isAwaited:
+		return nil
+	case now.Before(a.closed[callKey{caller, calls[0]}]):
 		return nil
 	}
 	a.open[caller] = openQuestion{call: calls[0]}
@@ -93,16 +96,22 @@ func (a *attention) remember(list map[callKey]time.Time, caller string, calls []
 			maps.DeleteFunc(list, func(_ callKey, until time.Time) bool { return !now.Before(until) })
 		}
 		if len(list) >= maxRemembered {
-			var oldest callKey
-			for d, until := range list {
-				if first, ok := list[oldest]; !ok || until.Before(first) {
-					oldest = d
-				}
-			}
-			delete(list, oldest)
+			delete(list, oldestOf(list))
 		}
 		list[callKey{caller, call}] = now.Add(declinedFor)
 	}
+}
+
+// oldestOf returns the call that is forgotten first. list is not empty.
+func oldestOf(list map[callKey]time.Time) (oldest callKey) {
+	var first time.Time
+	for key, until := range list {
+		if first.IsZero() || until.Before(first) {
+			oldest = key
+			first = until
+		}
+	}
+	return oldest
 }
 
 // closeAnswered closes the question about a call whose answer came with a request, even if

@@ -64,7 +64,9 @@ func (b Browsers) Pair() (secret string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		browsers = browsers[max(0, len(browsers)+1-MaxPaired):]
+		if len(browsers) >= MaxPaired {
+			browsers = browsers[len(browsers)-MaxPaired+1:] // the oldest come first
+		}
 		return append(browsers, pairedBrowser{hex.EncodeToString(digest[:]), b.Now().UTC().Truncate(time.Second)}), nil
 	})
 	if err != nil {

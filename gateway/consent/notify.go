@@ -53,7 +53,8 @@ func (c NotifyConfig) Check() error {
 		}
 	}
 	for _, f := range []struct{ key, value, channel, url string }{
-		{"ntfy-token-file", c.NtfyTokenFile, "ntfy", c.Ntfy}, {"webhook-secret-file", c.WebhookSecretFile, "webhook", c.Webhook},
+		{"ntfy-token-file", c.NtfyTokenFile, "ntfy", c.Ntfy},
+		{"webhook-secret-file", c.WebhookSecretFile, "webhook", c.Webhook},
 	} {
 		switch {
 		case f.value == "" && f.channel == "webhook" && f.url != "":
@@ -125,8 +126,12 @@ func OpenNotifier(c NotifyConfig, env []string, log *slog.Logger) (*Notifier, er
 		return nil, err
 	}
 	n := &Notifier{
-		log: log, now: time.Now, retry: retryAfter, gap: firstGap, closing: make(chan struct{}),
-		client: httpguard.Client(&http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}),
+		log:     log,
+		client:  httpguard.Client(&http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}),
+		now:     time.Now,
+		retry:   retryAfter,
+		gap:     firstGap,
+		closing: make(chan struct{}),
 	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	add := func(name string, deliver func(context.Context, OwnerMessage) error) {
@@ -320,7 +325,8 @@ func (n *Notifier) work(c *channel) {
 				"check [notify] in the settings file; further failures are not logged",
 			)
 		}
-		if failed = err != nil; n.now().Sub(last) > maxGap {
+		failed = err != nil
+		if n.now().Sub(last) > maxGap {
 			gap = n.gap
 		}
 		last = n.now()

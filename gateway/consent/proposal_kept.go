@@ -217,13 +217,14 @@ func (p Proposal) isOf(h ProposalHolder) bool {
 // ProposalSentence returns a message of the owner in the form that the agent gets: one row without control characters,
 // up to [MaxProposalSentence] bytes.
 func ProposalSentence(text string) string {
-	text = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
 			return ' '
 		}
 		return r
-	}, strings.ToValidUTF8(text, " "))), " ")
-	return excerpt.Clip(sanitize.Line(text), MaxProposalSentence)
+	}, strings.ToValidUTF8(text, " "))
+	row := strings.Join(strings.Fields(text), " ")
+	return excerpt.Clip(sanitize.Line(row), MaxProposalSentence)
 }
 
 // InvalidProposal reports which part of a proposal is invalid, and why.

@@ -163,16 +163,23 @@ func (r Rest) Files() int { return r.Deleted + r.Moved + r.Changed + r.Made }
 // Plus returns the sum of both counts.
 func (r Rest) Plus(other Rest) Rest {
 	return Rest{
-		Deleted: r.Deleted + other.Deleted, Moved: r.Moved + other.Moved, Changed: r.Changed + other.Changed, Made: r.Made + other.Made,
-		Size: r.Size + other.Size, Added: r.Added + other.Added, Removed: r.Removed + other.Removed,
+		Deleted: r.Deleted + other.Deleted,
+		Moved:   r.Moved + other.Moved,
+		Changed: r.Changed + other.Changed,
+		Made:    r.Made + other.Made,
+		Size:    r.Size + other.Size,
+		Added:   r.Added + other.Added,
+		Removed: r.Removed + other.Removed,
 	}
 }
 
 // Does describes what a call does to files, such as "delete 1 note and change 2 notes", without any
 // name or text of a note. If the files are unknown, it names the command.
 func Does(command string, files []PlannedFile, rest Rest) string {
-	verbs := [...]string{"delete", "move", "change", "create"}
-	counts := [len(verbs)]int{rest.Deleted, rest.Moved, rest.Changed, rest.Made}
+	deleted := rest.Deleted
+	moved := rest.Moved
+	changed := rest.Changed
+	made := rest.Made
 	noun := "note"
 	if rest.Files() > 0 { // some of them may not be notes
 		noun = "file"
@@ -180,22 +187,30 @@ func Does(command string, files []PlannedFile, rest Rest) string {
 	for _, f := range files {
 		switch {
 		case f.From != "":
-			counts[1]++
+			moved++
 		case f.Before == "":
-			counts[3]++
+			made++
 		case f.After == "":
-			counts[0]++
+			deleted++
 		default:
-			counts[2]++
+			changed++
 		}
 		if !strings.EqualFold(path.Ext(f.Path), ".md") {
 			noun = "file"
 		}
 	}
 	var parts []string
-	for i, n := range counts {
-		if n > 0 {
-			parts = append(parts, verbs[i]+" "+sanitize.Counted(n, noun))
+	for _, act := range []struct {
+		verb  string
+		count int
+	}{
+		{"delete", deleted},
+		{"move", moved},
+		{"change", changed},
+		{"create", made},
+	} {
+		if act.count > 0 {
+			parts = append(parts, act.verb+" "+sanitize.Counted(act.count, noun))
 		}
 	}
 	switch n := len(parts); n {
@@ -213,30 +228,30 @@ func Does(command string, files []PlannedFile, rest Rest) string {
 // are reduced to letters, digits, marks, dashes, underscores and spaces: the programs that display the message may
 // interpret other characters.
 func (q Question) messageFor(requester Requester) string {
-	plain := func(name, fallback string) string {
-		name = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-			if unicode.In(r, unicode.Letter, unicode.Digit, unicode.Mark) || r == '-' || r == '_' {
-				return r
-			}
-			return ' '
-		}, name)), " ")
-		return cmp.Or(excerpt.Clip(strings.TrimLeft(name, "-_ "), maxMessageName), fallback)
-	}
 	who := "A client that gives no name"
-	agent := plain(ownerfiles.AgentOf(requester.Caller), "")
-	client := plain(requester.Client, "")
+	agent := plainName(ownerfiles.AgentOf(requester.Caller))
+	client := plainName(requester.Client)
 	switch {
 	case agent != "":
 		who = "The agent " + agent
 	case client != "":
 		who = fmt.Sprintf("A client that calls itself “%s”", client)
 	}
-	return fmt.Sprintf(
-		"%s asks to %s in %s",
-		who,
-		q.Does,
-		plain(q.Vault, "the vault of the app"),
-	)
+	vault := cmp.Or(plainName(q.Vault), "the vault of the app")
+	return fmt.Sprintf("%s asks to %s in %s", who, q.Does, vault)
+}
+
+// plainName reduces a name to letters, digits, marks, dashes, underscores and single spaces.
+func plainName(name string) string {
+	plain := strings.Map(func(r rune) rune {
+		isOfWord := unicode.In(r, unicode.Letter, unicode.Digit, unicode.Mark)
+		if isOfWord || r == '-' || r == '_' {
+			return r
+		}
+		return ' '
+	}, name)
+	plain = strings.Join(strings.Fields(plain), " ")
+	return excerpt.Clip(strings.TrimLeft(plain, "-_ "), maxMessageName)
 }
 
 const maxMessageName = 60 // bytes of a name

@@ -70,7 +70,8 @@ func (q *Question) Describe(call allowlist.Call, changes []difference.Change) er
 
 // finish sets the text of the question, and the reason why it cannot be asked, "" if it shows everything.
 func (q *Question) finish(reason string) {
-	if cost := linesCost(q.Lines); reason == "" && cost > maxQuestion {
+	cost := linesCost(q.Lines)
+	if reason == "" && cost > maxQuestion {
 		reason = fmt.Sprintf("what it would write takes %d MiB, of %d that can be shown", cost>>20, maxQuestion>>20)
 	}
 	q.Unshown = reason
@@ -107,7 +108,8 @@ func (q *Question) Together(operations int, each []Question, further []Line) {
 		if linesCost(q.Lines)+linesCost(further) > maxQuestion { // lines that need no approval must not prevent the question
 			further = withoutTexts(further)
 		}
-		q.Lines = append(append(q.Lines, Line{Kind: Act, Text: "The batch also does this:"}), further...)
+		q.Lines = append(q.Lines, Line{Kind: Act, Text: "The batch also does this:"})
+		q.Lines = append(q.Lines, further...)
 	}
 	q.finish(reason)
 }
@@ -320,8 +322,8 @@ func countsOf(changes []difference.Change, rest Rest) string {
 
 // addValues adds lines with the parameters of a call whose change is unknown. It returns an error if they are too long.
 func (q *Question) addValues(call allowlist.Call) error {
-	if len(q.Files) == 0 && q.Path != "" &&
-		quotedIn(q.Path, maxInHeading) != quoted(q.Path) { // the first line has its ends
+	isPathInHeading := len(q.Files) == 0 && q.Path != ""
+	if isPathInHeading && quotedIn(q.Path, maxInHeading) != quoted(q.Path) { // there it is shortened
 		q.Lines = append(q.Lines, Named("path", q.Path))
 	}
 	params := call.Params()
@@ -335,8 +337,9 @@ func (q *Question) addValues(call allowlist.Call) error {
 		case len(value) <= maxShort && !strings.ContainsAny(value, "\r\n"):
 			q.Lines = append(q.Lines, Named(name, value))
 		default:
-			lines, shown := valueLines(value)
-			if size += len(value); size > maxValue || !shown {
+			lines, ok := valueLines(value)
+			size += len(value)
+			if size > maxValue || !ok {
 				return failure.New(
 					failure.CodeTooLong,
 					"make it several calls with shorter values",
@@ -421,11 +424,12 @@ func Changes(files []PlannedFile, changes []difference.Change, rest Rest) (lines
 		if rows+next > scrollable.rows-min(1, len(files)-n-1+rest.Files()) && n > 0 {
 			break
 		}
-		n = n + 1
-		rows = rows + next
+		n++
+		rows += next
 	}
 	for i, c := range fit(changes[:n], extent{scrollable.rows - 2*n, scrollable.bytes}) {
-		lines = append(append(lines, files[i].line(c)), changeLines(c)...)
+		lines = append(lines, files[i].line(c))
+		lines = append(lines, changeLines(c)...)
 	}
 	if left := len(files) - n + rest.Files(); left > 0 {
 		added := rest.Added
@@ -652,7 +656,8 @@ func (q Question) Form(rows, bytes int) (text string, ok bool) {
 		if rowsOf(lines) > rows {
 			continue
 		}
-		if text = Draw(lines); len(text) <= bytes {
+		text = Draw(lines)
+		if len(text) <= bytes {
 			return text, true
 		}
 	}
