@@ -123,7 +123,8 @@ func partsOf(lines []consent.Line) (parts [][]consent.Line) {
 	cost := 0
 	for i, l := range lines {
 		cost += len(l.Text)
-		if isFull := i-start >= partRows || cost > partCost; isFull && i > start {
+		isFull := i-start >= partRows || cost > partCost
+		if isFull && i > start {
 			parts = append(parts, lines[start:i])
 			start = i
 			cost = len(l.Text)
@@ -135,8 +136,10 @@ func partsOf(lines []consent.Line) (parts [][]consent.Line) {
 // cardWith returns the card of a question with some of its lines.
 func (p *Page) cardWith(q consent.StoredQuestion, lines []consent.Line) card {
 	c := card{
-		StoredQuestion: q, Who: ownerfiles.AgentOf(q.Session), Left: countdown(q.Expires.Sub(p.Now())),
-		Grave: q.Effect != "" && q.Effect != tiers.Writes.String(),
+		StoredQuestion: q,
+		Who:            ownerfiles.AgentOf(q.Session),
+		Left:           countdown(q.Expires.Sub(p.Now())),
+		Grave:          q.Effect != "" && q.Effect != tiers.Writes.String(),
 	}
 	switch {
 	case c.Who != "":
@@ -153,9 +156,9 @@ func (p *Page) cardWith(q consent.StoredQuestion, lines []consent.Line) card {
 		if f.Act != "" {
 			continue
 		}
-		added = added + f.Added
-		removed = removed + f.Removed
-		named = named + 1
+		added += f.Added
+		removed += f.Removed
+		named++
 		c.Path = cmp.Or(c.Path, f.From, f.Path)
 	}
 	c.More = max(0, named-1)
@@ -246,8 +249,12 @@ func (p *Page) cards(list []consent.StoredQuestion) (shown []card) {
 func (p *Page) approvals(request) view {
 	found, err := p.readQuestions()
 	data := approvalsData{
-		Cards: p.cards(found.Waiting), Answered: p.answered(), Ended: p.cards(found.Ended), Damaged: found.Damaged,
-		Paired: p.guard.links.paired.Count(), Proposed: p.proposalsWaiting(),
+		Cards:    p.cards(found.Waiting),
+		Proposed: p.proposalsWaiting(),
+		Answered: p.answered(),
+		Ended:    p.cards(found.Ended),
+		Damaged:  found.Damaged,
+		Paired:   p.guard.links.paired.Count(),
 	}
 	return view{template: "approvals", title: "Approvals", data: data}.failed(err)
 }
@@ -273,7 +280,8 @@ func (p *Page) decide(r request, answer consent.Answer) view {
 		return v.failed(failure.New(failure.CodeBadRequest, "select one or more of them", "no question is selected"))
 	}
 	for _, code := range codes {
-		if answer.Approve && slices.ContainsFunc(found.Ended, func(q consent.StoredQuestion) bool { return q.Code == code }) {
+		hasEnded := slices.ContainsFunc(found.Ended, func(q consent.StoredQuestion) bool { return q.Code == code })
+		if answer.Approve && hasEnded {
 			return v.failed(
 				failure.New(
 					failure.CodeBadRequest,

@@ -87,8 +87,11 @@ func OpenCallLog(state string) *CallLog {
 			audit.Follow(audit.AuditFolder(state), firstRead),
 			audit.Follow(audit.CallsFolder(state), firstRead),
 		},
-		max: maxCalls, first: firstCallNumber,
-		byCall: map[string]uint64{}, names: map[string]string{}, texts: map[textDay]int{},
+		max:    maxCalls,
+		first:  firstCallNumber,
+		byCall: map[string]uint64{},
+		names:  map[string]string{},
+		texts:  map[textDay]int{},
 	}
 }
 
@@ -189,7 +192,7 @@ func (c *CallLog) ReadOlder(ctx context.Context) (more bool, err error) {
 			return true, err
 		}
 		older.ended = !goesOn
-		older.bytes = older.bytes + olderRead
+		older.bytes += olderRead
 		c.mu.Lock()
 		known := c.oldest()
 		var rows []row
@@ -306,7 +309,8 @@ func (c *CallLog) describe(r *loggedCall, l audit.Line) {
 	case slices.Index(decisions, l.Decision) >= slices.Index(decisions, r.Decision):
 		set(&r.Decision, l.Decision)
 		if !r.Ended {
-			r.Rule, r.Code = c.name(l.Rule), c.name(l.Code)
+			r.Rule = c.name(l.Rule)
+			r.Code = c.name(l.Code)
 		}
 		r.Declined = r.Declined || l.Declined
 		switch l.Decision {

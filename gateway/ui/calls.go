@@ -51,18 +51,17 @@ type callID struct {
 func (p *Page) rowsOf(calls []loggedCall) (rows []callRow) {
 	for _, c := range calls {
 		current := callRow{loggedCall: c, Path: p.names.pathOf(c)}
-		if n := len(rows); n > 0 {
-			last := &rows[n-1]
-			if repeats(last.loggedCall, c) {
-				if last.Same == nil {
-					last.Same = []callID{{last.ID, last.Path, last.Time}}
-				}
-				last.Same = append(last.Same, callID{c.ID, current.Path, c.Time})
-				last.Until = c.Time
-				continue
-			}
+		n := len(rows)
+		if n == 0 || !repeats(rows[n-1].loggedCall, c) {
+			rows = append(rows, current)
+			continue
 		}
-		rows = append(rows, current)
+		last := &rows[n-1]
+		if last.Same == nil {
+			last.Same = []callID{{last.ID, last.Path, last.Time}}
+		}
+		last.Same = append(last.Same, callID{c.ID, current.Path, c.Time})
+		last.Until = c.Time
 	}
 	return rows
 }
@@ -123,8 +122,16 @@ const rowsOfPage = 100
 // fields returns the fields of a query by their parameters in the address.
 func (q *callQuery) fields() map[string]*string {
 	return map[string]*string{
-		"who": &q.Who, "vault": &q.Vault, "command": &q.Command, "outcome": &q.Outcome, "q": &q.Text, "session": &q.Session,
-		"period": &q.Period, "hour": &q.Hour, "hours": &q.Hours, "changes": &q.Changes,
+		"who":     &q.Who,
+		"vault":   &q.Vault,
+		"command": &q.Command,
+		"outcome": &q.Outcome,
+		"q":       &q.Text,
+		"session": &q.Session,
+		"period":  &q.Period,
+		"hour":    &q.Hour,
+		"hours":   &q.Hours,
+		"changes": &q.Changes,
 	}
 }
 
@@ -143,7 +150,12 @@ func (q callQuery) values() url.Values {
 func (q callQuery) chips() (chips []filterChip) {
 	add := func(text string, names ...string) { chips = append(chips, chipOf(q.values(), text, names...)) }
 	for _, filter := range []struct{ name, label, value string }{
-		{"q", "search", q.Text}, {"who", "agent", q.Who}, {"vault", "vault", q.Vault}, {"command", "command", q.Command}, {"outcome", "outcome", q.Outcome}, {"session", "session", q.Session},
+		{"q", "search", q.Text},
+		{"who", "agent", q.Who},
+		{"vault", "vault", q.Vault},
+		{"command", "command", q.Command},
+		{"outcome", "outcome", q.Outcome},
+		{"session", "session", q.Session},
 	} {
 		if filter.value != "" {
 			add(filter.label+": "+filter.value, filter.name)
@@ -259,9 +271,13 @@ func (p *Page) oneCall(r request) view {
 	if err != nil || !ok {
 		return view{template: "missing", title: "Not found", status: http.StatusNotFound}
 	}
-	data := callData{callRow{loggedCall: call, Path: p.names.pathOf(call)}, lines, nil}
-	wasRefused := call.Decision == "deny" || call.Outcome() == "denied"
-	if call.Kind == "" && wasRefused || call.Kind == audit.KindLimited {
+	data := callData{
+		Call:  callRow{loggedCall: call, Path: p.names.pathOf(call)},
+		Lines: lines,
+	}
+	isDenied := call.Decision == "deny" || call.Outcome() == "denied"
+	wasRefused := call.Kind == "" && isDenied
+	if wasRefused || call.Kind == audit.KindLimited {
 		why := p.reasonWithAdvice(call)
 		data.Why = &why
 	}
@@ -292,10 +308,11 @@ type bar struct {
 }
 
 const (
-	width, height = 720, 120
-	labelHeight   = 18 // below the bars
-	maxLabels     = 8
-	maxBars       = 168 // a week of hours; longer periods have several hours in a bar
+	width       = 720
+	height      = 120
+	labelHeight = 18 // below the bars
+	maxLabels   = 8
+	maxBars     = 168 // a week of hours; longer periods have several hours in a bar
 )
 
 // chartOf returns a chart of the calls of some hours, in the time zone in.
@@ -323,8 +340,8 @@ func chartOf(hours []hourFigures, in *time.Location) chart {
 	for _, h := range hours {
 		total := h.Allowed + h.Denied + h.Failed + h.Asked + h.Skipped
 		most = max(most, total)
-		calls = calls + total
-		denied = denied + h.Denied
+		calls += total
+		denied += h.Denied
 	}
 	switch {
 	case calls == 0:

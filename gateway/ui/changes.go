@@ -107,8 +107,11 @@ func (p *Page) stateOf(
 	ctx context.Context, log *journal.Journal, vault string, e journal.Entry, known map[string]toggle,
 ) changeRow {
 	row := changeRow{
-		Entry: e, Vault: vault, Who: cmp.Or(ownerfiles.AgentOf(e.Caller), e.Client),
-		Own: e.Caller == Surface || e.Caller == atTerminal, InEffect: true,
+		Entry:    e,
+		Vault:    vault,
+		Who:      cmp.Or(ownerfiles.AgentOf(e.Caller), e.Client),
+		Own:      e.Caller == Surface || e.Caller == atTerminal,
+		InEffect: true,
 	}
 	if len(e.Steps) > 0 {
 		row.Path = e.Steps[0].Path
@@ -157,29 +160,35 @@ func (p *Page) countLines(ctx context.Context, log *journal.Journal, row *change
 	counted, known := p.counted[row.ID]
 	p.mu.Unlock()
 	if !known {
-		counted.ok = true
-		for _, s := range row.Steps {
-			before, after, ok := p.textsOf(ctx, log, row.Vault, s)
-			c := difference.Of(before.ForProgram(), after.ForProgram()) // only the counts are used
-			counted.added = counted.added + c.Added
-			counted.removed = counted.removed + c.Removed
-			counted.ok = counted.ok && ok && !c.Binary
-			if !counted.ok {
-				break
-			}
+		counted = p.linesOfSteps(ctx, log, row)
+	}
+	if !known && counted.ok { // otherwise a missing text may reappear when the note is changed back
+		p.mu.Lock()
+		if len(p.counted) > maxCounted {
+			clear(p.counted)
 		}
-		if counted.ok { // otherwise a missing text may reappear when the note is changed back
-			p.mu.Lock()
-			if len(p.counted) > maxCounted {
-				clear(p.counted)
-			}
-			p.counted[row.ID] = counted
-			p.mu.Unlock()
-		}
+		p.counted[row.ID] = counted
+		p.mu.Unlock()
 	}
 	row.Added = counted.added
 	row.Removed = counted.removed
 	row.Lines = counted.ok
+}
+
+// linesOfSteps counts the lines of all steps of a change.
+func (p *Page) linesOfSteps(ctx context.Context, log *journal.Journal, row *changeRow) countedLines {
+	counted := countedLines{ok: true}
+	for _, s := range row.Steps {
+		before, after, ok := p.textsOf(ctx, log, row.Vault, s)
+		c := difference.Of(before.ForProgram(), after.ForProgram()) // only the counts are used
+		counted.added += c.Added
+		counted.removed += c.Removed
+		if !ok || c.Binary {
+			counted.ok = false
+			break
+		}
+	}
+	return counted
 }
 
 // countedLines are the line counts of a change. ok is false if they are unknown.
@@ -199,9 +208,14 @@ func (d changesData) wants(row changeRow) bool {
 func (p *Page) changes(r request) view {
 	values := r.URL.Query()
 	data := changesData{
-		Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r),
-		Caller: values.Get("caller"), Batch: values.Get("batch"), Note: values.Get("note"),
-		Who: values.Get("who"), Own: values.Get("own"), Day: values.Get("day"),
+		Vaults: p.Gateway.VaultNames(),
+		Vault:  p.vaultOf(r),
+		Caller: values.Get("caller"),
+		Batch:  values.Get("batch"),
+		Note:   values.Get("note"),
+		Who:    values.Get("who"),
+		Own:    values.Get("own"),
+		Day:    values.Get("day"),
 	}
 	query := url.Values{"vault": {data.Vault}}
 	filters := []struct{ name, label string }{
@@ -228,7 +242,8 @@ func (p *Page) changes(r request) view {
 	isVisible := p.Gateway.Visible(data.Vault)
 	filter := journal.Filter{OlderThan: before, Caller: data.Caller, Batch: data.Batch, Path: data.Note}
 	if day, err := time.ParseInLocation(time.DateOnly, data.Day, time.Local); err == nil {
-		filter.Since, filter.Until = day, midnight(day.AddDate(0, 0, 1))
+		filter.Since = day
+		filter.Until = midnight(day.AddDate(0, 0, 1))
 	}
 	isMore := false
 	known := map[string]toggle{}
@@ -240,11 +255,13 @@ func (p *Page) changes(r request) view {
 		if !data.wants(row) {
 			return true
 		}
-		if isMore = len(data.Rows) == changesOfPage; !isMore {
-			p.countLines(r.Context(), log, &row)
-			data.Rows = append(data.Rows, row)
+		isMore = len(data.Rows) == changesOfPage
+		if isMore {
+			return false
 		}
-		return !isMore
+		p.countLines(r.Context(), log, &row)
+		data.Rows = append(data.Rows, row)
+		return true
 	})
 	if err != nil {
 		return show(
@@ -339,25 +356,23 @@ func (p *Page) changeOf(ctx context.Context, vault, id string, rendered bool) (c
 			file.Unknown = "The file is not a text."
 		default:
 			planned := consent.PlannedFile{Path: s.Path, From: s.From, Before: "before", After: "after"}
-			if _, _, files := blocksOf(consent.Changes([]consent.PlannedFile{planned}, []difference.Change{c}, consent.Rest{})); len(
-				files,
-			) == 1 {
+			lines := consent.Changes([]consent.PlannedFile{planned}, []difference.Change{c}, consent.Rest{})
+			if _, _, files := blocksOf(lines); len(files) == 1 {
 				file.Rows = files[0].Rows
 				file.Added = c.Added
 				file.Removed = c.Removed
 			}
 			if rendered {
-				file.Before, file.After = rendering(shownBefore), rendering(shownAfter)
+				file.Before = rendering(shownBefore)
+				file.After = rendering(shownAfter)
 			}
 		}
 		data.Files = append(data.Files, file)
 		if data.Toggle == "" || !data.InEffect || len(data.Later) > 0 {
 			continue
 		}
-		later, _, _ := log.Entries(
-			ctx,
-			journal.Filter{Path: s.Path, Limit: maxLater, Since: e.Time},
-		) // after an error, the undo itself reports conflicts
+		ofFile := journal.Filter{Path: s.Path, Limit: maxLater, Since: e.Time}
+		later, _, _ := log.Entries(ctx, ofFile) // after an error, the undo itself reports conflicts
 		for _, other := range later {
 			row := p.rowOf(ctx, log, vault, other)
 			isLater := other.ID > e.ID && other.SeenBy(isVisible)

@@ -78,18 +78,15 @@ func blocksOf(lines []consent.Line) (act string, intro []diffRow, files []fileBl
 			files = append(files, fileBlock{Act: l.Text})
 			continue
 		case l.Kind == consent.File:
-			files = append(
-				files,
-				fileBlock{
-					Verb:    l.Text,
-					From:    l.Source,
-					Path:    l.Path,
-					Added:   l.Added,
-					Removed: l.Removed,
-					Size:    l.Size,
-					Hash:    l.Hash,
-				},
-			)
+			files = append(files, fileBlock{
+				Verb:    l.Text,
+				From:    l.Source,
+				Path:    l.Path,
+				Added:   l.Added,
+				Removed: l.Removed,
+				Size:    l.Size,
+				Hash:    l.Hash,
+			})
 			continue
 		}
 		row := diffRow{Kind: kinds[l.Kind], Before: l.Text, More: l.More, NoEnd: l.NoEnd, Old: l.Old, New: l.New}
@@ -102,11 +99,12 @@ func blocksOf(lines []consent.Line) (act string, intro []diffRow, files []fileBl
 		}
 		b := &files[len(files)-1]
 		if l.Kind == consent.Place {
-			if row = (diffRow{Kind: "gap", Before: "⋯"}); len(b.Rows) == 0 {
-				continue
-			}
+			row = diffRow{Kind: "gap", Before: "⋯"}
 		}
-		b.Rows = append(b.Rows, row)
+		isLeadingGap := l.Kind == consent.Place && len(b.Rows) == 0
+		if !isLeadingGap {
+			b.Rows = append(b.Rows, row)
+		}
 	}
 	return act, intro, files
 }

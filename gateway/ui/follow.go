@@ -166,13 +166,16 @@ func endingOfCalls(calls []loggedCall) ending {
 		end.Call = firstWith["allowed"]
 		end.Text = "Done"
 	case counts["denied"] == n:
-		end.State, end.Call = "void", firstWith["denied"]
+		end.State = "void"
+		end.Call = firstWith["denied"]
 		end.Text = "Void: the call that came with the approval was refused (" + sanitize.Line(end.Call.Code) + ")"
 	case n == 1:
-		end.State, end.Call = "failed", &calls[0]
+		end.State = "failed"
+		end.Call = &calls[0]
 		end.Text = "The call failed (" + sanitize.Line(cmp.Or(end.Call.Code, end.Call.Outcome())) + ")"
 	default:
-		end.State, end.Call = "failed", cmp.Or(firstWith["failed"], firstWith["denied"], firstWith["skipped"], &calls[0])
+		end.State = "failed"
+		end.Call = cmp.Or(firstWith["failed"], firstWith["denied"], firstWith["skipped"], &calls[0])
 		end.Text = fmt.Sprintf("Failed: %d of %s done", done, sanitize.Counted(n, "operation"))
 		if end.Call.Code != "" {
 			end.Text += " (" + sanitize.Line(end.Call.Code) + ")"

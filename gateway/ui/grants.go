@@ -84,7 +84,8 @@ type offerForm struct{ Base, Token, Code, Says string }
 // Offer returns the form for the grant that a question offers, or nil. A large question is not approved by it.
 func (f frame) Offer(c card) *offerForm {
 	terms := offered(c.StoredQuestion)
-	if terms == nil || c.Only != "" || c.Typed != "" {
+	isRestricted := c.Only != "" || c.Typed != ""
+	if terms == nil || isRestricted {
 		return nil
 	}
 	says := fmt.Sprintf("Approve, and allow %s in %s for an hour, up to %s",

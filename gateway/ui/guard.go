@@ -99,7 +99,8 @@ func (g *guard) Open() string {
 	s := g.sessions
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.code, s.until = sha256.Sum256([]byte(code)), s.now().Add(LinkLife)
+	s.code = sha256.Sum256([]byte(code))
+	s.until = s.now().Add(LinkLife)
 	return g.base + openName + code
 }
 
@@ -152,8 +153,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if _, ok := readForm(w, r); !ok {
 			return
 		}
-		if tokens := r.PostForm[tokenField]; len(tokens) != 1 ||
-			!hmac.Equal([]byte(tokens[0]), []byte(v.Token(v.Page()))) {
+		tokens := r.PostForm[tokenField]
+		if len(tokens) != 1 || !hmac.Equal([]byte(tokens[0]), []byte(v.Token(v.Page()))) {
 			refuse(w, http.StatusForbidden, "The form is not of this session. Load the page again.")
 			return
 		}
@@ -235,8 +236,8 @@ var protections = map[string]string{
 // view by itself: after a redirect from a link in another program, browsers would not send a
 // SameSite=Strict cookie.
 func (g *guard) trade(w http.ResponseWriter, r *http.Request, code string) {
-	if r.Method != http.MethodGet || isEmbedded(r.Header) ||
-		r.Header.Get("Sec-Purpose") != "" { // a prefetch would use it up
+	isPrefetch := r.Header.Get("Sec-Purpose") != "" // which would use up the code
+	if r.Method != http.MethodGet || isEmbedded(r.Header) || isPrefetch {
 		refuse(w, http.StatusForbidden, "Open the link in a browser.")
 		return
 	}
@@ -245,16 +246,13 @@ func (g *guard) trade(w http.ResponseWriter, r *http.Request, code string) {
 	case cookie != "":
 		// Without a domain, the cookie is limited to this host; without an age, to this run of
 		// the browser. It is not marked as secure, because loopback has no TLS.
-		http.SetCookie(
-			w,
-			&http.Cookie{
-				Name:     cookieName,
-				Value:    cookie,
-				Path:     g.base,
-				HttpOnly: true,
-				SameSite: http.SameSiteStrictMode,
-			},
-		)
+		http.SetCookie(w, &http.Cookie{
+			Name:     cookieName,
+			Value:    cookie,
+			Path:     g.base,
+			HttpOnly: true,
+			SameSite: http.SameSiteStrictMode,
+		})
 		if err := g.links.pair(w); err != nil {
 			g.links.log.Warn("this browser cannot be paired: " + err.Error())
 		}
@@ -334,7 +332,8 @@ func (s *sessions) redeem(code, host string) (cookie string) {
 	given := digest(sha256.Sum256([]byte(code)))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.code == (digest{}) || subtle.ConstantTimeCompare(given[:], s.code[:]) != 1 || !s.now().Before(s.until) {
+	isOpen := s.code != (digest{}) && s.now().Before(s.until)
+	if !isOpen || subtle.ConstantTimeCompare(given[:], s.code[:]) != 1 {
 		return ""
 	}
 	s.code = digest{}

@@ -114,11 +114,12 @@ func (p *Page) checkHealth(ctx context.Context) healthData {
 		}
 	}
 	for _, part := range []struct{ about, folder string }{
-		{"Changes, approvals and denials", audit.AuditFolder(p.State)}, {"Other calls", audit.CallsFolder(p.State)},
+		{"Changes, approvals and denials", audit.AuditFolder(p.State)},
+		{"Other calls", audit.CallsFolder(p.State)},
 	} {
-		log := checkedLog{About: part.about}
-		var err error
-		if log.Report, err = audit.Verify(ctx, part.folder); err != nil {
+		report, err := audit.Verify(ctx, part.folder)
+		log := checkedLog{About: part.about, Report: report}
+		if err != nil {
 			log.Err = err.Error()
 		}
 		if log.Err != "" || log.Report.Broken != nil {
@@ -136,7 +137,8 @@ func (p *Page) checkHealth(ctx context.Context) healthData {
 				return nil // unreadable entries are not counted
 			}
 			if info, err := entry.Info(); err == nil {
-				files, bytes = files+1, bytes+info.Size()
+				files++
+				bytes += info.Size()
 			}
 			return nil
 		})

@@ -277,7 +277,8 @@ func (c *CallLog) Names() (who, vaults, commands []string) {
 		if r.Kind != kindApproval {
 			seen[0][r.Who()] = true
 		}
-		seen[1][r.Vault], seen[2][r.Command] = true, true
+		seen[1][r.Vault] = true
+		seen[2][r.Command] = true
 	}
 	var lists [3][]string
 	for i, set := range seen {

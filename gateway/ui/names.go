@@ -41,22 +41,28 @@ func (n *noteNames) pathOf(c loggedCall) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	path, known := n.paths[c.Vault][c.Note]
-	if age := time.Since(n.builtAt); !known && age > max(minRebuildInterval, 20*n.buildTime) {
+	if !known && n.isStale() {
 		n.build()
 		path = n.paths[c.Vault][c.Note]
 	}
 	return path
 }
 
+// isStale reports whether the names are old enough to be rebuilt. The caller holds mu.
+func (n *noteNames) isStale() bool {
+	return time.Since(n.builtAt) > max(minRebuildInterval, 20*n.buildTime)
+}
+
 // matching returns the notes whose paths contain a text, ignoring case.
 func (n *noteNames) matching(text string) map[noteKey]bool {
 	found := map[noteKey]bool{}
-	if text = strings.ToLower(text); text == "" {
+	text = strings.ToLower(text)
+	if text == "" {
 		return found
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if time.Since(n.builtAt) > max(minRebuildInterval, 20*n.buildTime) {
+	if n.isStale() {
 		n.build()
 	}
 	for _, paths := range n.paths {
@@ -79,28 +85,34 @@ func (n *noteNames) build() {
 			paths[noteKeyOf(n.logs.Digest(path))] = path
 			return len(paths) < maxNames
 		}
-		isVisible := n.page.Gateway.Visible(vault)
-		if log, err := n.page.Gateway.Journal(vault); err == nil {
-			read := 0
-			_, _ = log.Each(
-				context.Background(),
-				journal.Filter{},
-				func(e journal.Entry) bool { // unreadable entries are skipped
-					for _, s := range e.Steps {
-						for _, path := range []string{s.Path, s.Source()} {
-							if isVisible(path) {
-								add(path)
-							}
-						}
-					}
-					read++
-					return (read < namedEntries || begun.Sub(e.Time) < namedAge) && len(paths) < maxNames
-				},
-			)
-		}
-		_ = n.page.Gateway.EachVisible(vault, add)
+		n.addJournal(vault, add)
+		_ = n.page.Gateway.EachVisible(vault, add) // after an error, the names so far are enough
 		n.paths[vault] = paths
 	}
 	n.builtAt = time.Now()
 	n.buildTime = time.Since(begun)
+}
+
+// addJournal calls add with the visible paths in the recent entries of the journal of a vault, until add returns false.
+func (n *noteNames) addJournal(vault string, add func(path string) bool) {
+	log, err := n.page.Gateway.Journal(vault)
+	if err != nil {
+		return
+	}
+	isVisible := n.page.Gateway.Visible(vault)
+	begun := time.Now()
+	read := 0
+	_, _ = log.Each(context.Background(), journal.Filter{}, func(e journal.Entry) bool { // unreadable entries are skipped
+		hasRoom := true
+		for _, s := range e.Steps {
+			for _, path := range []string{s.Path, s.Source()} {
+				if isVisible(path) {
+					hasRoom = add(path)
+				}
+			}
+		}
+		read++
+		isRecent := begun.Sub(e.Time) < namedAge
+		return hasRoom && (read < namedEntries || isRecent)
+	})
 }

@@ -211,8 +211,8 @@ func (p *Page) agents(r request) view {
 		} else {
 			shown.Day.Last, _ = p.calls.Latest(callFilter{Who: a.Name})
 		}
-		if shown.Clients = shown.Day.Last.Client; shown.Clients == a.Name {
-			shown.Clients = ""
+		if shown.Day.Last.Client != a.Name {
+			shown.Clients = shown.Day.Last.Client
 		}
 		for _, c := range today {
 			if c.Who == a.Name && !c.Own {
