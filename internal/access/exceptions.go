@@ -14,18 +14,24 @@ type Exceptions []Exception
 
 // ParseExceptions reads lines such as "secrets Docs/Samples # keys of the documentation". Each rule must be one of
 // rules; with no rules given, any name is accepted.
-func ParseExceptions(lines []string, rules ...string) (exceptions Exceptions, err error) {
+func ParseExceptions(lines []string, rules ...string) (Exceptions, error) {
+	var exceptions Exceptions
 	for _, line := range lines {
-		if strings.TrimSpace(line) == "" {
+		trimmed := strings.TrimSpace(line)
+		if trimmed == "" {
 			continue
 		}
-		rule, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
-		path, comment, _ := strings.Cut(rest, " # ")
-		exception := Exception{rule, strings.Trim(strings.TrimSpace(path), "/"), strings.TrimSpace(comment)}
-		switch {
-		case len(rules) > 0 && !slices.Contains(rules, rule):
+		rule, rest, _ := strings.Cut(trimmed, " ")
+		if len(rules) > 0 && !slices.Contains(rules, rule) {
 			return nil, fmt.Errorf("unknown rule %q in an exception: want %s", rule, strings.Join(rules, ", "))
-		case exception.Path == "" || exception.Comment == "":
+		}
+		path, comment, _ := strings.Cut(rest, " # ")
+		exception := Exception{
+			Rule:    rule,
+			Path:    strings.Trim(strings.TrimSpace(path), "/"),
+			Comment: strings.TrimSpace(comment),
+		}
+		if exception.Path == "" || exception.Comment == "" {
 			return nil, fmt.Errorf(
 				"invalid exception %q: want a rule, a folder or note, and why: secrets Docs/Samples # keys of the documentation",
 				line,
@@ -46,15 +52,22 @@ func (e Exceptions) Lines() []string {
 }
 
 // Of returns the exceptions to a rule.
-func (e Exceptions) Of(rule string) Exceptions {
-	return slices.DeleteFunc(slices.Clone(e), func(exception Exception) bool { return exception.Rule != rule })
+func (e Exceptions) Of(rule string) (ofRule Exceptions) {
+	for _, exception := range e {
+		if exception.Rule == rule {
+			ofRule = append(ofRule, exception)
+		}
+	}
+	return ofRule
 }
 
 // Has reports whether the file at path is exempt from a rule.
 func (e Exceptions) Has(rule, path string) bool {
 	return slices.ContainsFunc(e, func(exception Exception) bool {
-		rest, hasPrefix := strings.CutPrefix(path, exception.Path)
-		isCovered := hasPrefix && (rest == "" || rest[0] == '/')
-		return isCovered && exception.Rule == rule
+		if exception.Rule != rule {
+			return false
+		}
+		rest, ok := strings.CutPrefix(path, exception.Path)
+		return ok && (rest == "" || rest[0] == '/')
 	})
 }

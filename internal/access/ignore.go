@@ -80,18 +80,21 @@ func (l *Ignored) hidesFolder(name string) bool {
 		return known.(bool)
 	}
 	parent := path.Dir(name)
-	hidden := parent != "." && l.hidesFolder(parent) || l.hidingPattern(name, Folder) != nil
-	l.folders.Store(name, hidden)
-	return hidden
+	isParentHidden := parent != "." && l.hidesFolder(parent)
+	isHidden := isParentHidden || l.hidingPattern(name, Folder) != nil
+	l.folders.Store(name, isHidden)
+	return isHidden
 }
 
 // hidingPattern returns the pattern that hides a name itself, not a folder around it, or nil. On some
 // systems another case or normal form is the same file, so a pattern hides all spellings.
 func (l *Ignored) hidingPattern(name string, kind Kind) *pattern {
-	if deciding := l.written.lastMatch(name, kind); deciding != nil && !deciding.negated {
+	deciding := l.written.lastMatch(name, kind)
+	if deciding != nil && !deciding.negated {
 		return deciding
 	}
-	if deciding := l.plain.lastMatch(normalize(name), kind); deciding != nil && !deciding.negated {
+	deciding = l.plain.lastMatch(normalize(name), kind)
+	if deciding != nil && !deciding.negated {
 		return deciding
 	}
 	return nil

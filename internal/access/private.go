@@ -13,7 +13,10 @@ import (
 type Private struct{ Properties, Tags []string }
 
 // keyProperties and keyTags take the place of paths in the text of rules. No path begins with a slash.
-const keyProperties, keyTags = "//properties", "//tags"
+const (
+	keyProperties = "//properties"
+	keyTags       = "//tags"
+)
 
 // MaxPrivateName is the maximum length of the name of a property or tag, in bytes.
 const MaxPrivateName = 100
@@ -22,8 +25,9 @@ const MaxPrivateName = 100
 // a name that no property or tag can have.
 func NewPrivate(properties, tags []string) (p Private, err error) {
 	for _, name := range properties {
-		if name = strings.TrimSpace(name); name == "" || len(name) > MaxPrivateName ||
-			strings.ContainsFunc(name, unicode.IsControl) {
+		name = strings.TrimSpace(name)
+		hasLength := name != "" && len(name) <= MaxPrivateName
+		if !hasLength || strings.ContainsFunc(name, unicode.IsControl) {
 			return Private{}, fmt.Errorf(
 				"%q is not the name of a property: want 1 to %d bytes without control characters",
 				name,

@@ -89,12 +89,10 @@ func rulesOf(layers []layer, private Private) Rules {
 		tables = append(tables, string(text))
 	}
 	if !private.IsZero() {
-		add(
-			map[string]string{
-				keyProperties: strings.Join(private.Properties, "\n"),
-				keyTags:       strings.Join(private.Tags, "\n"),
-			},
-		)
+		add(map[string]string{
+			keyProperties: strings.Join(private.Properties, "\n"),
+			keyTags:       strings.Join(private.Tags, "\n"),
+		})
 	}
 	for _, l := range layers {
 		table := map[string]string{}
@@ -104,7 +102,8 @@ func rulesOf(layers []layer, private Private) Rules {
 		}
 		add(table)
 	}
-	if slices.Sort(tables); tables != nil {
+	slices.Sort(tables)
+	if tables != nil {
 		r.text = "[" + strings.Join(tables, ",") + "]"
 	}
 	return r
@@ -291,7 +290,10 @@ func (r Rules) Rule(path string) string {
 	for _, l := range r.layers {
 		key, exact, covered := longest(l.exact, path)
 		folded, level, foldedCovers := longest(l.folded, Fold(path))
-		if level = min(level, exact); level > lowest || level == lowest && rule != "" {
+		level = min(level, exact)
+		isHigher := level > lowest
+		isRepeated := level == lowest && rule != ""
+		if isHigher || isRepeated {
 			continue
 		}
 		lowest = level

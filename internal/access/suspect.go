@@ -24,12 +24,15 @@ func (p Private) MayNarrow(text []byte) bool {
 // MayName reports whether a block of properties may contain one of the names in any spelling.
 func (p Private) MayName(block []byte) bool {
 	contains := func(text string) bool { return bytes.Contains(block, []byte(text)) }
-	if len(block) == 0 || slices.ContainsFunc([]string{`\x`, `\u`, `\U`, "\\\n", "\\\r"}, contains) {
-		return len(block) > 0
+	if slices.ContainsFunc(escapesOfNames, contains) { // a name may be spelled with them
+		return true
 	}
 	block = []byte(Fold(string(block)))
 	return slices.ContainsFunc(p.Properties, contains) || slices.ContainsFunc(p.Tags, contains)
 }
+
+// escapesOfNames are the beginnings of YAML escapes that can spell a name otherwise.
+var escapesOfNames = []string{`\x`, `\u`, `\U`, "\\\n", "\\\r"}
 
 // MayTag reports whether a text contains something that looks like one of the tags.
 func (p Private) MayTag(text []byte) bool {

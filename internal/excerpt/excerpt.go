@@ -21,37 +21,30 @@ func Short(text string) string { return Clip(text, Limit) }
 // Quoted returns [Short] of a text in quotation marks, with escapes as in a Go string. Unicode spaces are not
 // escaped: file names contain them, and a name has to be sent back as it is.
 func Quoted(text string) string {
-	quoted := strconv.Quote(Short(text))
-	if !strings.Contains(quoted, `\u`) && !strings.Contains(quoted, `\x`) {
+	text = Short(text)
+	quoted := strconv.Quote(text)
+	if !strings.Contains(quoted, `\u`) { // no Unicode space was escaped
 		return quoted
 	}
 	var out strings.Builder
 	out.WriteByte('"')
-	for _, part := range splitBlanks(Short(text)) {
-		if r, size := utf8.DecodeRuneInString(part); size == len(part) && unicode.Is(unicode.Zs, r) {
-			out.WriteString(part)
-			continue
+	for text != "" {
+		space := strings.IndexFunc(text, isUnicodeSpace)
+		if space < 0 {
+			space = len(text)
 		}
-		part = strconv.Quote(part)
+		part := strconv.Quote(text[:space])
 		out.WriteString(part[1 : len(part)-1])
+		_, size := utf8.DecodeRuneInString(text[space:])
+		out.WriteString(text[space : space+size])
+		text = text[space+size:]
 	}
 	out.WriteByte('"')
 	return out.String()
 }
 
-// splitBlanks splits a text around each non-ASCII space, which becomes a part of its own.
-func splitBlanks(text string) (parts []string) {
-	begin := 0
-	for i, r := range text {
-		if r < utf8.RuneSelf || !unicode.Is(unicode.Zs, r) {
-			continue
-		}
-		size := utf8.RuneLen(r)
-		parts = append(parts, text[begin:i], text[i:i+size])
-		begin = i + size
-	}
-	return append(parts, text[begin:])
-}
+// isUnicodeSpace reports whether r is a space other than that of ASCII.
+func isUnicodeSpace(r rune) bool { return r >= utf8.RuneSelf && unicode.Is(unicode.Zs, r) }
 
 // Clip returns text if it has at most limit bytes. A longer text is cut at the last
 // character boundary within limit and ends with an ellipsis, which is not counted.
@@ -90,9 +83,10 @@ func Nearest(word string, list []string) string {
 	}
 	best := ""
 	for _, candidate := range list {
-		if d := Mistakes([]byte(word), []byte(candidate), limit); d <= limit {
+		distance := Mistakes([]byte(word), []byte(candidate), limit)
+		if distance <= limit {
 			best = candidate
-			limit = d - 1
+			limit = distance - 1
 		}
 	}
 	return best

@@ -87,8 +87,10 @@ func Rows(line string, width int) (rows []string) {
 			if mayStart && !afterJoiner {
 				border = i
 			}
-			if columns += wide; columns > width {
-				if n = border; border == 0 { // more joined emoji than a row has room for
+			columns += wide
+			if columns > width {
+				n = border
+				if border == 0 { // more joined emoji than a row has room for
 					n = max(i, utf8.RuneLen(r))
 				}
 				break
@@ -184,7 +186,8 @@ func drawToken(text string) string {
 	for {
 		var drawn [tokenBytes]byte
 		_, _ = rand.Read(drawn[:]) // never fails
-		if token := hex.EncodeToString(drawn[:]); !strings.Contains(lower, token) {
+		token := hex.EncodeToString(drawn[:])
+		if !strings.Contains(lower, token) {
 			return token
 		}
 	}

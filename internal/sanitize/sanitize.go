@@ -48,8 +48,11 @@ func Start(s string, most int) (text string, read int, report Report) {
 	if c.size == 0 && n == len(s) {
 		return s[from:], n, c.report
 	}
-	if left := most - c.size; most > 0 && n-from > left {
-		for n = from + left; n > from && !utf8.RuneStart(s[n]); n-- {
+	left := most - c.size
+	if most > 0 && n-from > left {
+		n = from + left
+		for n > from && !utf8.RuneStart(s[n]) {
+			n--
 		}
 	}
 	out.WriteString(s[from:n])
