@@ -103,16 +103,16 @@ func (n *noteNames) addJournal(vault string, add func(path string) bool) {
 	begun := time.Now()
 	read := 0
 	_, _ = log.Each(context.Background(), journal.Filter{}, func(e journal.Entry) bool { // unreadable entries are skipped
-		hasRoom := true
+		hasCapacity := true
 		for _, s := range e.Steps {
 			for _, path := range []string{s.Path, s.Source()} {
 				if isVisible(path) {
-					hasRoom = add(path)
+					hasCapacity = add(path)
 				}
 			}
 		}
 		read++
 		isRecent := begun.Sub(e.Time) < namedAge
-		return hasRoom && (read < namedEntries || isRecent)
+		return hasCapacity && (read < namedEntries || isRecent)
 	})
 }

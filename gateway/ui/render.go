@@ -34,16 +34,22 @@ var templateFiles embed.FS
 // first page: otherwise every start of the program would take 2 ms longer.
 var views = sync.OnceValue(func() map[string]*template.Template {
 	layout := template.Must(template.New("layout.html").Funcs(template.FuncMap{
-		"line": sanitize.Line, "took": took, "join": strings.Join, "value": settingValue, "name": nameOf, "dot": dotOf, "count": sanitize.Counted[int],
+		"line":    sanitize.Line,
+		"took":    took,
+		"join":    strings.Join,
+		"value":   settingValue,
+		"name":    nameOf,
+		"dot":     dotOf,
+		"count":   sanitize.Counted[int],
 		"wants":   wants,
 		"wantsOn": wantsOn,
 		"did":     did,
 		"didOn":   didOn,
 		"row":     func(f frame, row any) framed { return framed{f, row} },
 		"list":    func(names ...string) []string { return names },
-		"cell": func(column string) template.HTMLAttr {
+		"cell": func(column string) template.HTMLAttr { // safe: the name comes from a template
 			return template.HTMLAttr(`role="cell" data-label="` + column + `"`)
-		}, // safe: the name comes from a template
+		},
 		"asset":  func(name string) string { return "assets/" + name + "?" + assets()[name].hashPart },
 		"clock":  func(t time.Time) string { return t.Local().Format("15:04:05") },
 		"exact":  func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05 -07:00") },
@@ -183,10 +189,21 @@ func (frame) Blocks(lines []consent.Line) (c card) {
 // write answers a request with a view in the layout.
 func (p *Page) write(w http.ResponseWriter, r request, v view) {
 	f := frame{
-		visit: r.visit, Active: r.Page(), Title: v.title, Version: p.Version, Token: r.Token(r.Page()), PauseToken: r.Token("pause"), From: r.Path + "?" + r.URL.RawQuery, Health: p.health.latest(),
-		Paused: admission.PausedSince(
-			p.State,
-		), Now: p.Now(), Pending: r.pending, Seen: r.seen, Problem: v.problem, Note: v.note, Data: v.data,
+		visit:      r.visit,
+		Active:     r.Page(),
+		Title:      v.title,
+		Version:    p.Version,
+		Token:      r.Token(r.Page()),
+		PauseToken: r.Token("pause"),
+		From:       r.Path + "?" + r.URL.RawQuery,
+		Paused:     admission.PausedSince(p.State),
+		Pending:    r.pending,
+		Health:     p.health.latest(),
+		Seen:       r.seen,
+		Now:        p.Now(),
+		Problem:    v.problem,
+		Note:       v.note,
+		Data:       v.data,
 	}
 	if checked, ok := v.data.(healthData); ok {
 		f.Refresh = checked.Running
@@ -354,27 +371,24 @@ func Asked(state, session, ref string) (shown string, answer func(approve bool) 
 	if i < 0 {
 		return "", nil
 	}
-	c := p.cardOf(waiting[i])
-	if !c.Whole || waiting[i].Typed != "" ||
-		waiting[i].Only != "" { // it can only be approved where the whole question is shown
-		return execute("question", c), func(approve bool) error {
-			if approve {
-				return &consent.Elsewhere{Question: waiting[i].Code, Reason: "it is too large to be approved here"}
-			}
-			_, err := consent.Decide(
-				state,
-				consent.Answer{Code: waiting[i].Code, By: consent.RemotePage, Session: session},
-			)
-			return err
+	question := waiting[i]
+	c := p.cardOf(question)
+	// A restricted question can only be approved where the whole of it is shown.
+	isRestricted := question.Typed != "" || question.Only != ""
+	canApprove := c.Whole && !isRestricted
+	answer = func(approve bool) error {
+		if approve && !canApprove {
+			return &consent.Elsewhere{Question: question.Code, Reason: "it is too large to be approved here"}
 		}
-	}
-	return execute("question", c), func(approve bool) error {
-		_, err := consent.Decide(
-			state,
-			consent.Answer{Code: waiting[i].Code, Approve: approve, By: consent.RemotePage, Session: session},
-		)
+		_, err := consent.Decide(state, consent.Answer{
+			Code:    question.Code,
+			Approve: approve,
+			By:      consent.RemotePage,
+			Session: session,
+		})
 		return err
 	}
+	return execute("question", c), answer
 }
 
 // execute returns the output of a template of clients' apps, or "" after an error.
@@ -418,13 +432,16 @@ func rendered(note []byte) (shown template.HTML) {
 		}
 	}
 	p := parser.NewWithExtensions(
-		parser.NoIntraEmphasis | parser.Tables | parser.FencedCode | parser.Strikethrough | parser.SpaceHeadings | parser.BackslashLineBreak | parser.NoEmptyLineBeforeBlock,
+		parser.NoIntraEmphasis |
+			parser.Tables |
+			parser.FencedCode |
+			parser.Strikethrough |
+			parser.SpaceHeadings |
+			parser.BackslashLineBreak |
+			parser.NoEmptyLineBeforeBlock,
 	)
-	output := markdown.ToHTML(
-		source,
-		p,
-		html.NewRenderer(html.RendererOptions{Flags: html.SkipHTML | html.SkipImages | html.SkipLinks}),
-	)
+	renderer := html.NewRenderer(html.RendererOptions{Flags: html.SkipHTML | html.SkipImages | html.SkipLinks})
+	output := markdown.ToHTML(source, p, renderer)
 	output = codeClass().ReplaceAll(output, []byte("<code>"))
 	for rest := output; ; {
 		at := bytes.IndexByte(rest, '<')
