@@ -108,7 +108,8 @@ func (c *CallLog) Figures(f callFilter, now time.Time) (figures callFigures) {
 		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
 	})
 	figures.Commands = figures.Commands[:min(len(figures.Commands), maxCommands)]
-	if earliest := now.Add(-maxHours * time.Hour); oldest.Truncate(time.Hour).Before(earliest) {
+	earliest := now.Add(-maxHours * time.Hour)
+	if oldest.Truncate(time.Hour).Before(earliest) {
 		oldest = earliest
 	}
 	hoursOf := func(counted map[int64]*hourFigures) (hours []hourFigures) {
@@ -126,10 +127,9 @@ func (c *CallLog) Figures(f callFilter, now time.Time) (figures callFigures) {
 		a.Hours = hoursOf(a.hours)
 		figures.Agents = append(figures.Agents, *a)
 	}
-	slices.SortFunc(
-		figures.Agents,
-		func(a, b agentFigures) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name)) },
-	)
+	slices.SortFunc(figures.Agents, func(a, b agentFigures) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
+	})
 	for _, r := range t.refused {
 		figures.Refused = append(figures.Refused, *r)
 	}

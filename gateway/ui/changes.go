@@ -429,8 +429,13 @@ type undoForm struct{ Vault, ID, What, Who, Own, Confirm, From string }
 func (p *Page) undo(r request) view {
 	field := r.PostForm.Get
 	form := undoForm{
-		Vault: field("vault"), ID: field("id"), What: field("what"), Who: field("who"), Own: field("own"),
-		Confirm: field("confirm"), From: field("from"),
+		Vault:   field("vault"),
+		ID:      field("id"),
+		What:    field("what"),
+		Who:     field("who"),
+		Own:     field("own"),
+		Confirm: field("confirm"),
+		From:    field("from"),
 	}
 	ctx := context.WithoutCancel(r.Context()) // closing the window must not interrupt a change
 	parameter, ids, err := p.undoArguments(ctx, form)
@@ -440,11 +445,16 @@ func (p *Page) undo(r request) view {
 	}
 	var asked *consent.Question
 	result := p.Gateway.Do(ctx, gateway.Request{
-		Command: "undo", Words: []string{parameter + "=" + strings.Join(ids, ",")}, Vault: form.Vault,
-		Caller: Surface, Client: Surface, Surface: Surface, Owner: true,
+		Command: "undo",
+		Words:   []string{parameter + "=" + strings.Join(ids, ",")},
+		Vault:   form.Vault,
+		Caller:  Surface,
+		Client:  Surface,
+		Surface: Surface,
+		Owner:   true,
 		Ask: func(_ context.Context, q consent.Question) consent.Reply {
-			if digest, err := hex.DecodeString(strings.TrimSpace(form.Confirm)); err == nil &&
-				subtle.ConstantTimeCompare(digest, q.Digest[:]) == 1 {
+			digest, err := hex.DecodeString(strings.TrimSpace(form.Confirm))
+			if err == nil && subtle.ConstantTimeCompare(digest, q.Digest[:]) == 1 {
 				return consent.Yes // the form confirms exactly this question
 			}
 			asked = &q
@@ -475,10 +485,10 @@ func (p *Page) undo(r request) view {
 		return view{goTo: one, problem: forOwner(result.Error, form.What), status: http.StatusUnprocessableEntity}
 	}
 	question := p.cardWith(consent.StoredQuestion{Vault: form.Vault, Command: "undo"}, asked.Lines)
-	question.Intro = slices.DeleteFunc(
-		question.Intro,
-		func(row diffRow) bool { return strings.HasPrefix(row.Before, parameter+": ") },
-	) // the view itself names the change
+	// The view itself names the change.
+	question.Intro = slices.DeleteFunc(question.Intro, func(row diffRow) bool {
+		return strings.HasPrefix(row.Before, parameter+": ")
+	})
 	form.Confirm = hex.EncodeToString(asked.Digest[:])
 	data.Question = &question
 	data.Undo = form

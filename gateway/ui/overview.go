@@ -86,8 +86,8 @@ func (p *Page) overview(r request) view {
 	for _, refusal := range refusals[:min(len(refusals), refusedOfDay)] {
 		data.Refused = append(data.Refused, refused{refusal, p.names.pathOf(refusal.Last), p.why(refusal.Last).Sentence})
 	}
-	data.First = len(today) == 0 && len(data.Agents) == 0 &&
-		len(p.calls.Figures(callFilter{}, p.Now()).Agents) == 0
+	isQuiet := len(today) == 0 && len(data.Agents) == 0
+	data.First = isQuiet && len(p.calls.Figures(callFilter{}, p.Now()).Agents) == 0
 	data.Sentence = sentence(data.Agents, len(found.Waiting))
 	data.Agents = data.Agents[:min(len(data.Agents), agentsOfDay)]
 	data.Agents, data.AgentsRest = folded(data.Agents, agentsSeen)
@@ -194,17 +194,7 @@ func (p *Page) agents(r request) view {
 	show := func(a Agent, isDefined bool) {
 		shown := shownAgent{Agent: a, Defined: isDefined, Day: dayOf{agentFigures: agentFigures{Name: a.Name}}}
 		if isDefined {
-			shown.Rights = "May do nothing"
-			isEnded := a.State == "revoked" || a.State == "expired"
-			if a.Tier != "" && a.Tier != "none" && !isEnded {
-				shown.Rights = "May call the commands of tier " + a.Tier + " and may not change notes"
-				if a.Mutations {
-					shown.Rights = "May call the commands of tier " + a.Tier + " and change notes"
-				}
-				if a.Expires != nil {
-					shown.Rights += ", until " + a.Expires.Local().Format(time.DateOnly)
-				}
-			}
+			shown.Rights = rightsOf(a)
 		}
 		if i := slices.IndexFunc(days, func(d dayOf) bool { return d.Name == a.Name }); i >= 0 {
 			shown.Day = days[i]
@@ -239,6 +229,23 @@ func (p *Page) agents(r request) view {
 	return view{template: "agents", title: "Agents", data: data}.failed(cmp.Or(err, changesErr, agentsErr, grantsErr, reviewErr))
 }
 
+// rightsOf describes what a defined agent may do.
+func rightsOf(a Agent) string {
+	isEnded := a.State == "revoked" || a.State == "expired"
+	hasTier := a.Tier != "" && a.Tier != "none"
+	if isEnded || !hasTier {
+		return "May do nothing"
+	}
+	rights := "May call the commands of tier " + a.Tier + " and may not change notes"
+	if a.Mutations {
+		rights = "May call the commands of tier " + a.Tier + " and change notes"
+	}
+	if a.Expires != nil {
+		rights += ", until " + a.Expires.Local().Format(time.DateOnly)
+	}
+	return rights
+}
+
 // agentAct pauses, resumes or revokes the agent of the form.
 func (p *Page) agentAct(r request, what string) view {
 	name := r.PostForm.Get("agent")
@@ -270,18 +277,14 @@ func (p *Page) agentAct(r request, what string) view {
 func (p *Page) pause(r request) view {
 	v := view{goTo: p.backTo(r)}
 	if !ownerfiles.EnsureFolder(p.State) {
-		return v.failed(
-			failure.New(
-				failure.CodeState,
-				"it must be a folder that only you can access",
-				"not paused: the state folder cannot be used",
-			),
-		)
+		return v.failed(failure.New(
+			failure.CodeState,
+			"it must be a folder that only you can access",
+			"not paused: the state folder cannot be used",
+		))
 	}
 	if err := admission.Pause(p.State, "", p.Now()); err != nil {
-		return v.failed(
-			failure.New(failure.CodeState, `try "vaultwicket pause" in a terminal`, "not paused: %v", err),
-		)
+		return v.failed(failure.New(failure.CodeState, `try "vaultwicket pause" in a terminal`, "not paused: %v", err))
 	}
 	return v
 }
@@ -319,10 +322,12 @@ func (p *Page) backTo(r request) string {
 // inForce returns the settings. Their origins have the name of the settings file instead of its path.
 func (p *Page) inForce() (shown Settings, err error) {
 	shown, err = p.Settings()
+	if shown.File == "" {
+		return shown, err
+	}
 	for i := range shown.Rows {
-		if origin := &shown.Rows[i].Origin; shown.File != "" {
-			*origin = strings.Replace(*origin, shown.File, filepath.Base(shown.File), 1)
-		}
+		row := &shown.Rows[i]
+		row.Origin = strings.Replace(row.Origin, shown.File, filepath.Base(shown.File), 1)
 	}
 	return shown, err
 }

@@ -108,8 +108,11 @@ const tryTitle = "Try a command"
 // tryDataOf returns the data of a preview that a request describes.
 func (p *Page) tryDataOf(r request) tryData {
 	data := tryData{
-		Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r),
-		Command: r.FormValue("command"), Agent: r.FormValue("agent"), Params: r.FormValue("params"),
+		Vaults:  p.Gateway.VaultNames(),
+		Vault:   p.vaultOf(r),
+		Command: r.FormValue("command"),
+		Agent:   r.FormValue("agent"),
+		Params:  r.FormValue("params"),
 	}
 	for _, c := range p.Gateway.Listing() {
 		data.Commands = append(data.Commands, c.Name)
@@ -132,28 +135,32 @@ func (p *Page) try(r request) view {
 	v := view{template: "try", title: tryTitle, data: data, goTo: "policy/try"}
 	words := []string{}
 	for line := range strings.Lines(data.Params) {
-		if line = strings.TrimRight(line, "\r\n"); strings.TrimSpace(line) != "" {
+		line = strings.TrimRight(line, "\r\n")
+		if strings.TrimSpace(line) != "" {
 			words = append(words, line)
 		}
 	}
 	if len(words) > maxParams {
-		return v.failed(
-			failure.New(
-				failure.CodeBadRequest,
-				"write one parameter a line",
-				"%d parameters, the maximum is %d",
-				len(words),
-				maxParams,
-			),
-		)
+		return v.failed(failure.New(
+			failure.CodeBadRequest,
+			"write one parameter a line",
+			"%d parameters, the maximum is %d",
+			len(words),
+			maxParams,
+		))
 	}
 	g, err := p.gatewayOf(data)
 	if err != nil {
 		return v.failed(err)
 	}
 	plan := g.DryRun(r.Context(), gateway.Request{
-		Command: data.Command, Words: words, Vault: data.Vault,
-		Caller: Surface, Client: Surface, Surface: Surface, Owner: data.Agent == "",
+		Command: data.Command,
+		Words:   words,
+		Vault:   data.Vault,
+		Caller:  Surface,
+		Client:  Surface,
+		Surface: Surface,
+		Owner:   data.Agent == "",
 	})
 	data.Plan = &plan
 	v.data = data
@@ -255,8 +262,13 @@ func (p *Page) reasonWithAdvice(c loggedCall) reason {
 		return reason{Sentence: r.Sentence}
 	}
 	advice, err := p.Advise(Refusal{
-		Agent: c.Agent, Vault: c.Vault, Command: c.Command, Path: p.names.pathOf(c), Code: c.Code, Rule: c.Rule,
-		Needs: neededBy(c),
+		Agent:   c.Agent,
+		Vault:   c.Vault,
+		Command: c.Command,
+		Path:    p.names.pathOf(c),
+		Code:    c.Code,
+		Rule:    c.Rule,
+		Needs:   neededBy(c),
 	})
 	if err != nil {
 		p.Log.Warn("no advice about a refused call", "error", err.Error())
@@ -286,7 +298,9 @@ func (p *Page) why(c loggedCall) (r reason) {
 	vault := cmp.Or(c.Vault, "the vault")
 	does := wants(c.Command)
 	// bySetting sets a reason that depends on settings, byCall any other.
-	bySetting := func(format string, args ...any) { r = reason{fmt.Sprintf(format, args...), true, Advice{}} }
+	bySetting := func(format string, args ...any) {
+		r = reason{Sentence: fmt.Sprintf(format, args...), IsSetting: true}
+	}
 	byCall := func(format string, args ...any) { r = reason{Sentence: fmt.Sprintf(format, args...)} }
 	switch {
 	case c.Code == policy.CodeTierClosed:

@@ -102,15 +102,16 @@ func (p *Page) proposalDataOf(proposal consent.Proposal) proposalData {
 		}
 		data.Picks = append(data.Picks, pick)
 	}
-	if proposal.State != consent.ProposalOpen {
+	switch proposal.State {
+	case consent.ProposalOpen:
+	case consent.ProposalTaken:
 		taken, left := proposal.Names()
 		data.Ended = fmt.Sprintf("%s: %s", proposal.State, sanitize.Counted(len(taken), "operation"))
-		if proposal.State == consent.ProposalTaken && len(left) > 0 {
+		if len(left) > 0 {
 			data.Ended += ", and declined " + sanitize.Counted(len(left), "operation")
 		}
-		if proposal.State != consent.ProposalTaken {
-			data.Ended = string(proposal.State)
-		}
+	default:
+		data.Ended = string(proposal.State)
 	}
 	return data
 }
@@ -177,11 +178,13 @@ func pickedIn(r request) (indexes []int) {
 // with. After an error, the view shows it.
 func (p *Page) proposalOfForm(r request) (proposal consent.Proposal, g *gateway.Gateway, v view, err error) {
 	code := r.PostForm.Get("code")
-	if proposal, err = p.proposalWith(code); err != nil {
+	proposal, err = p.proposalWith(code)
+	if err != nil {
 		return proposal, nil, view{goTo: "approvals"}.failed(err), err
 	}
 	v = view{goTo: "approvals/proposal/" + code}
-	if g, err = p.gatewayOfAgent(proposal); err != nil {
+	g, err = p.gatewayOfAgent(proposal)
+	if err != nil {
 		return proposal, nil, v.failed(err), err
 	}
 	return proposal, g, v, nil

@@ -94,7 +94,11 @@ func (p *Page) unreviewed(ctx context.Context) (all []toReview, ofAgents map[str
 func (p *Page) review(r request) view {
 	values := r.URL.Query()
 	data := reviewData{
-		Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r), Who: values.Get("who"), Grant: values.Get("grant"), Until: p.Now(),
+		Vaults: p.Gateway.VaultNames(),
+		Vault:  p.vaultOf(r),
+		Who:    values.Get("who"),
+		Grant:  values.Get("grant"),
+		Until:  p.Now(),
 	}
 	query := url.Values{"vault": {data.Vault}, "who": values["who"], "grant": values["grant"]}
 	if data.Who != "" {

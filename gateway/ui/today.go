@@ -247,7 +247,8 @@ func (p *Page) leftNote(ctx context.Context, form undoForm, skipped int) string 
 		left = c.Redoable()
 		again = "redo"
 	}
-	if left -= skipped; err != nil || left <= 0 {
+	left -= skipped
+	if err != nil || left <= 0 {
 		return ""
 	}
 	return fmt.Sprintf(" %d more are left: %s again.", left, again)

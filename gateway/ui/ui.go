@@ -23,6 +23,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -414,16 +415,15 @@ func (a *answers) take(r *http.Request) view {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for i := range a.list {
-		if answer := &a.list[i]; answer.id == id {
-			stored := answer.view
-			if stored.template == "" {
-				answer.view = view{}
-			}
-			return stored
-		}
+	i := slices.IndexFunc(a.list, func(answer keptAnswer) bool { return answer.id == id })
+	if i < 0 {
+		return view{}
 	}
-	return view{}
+	stored := a.list[i].view
+	if stored.template == "" {
+		a.list[i].view = view{}
+	}
+	return stored
 }
 
 //go:embed assets/page.css assets/page.js assets/read.js assets/app.js assets/icon.svg assets/icon-waiting.svg
