@@ -26,6 +26,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/change"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 )
 
 // maxAttachmentWrite is the maximum size of a written attachment, in bytes.
@@ -33,8 +34,18 @@ const maxAttachmentWrite = 8 << 20
 
 // extensions maps each media type that contentType recognizes to the extension of a new file.
 var extensions = map[string]string{
-	"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp", "image/bmp": "bmp", "image/avif": "avif", "application/pdf": "pdf",
-	"application/zip": "zip", "audio/mpeg": "mp3", "application/ogg": "ogg", "audio/flac": "flac", "video/webm": "webm",
+	"image/png":       "png",
+	"image/jpeg":      "jpg",
+	"image/gif":       "gif",
+	"image/webp":      "webp",
+	"image/bmp":       "bmp",
+	"image/avif":      "avif",
+	"application/pdf": "pdf",
+	"application/zip": "zip",
+	"audio/mpeg":      "mp3",
+	"application/ogg": "ogg",
+	"audio/flac":      "flac",
+	"video/webm":      "webm",
 }
 
 // base64Payload returns the base64 part of a data URL, and any other text unchanged.
@@ -69,35 +80,15 @@ func writeAttachment(v *call.Vault, p call.Values) (change.Proposal, error) {
 		}
 		typed = path.Join(folder, p["name"])
 	}
-	mediaType := contentType(data)
-	if path.Ext(typed) == "" && extensions[mediaType] != "" {
-		typed += "." + extensions[mediaType]
+	if extension := extensions[contentType(data)]; path.Ext(typed) == "" && extension != "" {
+		typed += "." + extension
 	}
 	target, err := v.PathOf(typed)
 	if err != nil {
 		return change.Proposal{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(typed), err)
 	}
-	rejected := func(why string) error {
-		return answer.BadValue.Advise("give it the extension of its type").
-			Failure("File %q cannot be written: %s.", answer.Verbatim(target.String()), why)
-	}
-	isCertain := strings.HasPrefix(mediaType, "image/") || mediaType == "application/pdf" // their signatures are unambiguous
-	isJPEG := mediaType == "image/jpeg" && strings.EqualFold(target.Ext(), "jpeg")
-	hasExtensionOfType := isJPEG || strings.EqualFold(target.Ext(), extensions[mediaType])
-	switch kind := allowlist.FileKind(target.Ext()); {
-	case target.Ext() == "":
-		return change.Proposal{}, rejected("its name has no extension, and its bytes tell no type")
-	case kind == "note" || kind == "canvas" || kind == "base":
-		return change.Proposal{}, answer.BadValue.Advise("create makes notes, canvases and bases from text").
-			Failure("File %q is not an attachment.", answer.Verbatim(target.String()))
-	case strings.EqualFold(target.Ext(), "svg"):
-		if !isText(data) || !bytes.Contains(data, []byte("<svg")) {
-			return change.Proposal{}, rejected("its bytes are no SVG")
-		}
-	case isCertain && !hasExtensionOfType:
-		return change.Proposal{}, rejected("its bytes are " + mediaType)
-	case !isCertain && (kind == "image" || kind == "pdf"):
-		return change.Proposal{}, rejected("its bytes are no " + typeByName(target))
+	if err := checkContent(target, data); err != nil {
+		return change.Proposal{}, err
 	}
 	before, err := change.CurrentState(v, target)
 	if err != nil {
@@ -115,14 +106,47 @@ func writeAttachment(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if place, ok := idx.Resolve(link); ok && idx.Files[place].Path != target {
 		link = target.String()
 	}
-	planned := change.Proposal{
-		Steps: []change.Step{
-			{Path: target, Before: before, After: change.Existing(data)},
-		}, Message: "Written: " + target.String(), Note: target,
-		Raw: true, Replaces: before.Exists, Notice: "![[" + link + "]] in a note shows it",
-		Already: fmt.Sprintf("%q has these bytes already", answer.Verbatim(target.String())),
+	return holdingLinks(v, p, change.Proposal{
+		Steps:    []change.Step{{Path: target, Before: before, After: change.Existing(data)}},
+		Message:  "Written: " + target.String(),
+		Note:     target,
+		Raw:      true,
+		Replaces: before.Exists,
+		Notice:   "![[" + link + "]] in a note shows it",
+		Already:  fmt.Sprintf("%q has these bytes already", answer.Verbatim(target.String())),
+	})
+}
+
+// checkContent rejects a new file whose bytes do not match its extension, and kinds of files that are not attachments.
+func checkContent(target disk.Path, data []byte) error {
+	kind := allowlist.FileKind(target.Ext())
+	if kind == "note" || kind == "canvas" || kind == "base" {
+		return answer.BadValue.Advise("create makes notes, canvases and bases from text").
+			Failure("File %q is not an attachment.", answer.Verbatim(target.String()))
 	}
-	return holdingLinks(v, p, planned)
+	rejected := func(why string) error {
+		return answer.BadValue.Advise("give it the extension of its type").
+			Failure("File %q cannot be written: %s.", answer.Verbatim(target.String()), why)
+	}
+	if strings.EqualFold(target.Ext(), "svg") {
+		if !isText(data) || !bytes.Contains(data, []byte("<svg")) {
+			return rejected("its bytes are no SVG")
+		}
+		return nil
+	}
+	mediaType := contentType(data)
+	isCertain := strings.HasPrefix(mediaType, "image/") || mediaType == "application/pdf" // unambiguous signatures
+	isJPEG := mediaType == "image/jpeg" && strings.EqualFold(target.Ext(), "jpeg")
+	hasExtensionOfType := isJPEG || strings.EqualFold(target.Ext(), extensions[mediaType])
+	switch {
+	case target.Ext() == "":
+		return rejected("its name has no extension, and its bytes tell no type")
+	case isCertain && !hasExtensionOfType:
+		return rejected("its bytes are " + mediaType)
+	case !isCertain && (kind == "image" || kind == "pdf"):
+		return rejected("its bytes are no " + typeByName(target))
+	}
+	return nil
 }
 
 // attachmentFolder returns the folder for new attachments, "" for the vault's root. If the app keeps attachments
@@ -169,7 +193,8 @@ func attachmentText(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return answer.Reply{}, answer.ReadError(t.Typed, err)
 	}
 	file := raw.ForProgram()
-	switch isPDF := contentType(file) == "application/pdf"; {
+	isPDF := contentType(file) == "application/pdf"
+	switch {
 	case !isPDF && isText(file):
 		shown := v.Shown(t.Path, raw)
 		return answer.FromNote(v.Disk, t.Path, shown.Bytes(), shown.String()), spent.Put(int64(len(shown.Bytes())))
@@ -178,38 +203,17 @@ func attachmentText(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return answer.Reply{}, answer.BadValue.Advise(hint).
 			Failure("File %q is not a text, and not a PDF: %s", answer.Verbatim(t.Typed), cmp.Or(contentType(file), typeByName(t.Path)))
 	}
-	first := 1
-	last := math.MaxInt
-	if p.Has("pages") {
-		var ok bool
-		if first, last, ok = parseRange(p["pages"]); !ok {
-			return answer.Reply{}, answer.Misuse(
-				"Invalid value for pages: %s. Use a page such as 3, or pages such as 3-7.",
-				answer.Verbatim(p["pages"]),
-			)
-		}
+	first, last, err := requestedPages(p)
+	if err != nil {
+		return answer.Reply{}, err
 	}
 	reply := answer.FromNote(v.Disk, t.Path, v.Shown(t.Path, raw).Bytes(), "") // before readPDF modifies the bytes
 	// A secret can continue on the next page, so the pages before and after the requested ones are judged too.
 	pages, total, err := readPDF(file, max(1, first-1), last+min(1, math.MaxInt-last), spent)
-	var malformed *malformedPDF
-	var over *budget.Overrun
-	switch {
-	case errors.As(err, &malformed):
-		return answer.Reply{}, answer.OtherFailure.Advise("attachment:read tells its size; the user can open it").
-			Failure("PDF %q cannot be read: %v", answer.Verbatim(t.Typed), err)
-	case errors.As(err, &over):
-		return answer.Reply{}, answer.Kind{
-			Code: over.Code(),
-			Hint: "ask for some of its pages, such as pages=1-20",
-		}.Failure(
-			"PDF %q is too large: %v",
-			answer.Verbatim(t.Typed),
-			err,
-		)
-	case err != nil:
-		return answer.Reply{}, err
-	case total > 0 && first > total:
+	if err != nil {
+		return answer.Reply{}, unreadablePDF(t, err)
+	}
+	if total > 0 && first > total {
 		return answer.Reply{}, answer.Misuse(
 			"Invalid value for pages: %s. The PDF has %s.",
 			answer.Verbatim(p["pages"]),
@@ -250,10 +254,41 @@ func attachmentText(v *call.Vault, p call.Values) (answer.Reply, error) {
 	return reply, nil
 }
 
+// requestedPages returns the first and the last page of a request; by default all pages.
+func requestedPages(p call.Values) (first, last int, err error) {
+	if !p.Has("pages") {
+		return 1, math.MaxInt, nil
+	}
+	first, last, ok := parseRange(p["pages"])
+	if !ok {
+		return 0, 0, answer.Misuse(
+			"Invalid value for pages: %s. Use a page such as 3, or pages such as 3-7.",
+			answer.Verbatim(p["pages"]),
+		)
+	}
+	return first, last, nil
+}
+
+// unreadablePDF returns the error for a PDF that could not be read.
+func unreadablePDF(t call.Target, err error) error {
+	var malformed *malformedPDF
+	var over *budget.Overrun
+	switch {
+	case errors.As(err, &malformed):
+		return answer.OtherFailure.Advise("attachment:read tells its size; the user can open it").
+			Failure("PDF %q cannot be read: %v", answer.Verbatim(t.Typed), err)
+	case errors.As(err, &over):
+		tooLarge := answer.Kind{Code: over.Code(), Hint: "ask for some of its pages, such as pages=1-20"}
+		return tooLarge.Failure("PDF %q is too large: %v", answer.Verbatim(t.Typed), err)
+	}
+	return err
+}
+
 const (
-	leastPixels, mostPixels = 1, 4096
-	scaledQuality           = 85 // JPEG quality, 1 to 100
-	band                    = 32 // rows scaled at once, which bounds the memory used
+	leastPixels   = 1
+	mostPixels    = 4096
+	scaledQuality = 85 // JPEG quality, 1 to 100
+	band          = 32 // rows scaled at once, which bounds the memory used
 )
 
 // scaled returns an image with no side longer than most pixels, and its media type: the file itself if it is
@@ -267,18 +302,8 @@ func scaled(ctx context.Context, file []byte, kind string, most int) ([]byte, st
 	if max(config.Width, config.Height) <= most {
 		return file, kind, nil
 	}
-	// Bytes per pixel in memory. A progressive JPEG (SOF2 marker) also needs its coefficients.
-	bytesEach := int64(4)
 	pixels := int64(config.Width) * int64(config.Height)
-	switch config.ColorModel {
-	case color.NRGBA64Model, color.RGBA64Model:
-		bytesEach = 8
-	case color.YCbCrModel, color.GrayModel, color.CMYKModel:
-		if bytesEach = 3; bytes.Contains(file[:min(len(file), 64<<10)], []byte("\xff\xc2\x00")) {
-			bytesEach = 9
-		}
-	}
-	if err := errors.Join(spent.Hold(bytesEach*pixels), spent.Step(pixels/8)); err != nil {
+	if err := errors.Join(spent.Hold(pixelBytes(file, config)*pixels), spent.Step(pixels/8)); err != nil {
 		return nil, "", err
 	}
 	source, _, err := image.Decode(untilDone{ctx, bytes.NewReader(file)})
@@ -286,12 +311,7 @@ func scaled(ctx context.Context, file []byte, kind string, most int) ([]byte, st
 		return nil, "", errors.Join(ctx.Err(), err)
 	}
 	bounds := source.Bounds()
-	width := most
-	height := max(1, bounds.Dy()*most/max(1, bounds.Dx()))
-	if bounds.Dy() > bounds.Dx() {
-		width = max(1, bounds.Dx()*most/bounds.Dy())
-		height = most
-	}
+	width, height := fitInto(most, bounds)
 	rows := int64(band)*int64(bounds.Dy())/int64(height) + 2
 	if err := spent.Hold(int64(width)*int64(height)*4 + int64(width)*rows*32); err != nil {
 		return nil, "", err
@@ -315,6 +335,29 @@ func scaled(ctx context.Context, file []byte, kind string, most int) ([]byte, st
 	}
 	err = png.Encode(&out, small)
 	return out.Bytes(), "image/png", err
+}
+
+// pixelBytes returns the bytes per pixel that the image in a file needs in memory.
+func pixelBytes(file []byte, config image.Config) int64 {
+	switch config.ColorModel {
+	case color.NRGBA64Model, color.RGBA64Model:
+		return 8
+	case color.YCbCrModel, color.GrayModel, color.CMYKModel:
+		isProgressive := bytes.Contains(file[:min(len(file), 64<<10)], []byte("\xff\xc2\x00")) // the marker SOF2 of a JPEG
+		if isProgressive {
+			return 9 // the coefficients are in memory too
+		}
+		return 3
+	}
+	return 4
+}
+
+// fitInto returns the size of an image whose longer side is most pixels, with the proportions of bounds.
+func fitInto(most int, bounds image.Rectangle) (width, height int) {
+	if bounds.Dy() > bounds.Dx() {
+		return max(1, bounds.Dx()*most/bounds.Dy()), most
+	}
+	return most, max(1, bounds.Dy()*most/max(1, bounds.Dx()))
 }
 
 // untilDone is a reader that fails once its context is done.

@@ -44,50 +44,63 @@ func listAttachments(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	found, err := attachmentsOf(v, idx, p)
-	switch {
-	case err != nil:
+	files, err := attachmentsOf(v, idx, p)
+	if err != nil {
 		return answer.Reply{}, err
-	case p.Has("total"):
-		return answer.Number(len(found)), nil
-	case p["format"] != answer.FormatJSON && len(found) == 0:
+	}
+	if p.Has("total") {
+		return answer.Number(len(files)), nil
+	}
+	if p["format"] == answer.FormatJSON {
+		return attachmentsAsJSON(v, idx, files), nil
+	}
+	if len(files) == 0 {
 		return answer.Text("No attachments found."), nil
-	case p["format"] != answer.FormatJSON:
-		table := answer.Table{}
-		for _, f := range found {
-			names := answer.Map(
-				f.users[:min(len(f.users), maxUsers)],
-				func(user index.Edge) string { return idx.Files[user.Place].Path.String() },
-			)
-			users := answer.AndMore(strings.Join(names, ", "), len(f.users)-maxUsers)
-			table.Rows = append(table.Rows, []string{f.path, f.kind, strconv.FormatInt(f.size, 10), users})
-		}
-		return table.Reply(v.Disk, answer.FormatTSV), nil
-	case len(found) == 0:
-		return answer.Text("[]"), nil
+	}
+	table := answer.Table{}
+	for _, f := range files {
+		names := answer.Map(
+			f.users[:min(len(f.users), maxUsers)],
+			func(user index.Edge) string { return idx.Files[user.Place].Path.String() },
+		)
+		users := answer.AndMore(strings.Join(names, ", "), len(f.users)-maxUsers)
+		table.Rows = append(table.Rows, []string{f.path, f.kind, strconv.FormatInt(f.size, 10), users})
+	}
+	return table.Reply(v.Disk, answer.FormatTSV), nil
+}
+
+// attachmentsAsJSON replies with an array of objects, which is produced while it is printed.
+func attachmentsAsJSON(v *call.Vault, idx *index.Index, files []file) answer.Reply {
+	if len(files) == 0 {
+		return answer.Text("[]")
 	}
 	paths := quotedPaths.Of(&v.Host.Memo, idx.Files)
-	return answer.Rows(v.Disk, len(found), func(b []byte, row int) []byte {
-		f := found[row]
-		b = append(b, '[')
+	return answer.Rows(v.Disk, len(files), func(b []byte, row int) []byte {
+		open := byte('[')
 		if row > 0 {
-			b[len(b)-1] = ','
+			open = ','
 		}
-		b = answer.AppendJSON(append(b, `{"path":`...), f.path)
-		b = answer.AppendJSON(append(b, `,"type":`...), f.kind)
-		b = strconv.AppendInt(append(b, `,"size":`...), f.size, 10)
-		b = append(b, `,"usedIn":[`...)
-		for i, user := range f.users {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = append(b, paths.text[paths.starts[user.Place]:paths.starts[user.Place+1]]...)
-		}
-		if b = append(b, "]}"...); row == len(found)-1 {
+		b = files[row].appendJSON(append(b, open), paths)
+		if row == len(files)-1 {
 			b = append(b, ']')
 		}
 		return b
-	}), nil
+	})
+}
+
+// appendJSON appends the attachment as a JSON object. paths contains the paths of its users.
+func (f file) appendJSON(b []byte, paths quoted) []byte {
+	b = answer.AppendJSON(append(b, `{"path":`...), f.path)
+	b = answer.AppendJSON(append(b, `,"type":`...), f.kind)
+	b = strconv.AppendInt(append(b, `,"size":`...), f.size, 10)
+	b = append(b, `,"usedIn":[`...)
+	for i, user := range f.users {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, paths.text[paths.starts[user.Place]:paths.starts[user.Place+1]]...)
+	}
+	return append(b, "]}"...)
 }
 
 // attachmentsOf returns the attachments that match the parameters of a request, in the order of listings.
@@ -95,25 +108,13 @@ func attachmentsOf(v *call.Vault, idx *index.Index, p call.Values) ([]file, erro
 	var found []file
 	graph := idx.Graph()
 	inProperties := namedInProperties(idx)
-	var used map[int32]bool // the places of files that the given note uses; nil without note=
+	isUsed := func(place int) bool { return true } // by the note of the request
 	if p.Has("note") {
-		note, err := v.Resolve(p["note"])
+		used, err := usedBy(v, idx, p["note"], inProperties)
 		if err != nil {
 			return nil, err
 		}
-		place, ok := idx.Place(note.String())
-		if !ok {
-			return nil, answer.FileNotFound(p["note"])
-		}
-		used = map[int32]bool{}
-		for _, edge := range graph.Out(place) {
-			used[edge.Place] = true
-		}
-		for target, users := range inProperties {
-			if slices.ContainsFunc(users, func(e index.Edge) bool { return int(e.Place) == place }) {
-				used[target] = true
-			}
-		}
+		isUsed = func(place int) bool { return used[int32(place)] }
 	}
 	sorted, err := v.EachFileBelow(p["folder"], func(l call.Listed) {
 		extension := l.Path.Ext()
@@ -121,7 +122,7 @@ func attachmentsOf(v *call.Vault, idx *index.Index, p call.Values) ([]file, erro
 			return
 		}
 		place, ok := idx.Place(l.Path.String())
-		if !ok || used != nil && !used[int32(place)] {
+		if !ok || !isUsed(place) {
 			return
 		}
 		users := withUsers(graph.In(place), inProperties[int32(place)])
@@ -144,6 +145,31 @@ func attachmentsOf(v *call.Vault, idx *index.Index, p call.Values) ([]file, erro
 		slices.SortFunc(found, func(a, b file) int { return filenames.Compare(a.path, b.path) })
 	}
 	return found, err
+}
+
+// usedBy returns the places of the files that a note links to, embeds or names in its properties.
+func usedBy(
+	v *call.Vault, idx *index.Index, name string, inProperties map[int32][]index.Edge,
+) (map[int32]bool, error) {
+	note, err := v.Resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	place, ok := idx.Place(note.String())
+	if !ok {
+		return nil, answer.FileNotFound(name)
+	}
+	used := map[int32]bool{}
+	for _, edge := range idx.Graph().Out(place) {
+		used[edge.Place] = true
+	}
+	isNote := func(e index.Edge) bool { return int(e.Place) == place }
+	for target, users := range inProperties {
+		if slices.ContainsFunc(users, isNote) {
+			used[target] = true
+		}
+	}
+	return used, nil
 }
 
 // namedInProperties returns, by the place of each attachment that a property names as ![[image.png]] or by a path, the
@@ -315,21 +341,19 @@ var signatures = []struct {
 	at         int
 	text, kind string
 }{
-	{
-		0,
-		"\x89PNG\r\n\x1a\n",
-		"image/png",
-	}, {0, "\xff\xd8\xff", "image/jpeg"}, {0, "GIF87a", "image/gif"}, {0, "GIF89a", "image/gif"},
-	{
-		8,
-		"WEBPVP8",
-		"image/webp",
-	}, {0, "BM", "image/bmp"}, {4, "ftypavif", "image/avif"}, {0, "%PDF-", "application/pdf"},
-	{
-		0,
-		"PK\x03\x04",
-		"application/zip",
-	}, {0, "ID3", "audio/mpeg"}, {0, "OggS", "application/ogg"}, {0, "fLaC", "audio/flac"}, {0, "\x1a\x45\xdf\xa3", "video/webm"},
+	{0, "\x89PNG\r\n\x1a\n", "image/png"},
+	{0, "\xff\xd8\xff", "image/jpeg"},
+	{0, "GIF87a", "image/gif"},
+	{0, "GIF89a", "image/gif"},
+	{8, "WEBPVP8", "image/webp"},
+	{0, "BM", "image/bmp"},
+	{4, "ftypavif", "image/avif"},
+	{0, "%PDF-", "application/pdf"},
+	{0, "PK\x03\x04", "application/zip"},
+	{0, "ID3", "audio/mpeg"},
+	{0, "OggS", "application/ogg"},
+	{0, "fLaC", "audio/flac"},
+	{0, "\x1a\x45\xdf\xa3", "video/webm"},
 }
 
 // contentType returns the media type of a file by its signature, "" if it has none of [signatures].
