@@ -288,14 +288,13 @@ func parse(text []byte) (*board, error) {
 	byID := map[string]*node{}
 	for i, n := range file.Nodes {
 		if n != nil {
-			n.at, byID[n.ID] = i, n
+			n.at = i
+			byID[n.ID] = n
 		}
 	}
 	nodes := slices.DeleteFunc(file.Nodes, func(n *node) bool { return n == nil })
-	slices.SortStableFunc(
-		nodes,
-		func(a, b *node) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) },
-	) // in reading order
+	inReadingOrder := func(a, b *node) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) }
+	slices.SortStableFunc(nodes, inReadingOrder)
 	for _, n := range nodes {
 		if n.Type == "group" {
 			b.groups = append(b.groups, n)

@@ -141,11 +141,10 @@ func mergeNotes(v *call.Vault, p call.Values) (change.Proposal, error) {
 	source := from.Path.String()
 	target := into.Path.String()
 	d := &division{
-		was: map[string]*linked{
-			source: sourceNote,
-			target: targetNote,
-		}, now: map[string]*linked{target: newLinked(markdown.Scan(merged))},
-		to: map[headingAt]headingAt{}, part: func(string, int) string { return target },
+		was:  map[string]*linked{source: sourceNote, target: targetNote},
+		now:  map[string]*linked{target: newLinked(markdown.Scan(merged))},
+		to:   map[headingAt]headingAt{},
+		part: func(string, int) string { return target },
 	}
 	d.mergeHeadings(p, source, target)
 	idx, m, err := divisionMove(v, d, map[string]string{source: target}, nil)
@@ -209,7 +208,9 @@ func (d *division) mergeHeadings(p call.Values, source, target string) {
 	insertAt := len(own)
 	if p.Has("heading") {
 		i, _ := d.was[target].outline.Find(p["heading"]) // combineNotes reported a missing heading already
-		for insertAt = i + 1; insertAt < len(own) && own[insertAt].Level > own[i].Level; insertAt++ {
+		insertAt = i + 1
+		for insertAt < len(own) && own[insertAt].Level > own[i].Level {
+			insertAt++
 		}
 	}
 	for i := range added {

@@ -215,7 +215,9 @@ func beginning(text string) string {
 	line = strings.TrimSuffix(line, "\r")
 	cut := len(line)
 	if cut > maxExcerpt {
-		for cut = maxExcerpt; cut > 0 && !utf8.RuneStart(line[cut]); cut-- {
+		cut = maxExcerpt
+		for cut > 0 && !utf8.RuneStart(line[cut]) {
+			cut--
 		}
 	}
 	if cut < len(line) || rest != "" {

@@ -36,20 +36,24 @@ func (c Command) Writes() bool { return c.Plan != nil }
 
 // Change returns the part of the row that describes how the command changes the vault.
 func (c Command) Change() change.Command {
-	return change.Command{Name: c.Name, Plan: c.Plan, OnlyReads: c.OnlyReads, Verify: c.Verify, Elsewhere: c.Elsewhere}
+	return change.Command{
+		Name:      c.Name,
+		Plan:      c.Plan,
+		OnlyReads: c.OnlyReads,
+		Verify:    c.Verify,
+		Elsewhere: c.Elsewhere,
+	}
 }
 
 // Syntax returns the parameters of the command and its help text. A command without a row in allowlist has no
 // parameters.
 func (c Command) Syntax() (syntax call.Syntax, help string) {
 	row, _ := allowlist.Describe(c.Name)
-	return call.Syntax{
-			Name:       c.Name,
-			Params:     row.Params,
-			Positional: c.Positional,
-			Escaped:    c.Escaped,
-		}, cmp.Or(
-			c.Help,
-			row.Summary,
-		)
+	syntax = call.Syntax{
+		Name:       c.Name,
+		Params:     row.Params,
+		Positional: c.Positional,
+		Escaped:    c.Escaped,
+	}
+	return syntax, cmp.Or(c.Help, row.Summary)
 }

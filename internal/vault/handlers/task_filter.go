@@ -106,7 +106,8 @@ func memoize(ask func(mark rune) bool) func(mark rune) bool {
 			return ask(mark)
 		}
 		if !isKnown[mark] {
-			isKnown[mark], cached[mark] = true, ask(mark)
+			isKnown[mark] = true
+			cached[mark] = ask(mark)
 		}
 		return cached[mark]
 	}
