@@ -207,36 +207,19 @@ func findNotes(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	asJSON := p["format"] == answer.FormatJSON
-	rows := []findRow{}
-	if f.tokens > 0 {
-		rows = whole(ranked.Results, f.tokens*minTokenBytes, asJSON)
-	} else {
-		for _, r := range ranked.Results {
-			row := findRow{Path: r.Path, Heading: r.Heading, Score: r.Score, Why: r.Why}
-			row.Snippet, row.Line = r.Snippet(f.around, f.width)
-			rows = append(rows, row)
-		}
-	}
-	text := ""
-	if asJSON {
-		if text, err = excerpt.JSON(rows); err != nil {
-			return answer.Reply{}, err
-		}
-	} else {
-		for _, row := range rows {
-			text += row.String()
-		}
-		text = strings.TrimRight(text, "\n")
+	text, err := f.text(ranked.Results)
+	if err != nil {
+		return answer.Reply{}, err
 	}
 	if err := f.budget.Put(int64(len(text))); err != nil {
 		return answer.Reply{}, err
 	}
 	reply := answer.From(v.Disk, text)
-	if isComplete := f.missing == 0; isComplete || len(ranked.Results) > 0 {
+	isComplete := f.missing == 0
+	if isComplete || len(ranked.Results) > 0 {
 		reply = noted(reply, triedNotice(ranked))
 	}
-	if f.missing == 0 {
+	if isComplete {
 		elsewhere, err := f.elsewhere(ranked)
 		if err != nil {
 			return answer.Reply{}, err
@@ -244,6 +227,29 @@ func findNotes(v *call.Vault, p call.Values) (answer.Reply, error) {
 		reply = noted(reply, elsewhere)
 	}
 	return f.finish(reply, "words", ranked.WithoutMeaning), nil
+}
+
+// text returns the results in the format of the request.
+func (f *finding) text(results []ranking.Result) (string, error) {
+	asJSON := f.p["format"] == answer.FormatJSON
+	rows := []findRow{}
+	if f.tokens > 0 {
+		rows = whole(results, f.tokens*minTokenBytes, asJSON)
+	} else {
+		for _, r := range results {
+			row := findRow{Path: r.Path, Heading: r.Heading, Score: r.Score, Why: r.Why}
+			row.Snippet, row.Line = r.Snippet(f.around, f.width)
+			rows = append(rows, row)
+		}
+	}
+	if asJSON {
+		return excerpt.JSON(rows)
+	}
+	var out strings.Builder
+	for _, row := range rows {
+		out.WriteString(row.String())
+	}
+	return strings.TrimRight(out.String(), "\n"), nil
 }
 
 // words calls ask with the index of the words that this caller may see.
@@ -400,7 +406,7 @@ const stepBytes = 64
 
 // wanted returns the filter for the files that match the parameters and the operators of the query, nil if all do.
 func (f *finding) wanted() (func(string) bool, error) {
-	var filters []func(p string, file *index.File) bool
+	var filters []fileFilter
 	if f.p.Has("folder") {
 		under, err := f.FolderThere(f.p["folder"])
 		if err != nil {
@@ -412,15 +418,10 @@ func (f *finding) wanted() (func(string) bool, error) {
 		}
 	}
 	if f.p.Has("path-glob") {
-		pattern := f.p["path-glob"]
-		if len(pattern) > maxGlob || !utf8.ValidString(pattern) {
-			return nil, answer.Misuse(
-				"Invalid pattern %q. Use at most %d bytes of text, such as Work/**/*.md.",
-				answer.Verbatim(excerpt.Short(pattern)),
-				maxGlob,
-			)
+		glob, err := parseGlob(f.p["path-glob"])
+		if err != nil {
+			return nil, err
 		}
-		glob := regexp.MustCompile("(?i)^" + globWildcards.Replace(regexp.QuoteMeta(pattern)) + "$")
 		filters = append(filters, func(p string, _ *index.File) bool { return glob.MatchString(p) })
 	}
 	if kind := f.p["type"]; kind != "" {
@@ -434,27 +435,14 @@ func (f *finding) wanted() (func(string) bool, error) {
 		filters = append(filters, func(_ string, file *index.File) bool { return !f.changed(file).Before(days.First) })
 	}
 	if tag := strings.ToLower(strings.TrimPrefix(f.p["tag"], "#")); tag != "" {
-		filters = append(filters, func(_ string, file *index.File) bool {
-			return slices.ContainsFunc(file.Facts().Tags(), func(t string) bool {
-				t = strings.ToLower(strings.TrimPrefix(t, "#"))
-				return t == tag || strings.HasPrefix(t, tag+"/")
-			})
-		})
+		filters = append(filters, hasTag(tag))
 	}
 	if name, value, hasValue := strings.Cut(f.p["property"], "="); name != "" {
-		hasSameText := func(v frontmatter.Value) bool {
-			return strings.EqualFold(strings.TrimSpace(v.Text()), strings.TrimSpace(value))
+		filter := hasProperty(strings.TrimSpace(name))
+		if hasValue {
+			filter = hasPropertyValue(strings.TrimSpace(name), strings.TrimSpace(value))
 		}
-		filters = append(filters, func(_ string, file *index.File) bool {
-			property, has := file.Facts().Properties().Lookup(strings.TrimSpace(name))
-			if !has {
-				return false
-			}
-			if !hasValue || hasSameText(property.Value) {
-				return true
-			}
-			return property.Value.Kind() == frontmatter.List && slices.ContainsFunc(property.Value.List(), hasSameText)
-		})
+		filters = append(filters, filter)
 	}
 	if f.operators != "" {
 		matching, err := searchNotes(f.Vault, call.Values{"query": f.operators}, false)
@@ -470,14 +458,64 @@ func (f *finding) wanted() (func(string) bool, error) {
 	if len(filters) == 0 {
 		return nil, nil
 	}
-	return func(p string) bool {
-		place, there := f.idx.Place(p)
-		return there &&
-			!slices.ContainsFunc(
-				filters,
-				func(wants func(string, *index.File) bool) bool { return !wants(p, f.idx.Files[place]) },
-			)
-	}, nil
+	passesAll := func(p string) bool {
+		place, ok := f.idx.Place(p)
+		if !ok {
+			return false
+		}
+		for _, passes := range filters {
+			if !passes(p, f.idx.Files[place]) {
+				return false
+			}
+		}
+		return true
+	}
+	return passesAll, nil
+}
+
+// fileFilter reports whether a file passes a parameter of find. p is its path.
+type fileFilter func(p string, file *index.File) bool
+
+// parseGlob returns the regular expression for a glob pattern of paths, which ignores case.
+func parseGlob(pattern string) (*regexp.Regexp, error) {
+	if len(pattern) > maxGlob || !utf8.ValidString(pattern) {
+		return nil, answer.Misuse(
+			"Invalid pattern %q. Use at most %d bytes of text, such as Work/**/*.md.",
+			answer.Verbatim(excerpt.Short(pattern)),
+			maxGlob,
+		)
+	}
+	return regexp.MustCompile("(?i)^" + globWildcards.Replace(regexp.QuoteMeta(pattern)) + "$"), nil
+}
+
+// hasTag returns the filter for files with a tag, which is in lower case, or with a tag below it.
+func hasTag(tag string) fileFilter {
+	isWanted := func(t string) bool {
+		t = strings.ToLower(strings.TrimPrefix(t, "#"))
+		return t == tag || strings.HasPrefix(t, tag+"/")
+	}
+	return func(_ string, file *index.File) bool { return slices.ContainsFunc(file.Facts().Tags(), isWanted) }
+}
+
+// hasProperty returns the filter for files with a property.
+func hasProperty(name string) fileFilter {
+	return func(_ string, file *index.File) bool {
+		_, ok := file.Facts().Properties().Lookup(name)
+		return ok
+	}
+}
+
+// hasPropertyValue returns the filter for files with a property that has a value, or a list that contains it.
+func hasPropertyValue(name, value string) fileFilter {
+	isWanted := func(v frontmatter.Value) bool { return strings.EqualFold(strings.TrimSpace(v.Text()), value) }
+	return func(_ string, file *index.File) bool {
+		property, ok := file.Facts().Properties().Lookup(name)
+		if !ok {
+			return false
+		}
+		isInList := property.Value.Kind() == frontmatter.List && slices.ContainsFunc(property.Value.List(), isWanted)
+		return isInList || isWanted(property.Value)
+	}
 }
 
 var fileKinds = map[string]ranking.Kind{
