@@ -51,22 +51,9 @@ func readFile(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	if extension := strings.ToLower(t.Path.Ext()); v.ForGateway && isAttachment(extension) && extension != "svg" {
-		// An agent would get thousands of escapes for an image, a PDF or the like. If the extension is unknown,
-		// a NUL byte near the beginning identifies a binary file.
-		isBinary := allowlist.FileKind(extension) != other
-		if !isBinary {
-			if file, err := v.Disk.Open(t.Path); err == nil { // an error is reported below
-				head := make([]byte, 4096)
-				n, _ := io.ReadFull(file, head)
-				file.Close()
-				isBinary = bytes.IndexByte(head[:n], 0) >= 0
-			}
-		}
-		if isBinary {
-			kind := answer.BadValue.Advise(allowlist.ServesKind(allowlist.FileKind(t.Path.Ext())))
-			return answer.Reply{}, kind.Failure("File %q is not a text: %s", answer.Verbatim(t.Typed), typeByName(t.Path))
-		}
+	if v.ForGateway && isBinary(v, t.Path) { // an agent would get thousands of escapes
+		kind := answer.BadValue.Advise(allowlist.ServesKind(allowlist.FileKind(t.Path.Ext())))
+		return answer.Reply{}, kind.Failure("File %q is not a text: %s", answer.Verbatim(t.Typed), typeByName(t.Path))
 	}
 	if p["frontmatter"] != "false" {
 		return v.Show(t)
@@ -76,6 +63,26 @@ func readFile(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return answer.Reply{}, answer.ReadError(t.Typed, err)
 	}
 	return answer.FromNote(v.Disk, t.Path, text, string(text[markdown.Scan(text).Body:])), nil
+}
+
+// isBinary reports whether a file is an image, a PDF or the like by its extension; or, if its kind is unknown, by a NUL
+// byte near its beginning.
+func isBinary(v *call.Vault, at disk.Path) bool {
+	extension := strings.ToLower(at.Ext())
+	if !isAttachment(extension) || extension == "svg" {
+		return false
+	}
+	if allowlist.FileKind(extension) != other {
+		return true
+	}
+	file, err := v.Disk.Open(at)
+	if err != nil {
+		return false // the caller reports the error
+	}
+	defer file.Close()
+	head := make([]byte, 4096)
+	n, _ := io.ReadFull(file, head)
+	return bytes.IndexByte(head[:n], 0) >= 0
 }
 
 func fileInfo(v *call.Vault, p call.Values) (answer.Reply, error) {
