@@ -418,65 +418,21 @@ func viewKeys(p call.Values) (keys frontmatter.Properties, err error) {
 		read       func(text string) (frontmatter.Value, error)
 	}{
 		{"type", "type", func(text string) (frontmatter.Value, error) { return textValue(text), nil }},
-		// One expression; or, as JSON or YAML, a list of expressions that must all hold, or an object with and, or or not.
-		{"filters", "filters", func(text string) (frontmatter.Value, error) {
-			trimmed := strings.TrimSpace(text)
-			if !strings.HasPrefix(trimmed, "[") && !strings.HasPrefix(trimmed, "{") {
-				_, err := bases.ParseExpression(text)
-				if err != nil {
-					_, _, err = bases.Judge(text, bases.Names{})
-				}
-				return textValue(text), err
-			}
-			v, err := frontmatter.ParseDocument([]byte(trimmed))
-			if err == nil && v.Kind() == frontmatter.List {
-				v = frontmatter.Parts{Kind: frontmatter.Map, Fields: frontmatter.Properties{{Key: "and", Value: v}}}.Value()
-			}
-			return v, err
-		}},
+		{"filters", "filters", viewFilters},
 		{"order", "order", func(text string) (frontmatter.Value, error) {
 			return frontmatter.ParseValue(text, frontmatter.TypeMultitext)
 		}},
-		{"sort", "sort", func(text string) (frontmatter.Value, error) {
-			var list []frontmatter.Value
-			for part := range strings.SplitSeq(text, ",") {
-				key, err := viewKey(part)
-				if err != nil {
-					return key, err
-				}
-				list = append(list, key)
-			}
-			return frontmatter.ListOf(list), nil
-		}},
+		{"sort", "sort", viewSort},
 		{"group", "groupBy", viewKey},
-		{"limit", "limit", func(text string) (frontmatter.Value, error) {
-			if text == "0" {
-				return frontmatter.Value{}, nil
-			}
-			if _, err := parseCount(text, 1); err != nil {
-				return frontmatter.Value{}, err
-			}
-			return frontmatter.ParseValue(text, frontmatter.TypeNumber)
-		}},
-		{"summaries", "summaries", func(text string) (frontmatter.Value, error) {
-			var fields frontmatter.Properties
-			for part := range strings.SplitSeq(text, ",") {
-				id, summary, found := strings.Cut(part, ":")
-				id = strings.TrimSpace(id)
-				summary = strings.TrimSpace(summary)
-				if !found || id == "" || summary == "" {
-					return frontmatter.Value{}, fmt.Errorf("want property: summary, such as rating: Average")
-				}
-				fields = append(fields, frontmatter.Property{Key: id, Value: textValue(summary)})
-			}
-			return frontmatter.Parts{Kind: frontmatter.Map, Fields: fields}.Value(), nil
-		}},
+		{"limit", "limit", viewLimit},
+		{"summaries", "summaries", viewSummaries},
 	} {
 		if !p.Has(parameter.param) {
 			continue
 		}
+		text := p[parameter.param]
 		var value frontmatter.Value
-		if text := p[parameter.param]; text != noKey || parameter.param == "type" {
+		if text != noKey || parameter.param == "type" {
 			if value, err = parameter.read(text); err != nil {
 				return nil, badExpression(parameter.param, text, err)
 			}
@@ -484,6 +440,63 @@ func viewKeys(p call.Values) (keys frontmatter.Properties, err error) {
 		keys = append(keys, frontmatter.Property{Key: parameter.key, Value: value})
 	}
 	return keys, nil
+}
+
+// viewFilters parses the filters of a view: one expression; or, as JSON or YAML, a list of expressions that must all
+// hold, or an object with and, or or not.
+func viewFilters(text string) (frontmatter.Value, error) {
+	trimmed := strings.TrimSpace(text)
+	if !strings.HasPrefix(trimmed, "[") && !strings.HasPrefix(trimmed, "{") {
+		_, err := bases.ParseExpression(text)
+		if err != nil {
+			_, _, err = bases.Judge(text, bases.Names{})
+		}
+		return textValue(text), err
+	}
+	v, err := frontmatter.ParseDocument([]byte(trimmed))
+	if err == nil && v.Kind() == frontmatter.List {
+		v = frontmatter.Parts{Kind: frontmatter.Map, Fields: frontmatter.Properties{{Key: "and", Value: v}}}.Value()
+	}
+	return v, err
+}
+
+// viewSort parses the properties by which a view sorts, separated by commas.
+func viewSort(text string) (frontmatter.Value, error) {
+	var list []frontmatter.Value
+	for part := range strings.SplitSeq(text, ",") {
+		key, err := viewKey(part)
+		if err != nil {
+			return key, err
+		}
+		list = append(list, key)
+	}
+	return frontmatter.ListOf(list), nil
+}
+
+// viewLimit parses the limit of a view. 0 removes it.
+func viewLimit(text string) (frontmatter.Value, error) {
+	if text == "0" {
+		return frontmatter.Value{}, nil
+	}
+	if _, err := parseCount(text, 1); err != nil {
+		return frontmatter.Value{}, err
+	}
+	return frontmatter.ParseValue(text, frontmatter.TypeNumber)
+}
+
+// viewSummaries parses the summaries of a view, such as "rating: Average", separated by commas.
+func viewSummaries(text string) (frontmatter.Value, error) {
+	var fields frontmatter.Properties
+	for part := range strings.SplitSeq(text, ",") {
+		id, summary, found := strings.Cut(part, ":")
+		id = strings.TrimSpace(id)
+		summary = strings.TrimSpace(summary)
+		if !found || id == "" || summary == "" {
+			return frontmatter.Value{}, fmt.Errorf("want property: summary, such as rating: Average")
+		}
+		fields = append(fields, frontmatter.Property{Key: id, Value: textValue(summary)})
+	}
+	return frontmatter.Parts{Kind: frontmatter.Map, Fields: fields}.Value(), nil
 }
 
 // viewKey parses a property, optionally followed by asc or desc, by which a view sorts or groups.
