@@ -609,36 +609,39 @@ func readBase(v *call.Vault, path disk.Path, viewName string) (*bases.Base, stri
 		return nil, "", err
 	}
 	if path.Ext() == "md" {
-		// A view in a note is given by its name or by its number among all views of the note; the default is the first.
-		found, err := basesIn(v, path, text)
-		if err != nil {
-			return nil, "", err
-		}
-		if len(found) == 0 {
-			return nil, "", answer.Failure("There is no base in the note: %q", answer.Verbatim(path.String()))
-		}
-		if viewName == "" {
-			return found[0].base, found[0].view, nil
-		}
-		var names []string
-		number := 0
-		for _, b := range found {
-			views := []string{b.view}
-			if b.view == "" {
-				views = answer.Map(b.base.Views, func(view bases.View) string { return view.Name })
-			}
-			for _, known := range views {
-				number++
-				if known == viewName || fmt.Sprint(number) == viewName {
-					return b.base, known, nil
-				}
-				names = append(names, known)
-			}
-		}
-		return nil, "", noView(&bases.UnknownView{Name: viewName, Known: names})
+		return readNoteBase(v, path, text, viewName)
 	}
 	base, err := parseBase(text)
 	return base, viewName, err
+}
+
+// readNoteBase is [readBase] for the text of a note. The view is given by its name or by its number among all views of the
+// note; the default is the first.
+func readNoteBase(v *call.Vault, path disk.Path, text []byte, viewName string) (*bases.Base, string, error) {
+	found, err := basesIn(v, path, text)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(found) == 0 {
+		return nil, "", answer.Failure("There is no base in the note: %q", answer.Verbatim(path.String()))
+	}
+	if viewName == "" {
+		return found[0].base, found[0].view, nil
+	}
+	var names []string
+	for _, b := range found {
+		views := []string{b.view}
+		if b.view == "" {
+			views = answer.Map(b.base.Views, func(view bases.View) string { return view.Name })
+		}
+		for _, name := range views {
+			names = append(names, name)
+			if name == viewName || strconv.Itoa(len(names)) == viewName {
+				return b.base, name, nil
+			}
+		}
+	}
+	return nil, "", noView(&bases.UnknownView{Name: viewName, Known: names})
 }
 
 // parseBase parses the text of a base. For invalid YAML the error has only the reason, as in the app.
