@@ -55,35 +55,10 @@ func init() {
 
 const noFrontmatter = "No frontmatter found."
 
+// properties lists the properties of the vault, or of a note if one is given.
 func properties(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if call.NamesOneFile(p) {
-		// A block that is not valid YAML counts as no properties.
-		noteProperties, err := propertiesOfNote(v, p)
-		if err != nil {
-			return answer.Reply{}, err
-		}
-		if p.Has("name") {
-			count := "0"
-			if _, ok := noteProperties.Lookup(p["name"]); ok {
-				count = "1"
-			}
-			return answer.From(v.Disk, count), nil
-		}
-		switch {
-		case p.Has("total") && len(noteProperties) > 0:
-			return answer.Number(len(noteProperties)), nil
-		case len(noteProperties) == 0:
-			return answer.Text(noFrontmatter), nil
-		case p["format"] == answer.FormatJSON:
-			return answer.From(v.Disk, noteProperties.JSON()), nil
-		case p["format"] == answer.FormatTSV:
-			table := answer.Table{}
-			for _, property := range noteProperties {
-				table.Rows = append(table.Rows, []string{property.Key, property.Value.String()})
-			}
-			return table.Reply(v.Disk, answer.FormatTSV), nil
-		}
-		return answer.From(v.Disk, noteProperties.YAML()), nil
+		return listNoteProperties(v, p)
 	}
 	files, err := v.ScopedFiles(p)
 	if err != nil {
@@ -96,8 +71,9 @@ func properties(v *call.Vault, p call.Values) (answer.Reply, error) {
 	uses := withTypes(allProperties.Of(&v.Host.Memo, files), types)
 	switch {
 	case p.Has("name"):
+		isWanted := func(use *propertyUse) bool { return strings.EqualFold(use.Name, p["name"]) }
 		count := 0
-		if place := slices.IndexFunc(uses, func(use *propertyUse) bool { return strings.EqualFold(use.Name, p["name"]) }); place >= 0 {
+		if place := slices.IndexFunc(uses, isWanted); place >= 0 {
 			count = uses[place].Count
 		}
 		return answer.Number(count), nil
@@ -125,6 +101,36 @@ func properties(v *call.Vault, p call.Values) (answer.Reply, error) {
 		out.WriteByte('\n')
 	}
 	return answer.From(v.Disk, out.String()), nil
+}
+
+// listNoteProperties lists the properties of a note. A block that is not valid YAML counts as no properties.
+func listNoteProperties(v *call.Vault, p call.Values) (answer.Reply, error) {
+	noteProperties, err := propertiesOfNote(v, p)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	if p.Has("name") {
+		count := 0
+		if _, ok := noteProperties.Lookup(p["name"]); ok {
+			count = 1
+		}
+		return answer.Number(count), nil
+	}
+	switch {
+	case len(noteProperties) == 0:
+		return answer.Text(noFrontmatter), nil
+	case p.Has("total"):
+		return answer.Number(len(noteProperties)), nil
+	case p["format"] == answer.FormatJSON:
+		return answer.From(v.Disk, noteProperties.JSON()), nil
+	case p["format"] == answer.FormatTSV:
+		table := answer.Table{}
+		for _, property := range noteProperties {
+			table.Rows = append(table.Rows, []string{property.Key, property.Value.String()})
+		}
+		return table.Reply(v.Disk, answer.FormatTSV), nil
+	}
+	return answer.From(v.Disk, noteProperties.YAML()), nil
 }
 
 // propertyUse is a property of the vault. Names that differ only in case are the same property; the first spelling found
@@ -648,9 +654,7 @@ var removesItems = listChange{
 	alreadyAll: "the property %q has no such item in any note that is meant (%d)",
 }
 
-// changeList returns the command that changes the items of a list property in one note or in several. A missing list is
-// created, and an empty list is kept. A value that is not a list is rejected, unless the vault assigns a list type to the
-// name: then the value counts as a list of one item.
+// changeList returns the command that changes the items of a list property in one note or in several.
 func changeList(op listChange) func(*call.Vault, call.Values) (change.Proposal, error) {
 	return func(v *call.Vault, p call.Values) (change.Proposal, error) {
 		requested, err := frontmatter.ParseValue(p["value"], frontmatter.TypeMultitext)
@@ -663,60 +667,72 @@ func changeList(op listChange) func(*call.Vault, call.Values) (change.Proposal, 
 		}
 		as, _ := assignedType(types, p["name"])
 		edit := func(at disk.Path, text []byte) ([]byte, error) {
-			noteProperties, err := change.PropertiesIn(text)
-			if err != nil {
-				return nil, propertyError(at, text, err)
-			}
-			old, _ := noteProperties.Lookup(p["name"])
-			items := slices.Clone(old.Value.List())
-			switch kind := old.Value.Kind(); {
-			case kind == frontmatter.List || kind == frontmatter.Null:
-			case as == frontmatter.TypeMultitext && kind != frontmatter.Map:
-				items = []frontmatter.Value{old.Value}
-			default:
-				kind := answer.BadValue.Advise("property:set with type=list makes it a list")
-				return nil, kind.Failure(
-					"The property %q of %q is not a list.",
-					answer.Verbatim(p["name"]),
-					answer.Verbatim(at.String()),
-				)
-			}
-			changed := op.items(items, requested.List())
-			if len(changed) == len(items) {
-				return text, nil
-			}
-			edited, err := frontmatter.Set(text, p["name"], frontmatter.ListOf(changed))
-			return edited, propertyError(at, text, err)
+			return op.apply(at, text, p["name"], as, requested.List())
 		}
-		if !p.Has("folder") && !p.Has("query") {
-			t, text, err := v.MarkdownNote(p)
-			if err != nil {
-				return change.Proposal{}, err
-			}
-			edited, err := edit(t.Path, text)
-			proposal := change.ProposeChange(
-				t.Path,
-				text,
-				edited,
-				op.said+p["name"]+": "+itemsChanged(text, edited, p, requested.List()),
-			)
-			name := answer.Verbatim(p["name"])
-			note := answer.Verbatim(t.Path.String())
-			proposal.Already = fmt.Sprintf(op.already, name, note)
-			return proposal, err
+		if p.Has("folder") || p.Has("query") {
+			return op.inAll(v, p, edit)
 		}
-		notes, err := severalNotes(v, p)
+		t, text, err := v.MarkdownNote(p)
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		noteProperties, err := editAll(v, notes, op.said+p["name"]+": "+p["value"], edit)
-		noteProperties.Outdated = outdatedWhere(p, noteProperties)
-		noteProperties.Already = noneMeant
-		if len(notes) > 0 {
-			noteProperties.Already = fmt.Sprintf(op.alreadyAll, answer.Verbatim(p["name"]), len(notes))
-		}
-		return noteProperties, err
+		edited, err := edit(t.Path, text)
+		message := op.said + p["name"] + ": " + itemsChanged(text, edited, p, requested.List())
+		proposal := change.ProposeChange(t.Path, text, edited, message)
+		name := answer.Verbatim(p["name"])
+		note := answer.Verbatim(t.Path.String())
+		proposal.Already = fmt.Sprintf(op.already, name, note)
+		return proposal, err
 	}
+}
+
+// apply returns the text of the note at a path with the items of a list property changed. A missing list is created, and
+// an empty list is kept. A value that is not a list is rejected, unless as, the type that the vault assigns to the name,
+// is a list: then the value counts as a list of one item.
+func (op listChange) apply(
+	at disk.Path, text []byte, name string, as frontmatter.Type, requested []frontmatter.Value,
+) ([]byte, error) {
+	noteProperties, err := change.PropertiesIn(text)
+	if err != nil {
+		return nil, propertyError(at, text, err)
+	}
+	old, _ := noteProperties.Lookup(name)
+	items := slices.Clone(old.Value.List())
+	switch kind := old.Value.Kind(); {
+	case kind == frontmatter.List || kind == frontmatter.Null:
+	case as == frontmatter.TypeMultitext && kind != frontmatter.Map:
+		items = []frontmatter.Value{old.Value}
+	default:
+		kind := answer.BadValue.Advise("property:set with type=list makes it a list")
+		return nil, kind.Failure(
+			"The property %q of %q is not a list.",
+			answer.Verbatim(name),
+			answer.Verbatim(at.String()),
+		)
+	}
+	changed := op.items(items, requested)
+	if len(changed) == len(items) {
+		return text, nil
+	}
+	edited, err := frontmatter.Set(text, name, frontmatter.ListOf(changed))
+	return edited, propertyError(at, text, err)
+}
+
+// inAll proposes to change the list property in the notes of a folder or a query.
+func (op listChange) inAll(
+	v *call.Vault, p call.Values, edit func(at disk.Path, text []byte) ([]byte, error),
+) (change.Proposal, error) {
+	notes, err := severalNotes(v, p)
+	if err != nil {
+		return change.Proposal{}, err
+	}
+	proposal, err := editAll(v, notes, op.said+p["name"]+": "+p["value"], edit)
+	proposal.Outdated = outdatedWhere(p, proposal)
+	proposal.Already = noneMeant
+	if len(notes) > 0 {
+		proposal.Already = fmt.Sprintf(op.alreadyAll, answer.Verbatim(p["name"]), len(notes))
+	}
+	return proposal, err
 }
 
 // itemsChanged describes which of the requested items were added to the list of a note, or removed from it, and which
