@@ -59,47 +59,7 @@ func listTasks(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return answer.Number(len(passing)), nil
 	}
 	if len(passing) == 0 {
-		// The notice also reports how many tasks the filters exclude.
-		const sentence = "No tasks found."
-		where := answer.Place(p["file"] + p["path"] + p["folder"])
-		switch {
-		case p.Has("daily"):
-			where = "today's daily note"
-		case p.Has("active"):
-			where = "the open note"
-		}
-		switch {
-		case len(items) == 0:
-			return answer.Nothing(sentence, "%s has no tasks", where), nil
-		case isDetailed(p):
-			return answer.Nothing(
-				sentence,
-				"none of the %s in %s matches all filters",
-				answer.Count(len(items), "task"),
-				where,
-			), nil
-		case p.Has("status"):
-			return answer.Nothing(
-				sentence,
-				"no task with the status %q in %s (%s of other status)",
-				answer.Verbatim(p["status"]),
-				where,
-				answer.Count(len(items), "task"),
-			), nil
-		case p.Has("done"):
-			return answer.Nothing(
-				sentence,
-				"no finished task in %s (%s of another kind)",
-				where,
-				answer.Count(len(items), "task"),
-			), nil
-		}
-		return answer.Nothing(
-			sentence,
-			"no open task in %s (%s of another kind)",
-			where,
-			answer.Count(len(items), "task"),
-		), nil
+		return noTasks(p, len(items)), nil
 	}
 	values := map[string][]string{} // values of the property to group by, by path
 	if name, ok := strings.CutPrefix(p["group"], byProperty); ok {
@@ -113,6 +73,31 @@ func listTasks(v *call.Vault, p call.Values) (answer.Reply, error) {
 		}
 	}
 	return printTasks(v, arrange(passing, p, values), p), nil
+}
+
+// noTasks returns the reply for a listing without tasks. Its notice reports how many tasks the filters exclude.
+func noTasks(p call.Values, excluded int) answer.Reply {
+	const sentence = "No tasks found."
+	where := answer.Place(p["file"] + p["path"] + p["folder"])
+	switch {
+	case p.Has("daily"):
+		where = "today's daily note"
+	case p.Has("active"):
+		where = "the open note"
+	}
+	others := answer.Count(excluded, "task")
+	switch {
+	case excluded == 0:
+		return answer.Nothing(sentence, "%s has no tasks", where)
+	case isDetailed(p):
+		return answer.Nothing(sentence, "none of the %s in %s matches all filters", others, where)
+	case p.Has("status"):
+		status := answer.Verbatim(p["status"])
+		return answer.Nothing(sentence, "no task with the status %q in %s (%s of other status)", status, where, others)
+	case p.Has("done"):
+		return answer.Nothing(sentence, "no finished task in %s (%s of another kind)", where, others)
+	}
+	return answer.Nothing(sentence, "no open task in %s (%s of another kind)", where, others)
 }
 
 // isDetailed reports whether a request has parameters that the app does not have.
@@ -315,38 +300,7 @@ func taskPlace(v *call.Vault, p call.Values) (t call.Target, line int, err error
 
 	switch {
 	case p.Has("text"):
-		// Done tasks only count if no open task has all words of text=.
-		files, err := scope(v, p)
-		if err != nil {
-			return t, 0, err
-		}
-		items := itemsOf(v, p, files)
-		matches := filter{hasWords(p["text"])}.of(items)
-		if open := slices.DeleteFunc(slices.Clone(matches), func(i *taskItem) bool { return i.mark != ' ' }); len(
-			open,
-		) > 0 {
-			matches = open
-		}
-		switch len(matches) {
-		case 0:
-			return t, 0, answer.NotFoundNearest.Failure(
-				"No task with the text %q found.",
-				answer.Verbatim(beginning(p["text"])),
-			)
-		case 1:
-			at, err := v.PathOf(matches[0].file)
-			return call.Target{Path: at, Typed: matches[0].file}, int(matches[0].at), err
-		}
-		rows := answer.Map(matches[:min(len(matches), maxCandidates)], func(i *taskItem) string {
-			return fmt.Sprintf("%s:%d %q", i.file, i.at, answer.Verbatim(beginning(i.text)))
-		})
-		kind := answer.Ambiguous.Advise("name the task with ref=, or give more of its words")
-		return t, 0, kind.Failure(
-			"Text %q is in %d tasks: %s.",
-			answer.Verbatim(beginning(p["text"])),
-			len(matches),
-			strings.Join(rows, ", "),
-		)
+		return taskWithText(v, p)
 	case p.Has("ref"):
 		colon := strings.LastIndexByte(p["ref"], ':')
 		if colon < 0 {
@@ -375,6 +329,40 @@ func taskPlace(v *call.Vault, p call.Values) (t call.Target, line int, err error
 		return t, 0, answer.Misuse("Invalid number: %s", number)
 	}
 	return t, line, nil
+}
+
+// taskWithText returns the file and the line of the only task that has all words of text=. Done tasks only count if no
+// open task has them.
+func taskWithText(v *call.Vault, p call.Values) (call.Target, int, error) {
+	files, err := scope(v, p)
+	if err != nil {
+		return call.Target{}, 0, err
+	}
+	matches := filter{hasWords(p["text"])}.of(itemsOf(v, p, files))
+	isDone := func(i *taskItem) bool { return i.mark != ' ' }
+	if open := slices.DeleteFunc(slices.Clone(matches), isDone); len(open) > 0 {
+		matches = open
+	}
+	switch len(matches) {
+	case 0:
+		return call.Target{}, 0, answer.NotFoundNearest.Failure(
+			"No task with the text %q found.",
+			answer.Verbatim(beginning(p["text"])),
+		)
+	case 1:
+		at, err := v.PathOf(matches[0].file)
+		return call.Target{Path: at, Typed: matches[0].file}, int(matches[0].at), err
+	}
+	rows := answer.Map(matches[:min(len(matches), maxCandidates)], func(i *taskItem) string {
+		return fmt.Sprintf("%s:%d %q", i.file, i.at, answer.Verbatim(beginning(i.text)))
+	})
+	kind := answer.Ambiguous.Advise("name the task with ref=, or give more of its words")
+	return call.Target{}, 0, kind.Failure(
+		"Text %q is in %d tasks: %s.",
+		answer.Verbatim(beginning(p["text"])),
+		len(matches),
+		strings.Join(rows, ", "),
+	)
 }
 
 // maxCandidates is how many tasks an error names.
