@@ -136,53 +136,7 @@ func explainEditError(note markdown.Note, err error) error {
 	var refusal *edit.Refusal
 	switch {
 	case errors.As(err, &missing):
-		kind := answer.NotFound
-		instead := ""
-		var similar []string
-		switch missing.What {
-		case "line":
-			kind = answer.NotFoundLine
-		case "text":
-			kind = answer.NotFoundText
-			if len(missing.Near) > 0 {
-				instead = " Its first line is on " + edit.OnLines(missing.Near, len(missing.Near)) + "."
-			}
-		case "block":
-			kind = answer.NotFoundNearest
-			instead = " The note has no blocks with an id."
-			ids := answer.Map(note.Blocks, func(b markdown.Block) string { return b.ID })
-			similar = lookup.NearestNames(strings.TrimPrefix(missing.Wanted, "^"), ids)
-			if len(ids) > 0 {
-				instead = " The note has " + answer.AndMore(
-					answer.List(ids, maxListedHeadings),
-					len(ids)-maxListedHeadings,
-				) + "."
-			}
-		case "heading":
-			kind = answer.NotFoundHeading
-			instead = " The note has no headings."
-			names := answer.Map(note.Headings, func(h markdown.Heading) string { return h.Text })
-			similar = lookup.NearestNames(missing.Wanted[strings.LastIndexByte(missing.Wanted, '#')+1:], names)
-			if len(names) > 0 {
-				listed := answer.Map(
-					note.Headings[:min(len(names), maxListedHeadings)],
-					func(h markdown.Heading) string {
-						return fmt.Sprintf("%q (line %d)", answer.Verbatim(beginning(h.Text)), h.Line)
-					},
-				)
-				instead = " The note has " + answer.AndMore(
-					strings.Join(listed, ", "),
-					len(names)-maxListedHeadings,
-				) + "."
-			}
-		}
-		return kind.DidYouMean(
-			similar,
-			"%s %q not found.%s",
-			capitalize(missing.What),
-			answer.Verbatim(beginning(missing.Wanted)),
-			instead,
-		)
+		return explainMissing(note, missing)
 	case errors.As(err, &several) && several.What == "text":
 		return answer.AmbiguousText.Failure("Text %q matches %d times: %s. Include more surrounding text.",
 			answer.Verbatim(beginning(several.Wanted)), several.Count, edit.OnLines(several.Lines, several.Count))
@@ -201,6 +155,50 @@ func explainEditError(note markdown.Note, err error) error {
 		return answer.Failure("%s", text)
 	}
 	return err
+}
+
+// explainMissing returns the error for a part of a note that was not found.
+func explainMissing(note markdown.Note, missing *edit.NotFound) error {
+	kind := answer.NotFound
+	instead := ""
+	var similar []string
+	switch missing.What {
+	case "line":
+		kind = answer.NotFoundLine
+	case "text":
+		kind = answer.NotFoundText
+		if len(missing.Near) > 0 {
+			instead = " Its first line is on " + edit.OnLines(missing.Near, len(missing.Near)) + "."
+		}
+	case "block":
+		kind = answer.NotFoundNearest
+		instead = " The note has no blocks with an id."
+		ids := answer.Map(note.Blocks, func(b markdown.Block) string { return b.ID })
+		similar = lookup.NearestNames(strings.TrimPrefix(missing.Wanted, "^"), ids)
+		if len(ids) > 0 {
+			list := answer.List(ids, maxListedHeadings)
+			instead = " The note has " + answer.AndMore(list, len(ids)-maxListedHeadings) + "."
+		}
+	case "heading":
+		kind = answer.NotFoundHeading
+		instead = " The note has no headings."
+		names := answer.Map(note.Headings, func(h markdown.Heading) string { return h.Text })
+		similar = lookup.NearestNames(missing.Wanted[strings.LastIndexByte(missing.Wanted, '#')+1:], names)
+		if len(names) > 0 {
+			withLine := func(h markdown.Heading) string {
+				return fmt.Sprintf("%q (line %d)", answer.Verbatim(beginning(h.Text)), h.Line)
+			}
+			list := strings.Join(answer.Map(note.Headings[:min(len(names), maxListedHeadings)], withLine), ", ")
+			instead = " The note has " + answer.AndMore(list, len(names)-maxListedHeadings) + "."
+		}
+	}
+	return kind.DidYouMean(
+		similar,
+		"%s %q not found.%s",
+		capitalize(missing.What),
+		answer.Verbatim(beginning(missing.Wanted)),
+		instead,
+	)
 }
 
 // maxListedHeadings is how many headings or blocks an error lists; the command outline lists all headings.
