@@ -71,7 +71,8 @@ func ParseLine(args []string) (Line, error) {
 		wantsHelp = wantsHelp || arg == "--help"
 	}
 	if wantsHelp {
-		l.Command, l.Args = "help", []string{l.Command}
+		l.Args = []string{l.Command}
+		l.Command = "help"
 	}
 	return l, nil
 }
@@ -118,11 +119,14 @@ func takeSwitches(q *protocol.Request, args []string) ([]string, error) {
 		if len(args) > 1 {
 			value = args[1]
 		}
-		if i := slices.IndexFunc(valuedSwitches, func(s valuedSwitch) bool { return s.name == arg && *s.into(q) == "" }); i >= 0 {
-			if !valuedSwitches[i].fits(value) {
-				return nil, answer.Misuse("%s needs %s", arg, valuedSwitches[i].want)
+		isUnset := func(s valuedSwitch) bool { return s.name == arg && *s.into(q) == "" }
+		if i := slices.IndexFunc(valuedSwitches, isUnset); i >= 0 {
+			s := valuedSwitches[i]
+			if !s.fits(value) {
+				return nil, answer.Misuse("%s needs %s", arg, s.want)
 			}
-			*valuedSwitches[i].into(q), args = value, args[2:]
+			*s.into(q) = value
+			args = args[2:]
 			continue
 		}
 		name, isVault := strings.CutPrefix(arg, "vault=")
