@@ -227,10 +227,11 @@ func handle(h *call.Host, folder string, c Call) (answer.Reply, *protocol.Facts)
 	}
 	unfinished := recoverChange(v)
 	if q.Ask != protocol.AskCommand {
-		reply, err := v.Narrowed(q.Args)
+		list := v.Narrowed
 		if q.Ask == protocol.AskMarked {
-			reply, err = v.Marked(q.Args)
+			list = v.Marked
 		}
+		reply, err := list(q.Args)
 		if err != nil {
 			return answer.Explain(err), nil
 		}
@@ -265,17 +266,11 @@ func handle(h *call.Host, folder string, c Call) (answer.Reply, *protocol.Facts)
 	}
 	if unfinished != "" && reply.Status == answer.ExitDone {
 		reply.Truncated = reply.Truncated || reply.Notice == ""
-		reply.Notice = strings.Join(
-			slices.DeleteFunc([]string{reply.Notice, unfinished}, func(text string) bool { return text == "" }),
-			"; ",
-		)
+		reply.Notice = joinNotices(reply.Notice, unfinished)
 	}
 	ambiguous := v.AmbiguousName()
 	if ambiguous != "" && reply.Status == answer.ExitDone {
-		reply.Notice = strings.Join(
-			slices.DeleteFunc([]string{ambiguous, reply.Notice}, func(text string) bool { return text == "" }),
-			"; ",
-		)
+		reply.Notice = joinNotices(ambiguous, reply.Notice)
 	}
 	if q.Want.Compact {
 		reply.Compact()
@@ -287,21 +282,32 @@ func handle(h *call.Host, folder string, c Call) (answer.Reply, *protocol.Facts)
 	if facts != nil {
 		facts.Ambiguous = ambiguous != ""
 	}
-	if reply.Status == answer.ExitDone && state+closed != "" {
+	if reply.Status != answer.ExitDone {
+		return reply, facts
+	}
+	if state+closed != "" {
 		facts = cmp.Or(facts, &protocol.Facts{})
 		facts.State = state
 		facts.Closed = closed
 	}
-	if isBatch := v.Batch != nil; reply.Status == answer.ExitDone && isBatch {
+	if v.Batch != nil {
 		facts = cmp.Or(facts, &protocol.Facts{})
 		facts.Planned = v.Batch.Count()
 		facts.Stale = reply.Stale
 		facts.Overtaken = reply.Overtaken
 	}
-	if reply.Status == answer.ExitDone && state != "" { // the gateway splits only answers with a state into pages
+	if state != "" { // the gateway splits only answers with a state into pages
 		facts.Rows = reply.Rows()
 	}
 	return reply, facts
+}
+
+// joinNotices joins two notices, either of which may be "".
+func joinNotices(first, second string) string {
+	if first == "" || second == "" {
+		return first + second
+	}
+	return first + "; " + second
 }
 
 // inBatch returns the vault for a call of a batch, see [protocol.Batch]. The call that makes the batch gets the vault on
