@@ -54,18 +54,19 @@ func status(h *call.Host, folder string) answer.Reply {
 // States of different processes differ.
 func stateOf(v *call.Vault, q protocol.Request) string {
 	row, err := lookUp(q.Command)
-	isOfMoment := slices.ContainsFunc(
-		q.Args,
-		func(arg string) bool { // of the active note, or of today's, which the settings of the vault name
-			name, _, _ := strings.Cut(arg, "=")
-			return name == "active" || name == "daily"
-		},
-	)
-	if err != nil || isOfMoment {
+	if err != nil {
 		return ""
 	}
 	isOfState := row.OfIndex || row.OfFiles
 	if !isOfState || !v.Host.Knowledge.Resident {
+		return ""
+	}
+	// The active note changes at any time, and today's is named by the settings of the vault.
+	isOfMoment := func(arg string) bool {
+		name, _, _ := strings.Cut(arg, "=")
+		return name == "active" || name == "daily"
+	}
+	if slices.ContainsFunc(q.Args, isOfMoment) {
 		return ""
 	}
 	state := v.Host.Knowledge.State
