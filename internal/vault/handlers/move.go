@@ -157,8 +157,8 @@ func checkName(name string) error {
 // the app knows. Anything else after a dot belongs to the name, as in "v1.2 notes".
 func withExtension(name string, file disk.Path) string {
 	ext := strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
-	switch {
-	case ext != "" && (ext == strings.ToLower(file.Ext()) || slices.Contains(supported, ext)), file.Ext() == "":
+	isExtension := ext != "" && (ext == strings.ToLower(file.Ext()) || slices.Contains(supported, ext))
+	if isExtension || file.Ext() == "" {
 		return name
 	}
 	return name + "." + file.Ext()
@@ -604,24 +604,11 @@ func changeLinks(
 		}
 	}
 	var left strings.Builder
-	var read []struct {
-		text []byte
-		err  error
-	}
+	var read []readResult
 	for n, source := range sources {
-		if n%readAhead == 0 { // read the next notes concurrently
-			ahead := sources[n:min(n+readAhead, len(sources))]
-			read = make([]struct {
-				text []byte
-				err  error
-			}, len(ahead))
-			_, _ = budget.WaitForEach(len(ahead), func(i int) error {
-				if _, moves := moved[ahead[i]]; !moves {
-					read[i].text, read[i].err = v.Disk.Read(ahead[i])
-				}
-				return v.Ctx.Err()
-			})
-			if err := v.Ctx.Err(); err != nil {
+		if n%readAhead == 0 {
+			var err error
+			if read, err = readNext(v, sources[n:min(n+readAhead, len(sources))], moved); err != nil {
 				return err
 			}
 		}
@@ -635,7 +622,8 @@ func changeLinks(
 			}
 			s.Before = before
 		} else {
-			before, err := read[n%readAhead].text, read[n%readAhead].err
+			before := read[n%readAhead].text
+			err := read[n%readAhead].err
 			if disk.IsMissing(err) {
 				continue // it was removed meanwhile
 			}
@@ -664,7 +652,8 @@ func changeLinks(
 			continue
 		}
 		proposal.Followed.Add(s.Path, changed)
-		if s.After = change.Existing(after); moves {
+		s.After = change.Existing(after)
+		if moves {
 			proposal.Steps[at] = s
 		} else {
 			proposal.Steps = append(proposal.Steps, s)
@@ -676,6 +665,24 @@ func changeLinks(
 	proposal.Message += left.String()
 	proposal.Outdated = outdatedBySteps(outdatedByLinks(v, proposal.Steps, m))
 	return nil
+}
+
+// readResult is the text of a note, or the error of reading it.
+type readResult struct {
+	text []byte
+	err  error
+}
+
+// readNext reads notes concurrently, except those in moved, which are read from their steps.
+func readNext(v *call.Vault, notes []disk.Path, moved map[disk.Path]int) ([]readResult, error) {
+	results := make([]readResult, len(notes))
+	_, _ = budget.WaitForEach(len(notes), func(i int) error {
+		if _, moves := moved[notes[i]]; !moves {
+			results[i].text, results[i].err = v.Disk.Read(notes[i])
+		}
+		return v.Ctx.Err()
+	})
+	return results, v.Ctx.Err()
 }
 
 // mentions describes how often the old names of renamed notes appear in the texts of notes outside of links, "" for never.
@@ -853,8 +860,8 @@ func concerned(idx *index.Index, m *relink.Move, to map[string]string) (sources 
 		// A canvas refers to files by their exact paths, which only Rewrite compares.
 		links := f.Facts().Links()
 		isConcerned := f.Path.Ext() == "canvas" && len(links) > 0
-		for i := 0; i < len(links) && !isConcerned; i++ {
-			isConcerned = m.Concerns(links[i], f.Path.String())
+		for i := range links {
+			isConcerned = isConcerned || m.Concerns(links[i], f.Path.String())
 		}
 		if isConcerned {
 			sources = append(sources, f.Path)
