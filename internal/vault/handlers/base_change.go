@@ -51,54 +51,21 @@ func createInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 	}
 	shown, err := base.View(p["view"])
 	if err != nil {
-		shown = bases.View{}
+		shown = bases.View{} // like the app, accept the name of a view that does not exist
 	}
 	implied := base.Implied(shown)
 	folder := strings.Trim(cmp.Or(implied.Folder, gopath.Dir("/"+path.String())), "/")
 	wanted := strings.TrimPrefix(folder+"/"+name, "/")
-	var target disk.Path
-	for n := 0; ; n++ {
-		typed := wanted + ".md"
-		if n > 0 {
-			typed = wanted + " " + strconv.Itoa(n) + ".md"
-		}
-		if n == maxNumbered {
-			return change.Proposal{}, answer.AlreadyExists.Failure(
-				"File %q already exists.",
-				answer.Verbatim(wanted+".md"),
-			)
-		}
-		if target, err = v.PathOf(typed); err != nil {
-			return change.Proposal{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(typed), err)
-		}
-		isFree, err := v.Disk.IsFree(target)
-		if err != nil {
-			return change.Proposal{}, answer.ReadError(target.String(), err)
-		}
-		if isFree {
-			break
-		}
+	target, err := freePath(v, wanted)
+	if err != nil {
+		return change.Proposal{}, err
 	}
 	text, err := withImplied([]byte(p["content"]), implied)
 	if err != nil {
 		return change.Proposal{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(target.String()), err)
 	}
 	if p.Has("group") {
-		if shown.Group == nil {
-			return change.Proposal{}, answer.BadValue.Failure("The view %q has no groups.", answer.Verbatim(shown.Name))
-		}
-		name := strings.TrimPrefix(shown.Group.Property, "note.")
-		if strings.HasPrefix(name, "file.") || strings.HasPrefix(name, "formula.") {
-			return change.Proposal{}, answer.BadValue.Failure(
-				"The view groups by %q, and no note has that as a property.",
-				answer.Verbatim(name),
-			)
-		}
-		value, err := newValue(v, call.Values{"name": name, "value": p["group"]})
-		if err == nil {
-			text, err = value.Set(target, text)
-		}
-		if err != nil {
+		if text, err = withGroup(v, shown, target, text, p["group"]); err != nil {
 			return change.Proposal{}, err
 		}
 	}
@@ -106,6 +73,47 @@ func createInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 	text, proposal.Notice, err = fitToView(v, base, shown, path, target, text, implied.Links)
 	proposal.Steps = []change.Step{{Path: target, After: change.Existing(text)}}
 	return proposal, err
+}
+
+// freePath returns the path of a new note, given without extension. It appends a number if a file of that name exists.
+func freePath(v *call.Vault, wanted string) (disk.Path, error) {
+	for n := range maxNumbered {
+		typed := wanted + ".md"
+		if n > 0 {
+			typed = wanted + " " + strconv.Itoa(n) + ".md"
+		}
+		target, err := v.PathOf(typed)
+		if err != nil {
+			return target, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(typed), err)
+		}
+		isFree, err := v.Disk.IsFree(target)
+		if err != nil {
+			return target, answer.ReadError(target.String(), err)
+		}
+		if isFree {
+			return target, nil
+		}
+	}
+	return disk.Path{}, answer.AlreadyExists.Failure("File %q already exists.", answer.Verbatim(wanted+".md"))
+}
+
+// withGroup returns the text of a new note with the property by which a view groups set to a value.
+func withGroup(v *call.Vault, shown bases.View, target disk.Path, text []byte, group string) ([]byte, error) {
+	if shown.Group == nil {
+		return nil, answer.BadValue.Failure("The view %q has no groups.", answer.Verbatim(shown.Name))
+	}
+	name := strings.TrimPrefix(shown.Group.Property, "note.")
+	if strings.HasPrefix(name, "file.") || strings.HasPrefix(name, "formula.") {
+		return nil, answer.BadValue.Failure(
+			"The view groups by %q, and no note has that as a property.",
+			answer.Verbatim(name),
+		)
+	}
+	value, err := newValue(v, call.Values{"name": name, "value": group})
+	if err != nil {
+		return nil, err
+	}
+	return value.Set(target, text)
 }
 
 // adviseNewBase adds to the error for a missing base how to make one, because base:create makes a note.

@@ -71,11 +71,15 @@ func drawing(
 
 // Default sizes of cards, as in the app, in pixels.
 const (
-	textWidth, textHeight, lineHeight, maxTextHeight = 250, 60, 24, 600
-	cardSize                                         = 400
-	groupWidth, groupHeight                          = 600, 400
-	between                                          = 40        // space between a new card and others
-	farthest                                         = 1_000_000 // maximum coordinate in each direction
+	textWidth     = 250
+	textHeight    = 60
+	lineHeight    = 24
+	maxTextHeight = 600
+	cardSize      = 400
+	groupWidth    = 600
+	groupHeight   = 400
+	between       = 40        // space between a new card and others
+	farthest      = 1_000_000 // maximum coordinate in each direction
 )
 
 func (c *canvas) add(p call.Values) ([]byte, string, error) {
@@ -107,14 +111,12 @@ func (c *canvas) add(p call.Values) ([]byte, string, error) {
 	if p.Has("y") {
 		y = int(n.Y)
 	}
-	members = append(
-		members,
-		textedit.Object{
-			{Key: "x", Value: x},
-			{Key: "y", Value: y},
-			{Key: "width", Value: int(n.Width)},
-			{Key: "height", Value: int(n.Height)},
-		}...)
+	members = append(members,
+		textedit.Member{Key: "x", Value: x},
+		textedit.Member{Key: "y", Value: y},
+		textedit.Member{Key: "width", Value: int(n.Width)},
+		textedit.Member{Key: "height", Value: int(n.Height)},
+	)
 	color, err := parseColor(p)
 	if err != nil {
 		return nil, "", err
@@ -129,7 +131,12 @@ func (c *canvas) add(p call.Values) ([]byte, string, error) {
 // type of an existing node, content of another type is an error.
 func (c *canvas) content(p call.Values, kind string) (textedit.Object, string, error) {
 	var members textedit.Object
-	for _, parameter := range []struct{ param, kind, key string }{{"text", "text", "text"}, {"note", "file", "file"}, {"url", "link", "url"}, {"label", "group", "label"}} {
+	for _, parameter := range []struct{ param, kind, key string }{
+		{"text", "text", "text"},
+		{"note", "file", "file"},
+		{"url", "link", "url"},
+		{"label", "group", "label"},
+	} {
 		switch {
 		case !p.Has(parameter.param):
 			continue
@@ -171,7 +178,12 @@ func (c *canvas) numbers(p call.Values, n *node) (given textedit.Object, err err
 		key   string
 		field *float64
 		least int
-	}{{"x", &n.X, -farthest}, {"y", &n.Y, -farthest}, {"width", &n.Width, 1}, {"height", &n.Height, 1}} {
+	}{
+		{"x", &n.X, -farthest},
+		{"y", &n.Y, -farthest},
+		{"width", &n.Width, 1},
+		{"height", &n.Height, 1},
+	} {
 		if p.Has(parameter.key) {
 			number, err := p.Number(parameter.key, 0, parameter.least, farthest)
 			if err != nil {
@@ -224,10 +236,10 @@ func (c *canvas) beside(n *node) (x, y int, err error) {
 		others = slices.DeleteFunc(others, func(o *node) bool { return o == g })
 	}
 	spot := &node{X: last.X + last.Width + between, Y: last.Y, Width: n.Width, Height: n.Height}
-	others = slices.DeleteFunc(
-		others,
-		func(o *node) bool { return spot.Y >= o.Y+o.Height || o.Y >= spot.Y+spot.Height },
-	) // only X changes
+	// Only X changes below, so nodes above and below the spot do not matter.
+	others = slices.DeleteFunc(others, func(o *node) bool {
+		return spot.Y >= o.Y+o.Height || o.Y >= spot.Y+spot.Height
+	})
 	spent := budget.From(c.v.Ctx)
 	for overlaps := true; overlaps; {
 		overlaps = false
@@ -309,43 +321,52 @@ func (c *canvas) set(p call.Values) ([]byte, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	list := "edges"
-	at := 0
 	if i := c.edge(p["id"]); i >= 0 {
-		at = c.drawn[i].at
-		for _, name := range []string{"text", "note", "url", "x", "y", "width", "height"} {
-			if p.Has(name) {
-				return nil, "", answer.BadValue.Failure("An edge has a label and a color, and no %s.", name)
-			}
-		}
-		if p.Has("label") {
-			members = append(members, textedit.Member{Key: "label", Value: p["label"]})
-		}
-	} else {
-		n, err := c.node(p["id"])
+		label, err := edgeLabel(p)
 		if err != nil {
 			return nil, "", err
 		}
-		list = "nodes"
-		at = n.at
-		sizes, err := c.numbers(p, n)
+		return c.setMembers(p["id"], "edges", c.drawn[i].at, append(members, label...))
+	}
+	n, err := c.node(p["id"])
+	if err != nil {
+		return nil, "", err
+	}
+	sizes, err := c.numbers(p, n)
+	if err != nil {
+		return nil, "", err
+	}
+	members = append(members, sizes...)
+	if slices.ContainsFunc([]string{"text", "note", "url", "label"}, p.Has) {
+		content, _, err := c.content(p, cmp.Or(n.Type, "?"))
 		if err != nil {
 			return nil, "", err
 		}
-		members = append(members, sizes...)
-		if slices.ContainsFunc([]string{"text", "note", "url", "label"}, p.Has) {
-			content, _, err := c.content(p, cmp.Or(n.Type, "?"))
-			if err != nil {
-				return nil, "", err
-			}
-			members = append(members, content...)
+		members = append(members, content...)
+	}
+	return c.setMembers(p["id"], "nodes", n.at, members)
+}
+
+// edgeLabel returns the label that a request gives an edge. Other contents are an error.
+func edgeLabel(p call.Values) (textedit.Object, error) {
+	for _, name := range []string{"text", "note", "url", "x", "y", "width", "height"} {
+		if p.Has(name) {
+			return nil, answer.BadValue.Failure("An edge has a label and a color, and no %s.", name)
 		}
 	}
+	if !p.Has("label") {
+		return nil, nil
+	}
+	return textedit.Object{{Key: "label", Value: p["label"]}}, nil
+}
+
+// setMembers returns the canvas with members set in an element of a list.
+func (c *canvas) setMembers(id, list string, at int, members textedit.Object) ([]byte, string, error) {
 	if len(members) == 0 {
 		return nil, "", answer.Misuse("Nothing to change: give text, note, url, label, color, x, y, width or height.")
 	}
 	text, err := textedit.JSON{}.SetIn(c.text, list, at, members)
-	return text, fmt.Sprintf("Changed: %s in %s", p["id"], c.path), err
+	return text, fmt.Sprintf("Changed: %s in %s", id, c.path), err
 }
 
 func (c *canvas) connect(p call.Values) ([]byte, string, error) {
@@ -357,10 +378,8 @@ func (c *canvas) connect(p call.Values) ([]byte, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if slices.ContainsFunc(
-		c.drawn,
-		func(e *edge) bool { return e.From == from.ID && e.To == to.ID && e.Label == p["label"] },
-	) {
+	isSame := func(e *edge) bool { return e.From == from.ID && e.To == to.ID && e.Label == p["label"] }
+	if slices.ContainsFunc(c.drawn, isSame) {
 		return nil, "", answer.AlreadyExists.Advise("canvas:set changes an edge, canvas:remove removes one").
 			Failure("The two nodes are connected already.")
 	}
@@ -386,11 +405,11 @@ func (c *canvas) connect(p call.Values) ([]byte, string, error) {
 	}
 	id := c.unusedID("edge")
 	entry := textedit.Object{
-		{
-			Key:   "id",
-			Value: id,
-		}, {Key: "fromNode", Value: from.ID}, {Key: "fromSide", Value: cmp.Or(p["from-side"], fromSide)},
-		{Key: "toNode", Value: to.ID}, {Key: "toSide", Value: cmp.Or(p["to-side"], toSide)},
+		{Key: "id", Value: id},
+		{Key: "fromNode", Value: from.ID},
+		{Key: "fromSide", Value: cmp.Or(p["from-side"], fromSide)},
+		{Key: "toNode", Value: to.ID},
+		{Key: "toSide", Value: cmp.Or(p["to-side"], toSide)},
 	}
 	if p["arrow"] == "both" || p["arrow"] == "back" {
 		entry = append(entry, textedit.Member{Key: "fromEnd", Value: "arrow"})
@@ -398,7 +417,8 @@ func (c *canvas) connect(p call.Values) ([]byte, string, error) {
 	if p["arrow"] == "none" || p["arrow"] == "back" {
 		entry = append(entry, textedit.Member{Key: "toEnd", Value: "none"})
 	}
-	if entry = append(entry, color...); p.Has("label") {
+	entry = append(entry, color...)
+	if p.Has("label") {
 		entry = append(entry, textedit.Member{Key: "label", Value: p["label"]})
 	}
 	text, err := textedit.JSON{}.AddTo(c.text, "edges", entry)

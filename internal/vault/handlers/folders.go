@@ -67,8 +67,7 @@ func relocateFolders(v *call.Vault, p call.Values, how folderRelocation) (change
 	for _, t := range folders {
 		from := t.Path
 		for other := range r.folders {
-			if from.String() == other || strings.HasPrefix(from.String(), other+"/") ||
-				strings.HasPrefix(other, from.String()+"/") {
+			if isSameOrNested(from.String(), other) {
 				return change.Proposal{}, answer.Misuse(
 					"%q and %q are in one another.",
 					answer.Verbatim(from.String()),
@@ -126,7 +125,8 @@ func relocateFolders(v *call.Vault, p call.Values, how folderRelocation) (change
 		}
 		files += len(in.Files)
 		r.folders[from.String()] = to.String()
-		if moves = append(moves, from.String()+" -> "+to.String()); len(in.Stay) > 0 && !how.copies {
+		moves = append(moves, from.String()+" -> "+to.String())
+		if len(in.Stay) > 0 && !how.copies {
 			r.planned.Notice = fmt.Sprintf(
 				"the folder %q stays, because it contains something that is not a file of the vault",
 				answer.Verbatim(from.String()),
@@ -143,6 +143,11 @@ func relocateFolders(v *call.Vault, p call.Values, how folderRelocation) (change
 	slices.Reverse(removed)
 	r.planned.Steps = slices.Concat(created, r.planned.Steps, removed)
 	return r.planned, nil
+}
+
+// isSameOrNested reports whether two folders are the same, or one contains the other.
+func isSameOrNested(a, b string) bool {
+	return strings.HasPrefix(a+"/", b+"/") || strings.HasPrefix(b+"/", a+"/")
 }
 
 // removeFolder plans to move all files of a folder to the trash, as remove does with one file.
