@@ -29,7 +29,8 @@ func (e *evaluation) eval(n Node, s *scope) Value {
 	case *ListNode:
 		items := make([]Value, len(n.Items))
 		for i, item := range n.Items {
-			if items[i] = e.eval(item, s); items[i].IsError() {
+			items[i] = e.eval(item, s)
+			if items[i].IsError() {
 				return items[i]
 			}
 		}
@@ -308,19 +309,7 @@ func (e *evaluation) call(n *CallNode, s *scope) Value {
 	switch f := n.Function.(type) {
 	case *NameNode:
 		if f.Text == "if" {
-			// if() evaluates the condition and only one of the branches.
-			if v := countArgs("if", len(n.Args), 2, 3); v.IsError() {
-				return v
-			}
-			switch condition := e.eval(n.Args[0], s); {
-			case condition.IsError():
-				return condition
-			case condition.Truthy():
-				return e.eval(n.Args[1], s)
-			case len(n.Args) == 3:
-				return e.eval(n.Args[2], s)
-			}
-			return Value{}
+			return e.choose(n, s)
 		}
 		global, known := allTables().globals[f.Text]
 		if !known {
@@ -328,41 +317,63 @@ func (e *evaluation) call(n *CallNode, s *scope) Value {
 		}
 		return e.apply(global, &call{evaluation: e, name: f.Text, nodes: n.Args, scope: s})
 	case *MemberNode:
-		on := e.eval(f.X, s)
-		c := &call{evaluation: e, name: f.Name, on: on, nodes: n.Args, scope: s}
-		switch {
-		case on.IsError():
-			return on
-		case on.IsNull(): // methods of null return null, except tests of its content
-			switch f.Name {
-			case "isEmpty":
-				return OfBool(true)
-			case "toString":
-				return OfText("")
-			case "isTruthy", "contains", "containsAll", "containsAny":
-				return OfBool(false)
-			case "isType":
-				return e.apply(allTables().any[f.Name], c)
-			}
-			return Value{}
-		}
-		// The method of the kind, that of texts if the value is a text, or a method of all kinds.
-		method, known := allTables().kinds[on.Kind()][f.Name]
-		if !known && on.Kind().isText() {
-			method, known = allTables().kinds[String][f.Name]
-		}
-		if !known {
-			method, known = allTables().any[f.Name]
-		}
-		if !known {
-			return failure(`Cannot find function "` + f.Name + `" on type ` + on.Kind().String())
-		}
-		return e.apply(method, c)
+		return e.method(n, f, s)
 	}
 	if v := e.eval(n.Function, s); v.IsError() {
 		return v
 	}
 	return failure(`Cannot find function ""`)
+}
+
+// choose evaluates if(): the condition and only one of the branches.
+func (e *evaluation) choose(n *CallNode, s *scope) Value {
+	if v := countArgs("if", len(n.Args), 2, 3); v.IsError() {
+		return v
+	}
+	condition := e.eval(n.Args[0], s)
+	switch {
+	case condition.IsError():
+		return condition
+	case condition.Truthy():
+		return e.eval(n.Args[1], s)
+	case len(n.Args) == 3:
+		return e.eval(n.Args[2], s)
+	}
+	return Value{}
+}
+
+// method evaluates the call of a method.
+func (e *evaluation) method(n *CallNode, f *MemberNode, s *scope) Value {
+	on := e.eval(f.X, s)
+	c := &call{evaluation: e, name: f.Name, on: on, nodes: n.Args, scope: s}
+	switch {
+	case on.IsError():
+		return on
+	case on.IsNull(): // methods of null return null, except tests of its content
+		switch f.Name {
+		case "isEmpty":
+			return OfBool(true)
+		case "toString":
+			return OfText("")
+		case "isTruthy", "contains", "containsAll", "containsAny":
+			return OfBool(false)
+		case "isType":
+			return e.apply(allTables().any[f.Name], c)
+		}
+		return Value{}
+	}
+	// The method of the kind, that of texts if the value is a text, or a method of all kinds.
+	method, known := allTables().kinds[on.Kind()][f.Name]
+	if !known && on.Kind().isText() {
+		method, known = allTables().kinds[String][f.Name]
+	}
+	if !known {
+		method, known = allTables().any[f.Name]
+	}
+	if !known {
+		return failure(`Cannot find function "` + f.Name + `" on type ` + on.Kind().String())
+	}
+	return e.apply(method, c)
 }
 
 // countArgs returns an error for too few or too many arguments, otherwise null.
@@ -413,11 +424,8 @@ func checkKind(function string, p param, v Value) Value {
 	if isText || p.kind == Null || p.kind == v.Kind() {
 		return v
 	}
-	return failure(
-		`Type error in "` + function + `", parameter "` + p.name + `". Expected ` + p.kind.String() + `, given ` + v.Kind().
-			String() +
-			`.`,
-	)
+	where := `Type error in "` + function + `", parameter "` + p.name + `". `
+	return failure(where + `Expected ` + p.kind.String() + `, given ` + v.Kind().String() + `.`)
 }
 
 // each evaluates the first argument for every element of the list and calls do with the element and the
@@ -439,7 +447,7 @@ func (c *call) each(inner scope, do func(item, v Value, s *scope)) Value {
 
 // tables have all functions and methods.
 type tables struct {
-	globals map[string]function          // functions that are not methods, except if(), see call
+	globals map[string]function          // functions that are not methods, except if(), see choose
 	any     map[string]function          // methods of every kind
 	kinds   map[Kind]map[string]function // methods by kind; kinds that are texts also have those of String
 }
@@ -533,11 +541,10 @@ func regexMethods() map[string]function {
 				return OfBool(false)
 			}
 			isMatch := false
-			failed := c.row.eachMatch(
-				c.on,
-				c.arg(0).Text(),
-				func(*Match) bool { isMatch = true; return false },
-			)
+			failed := c.row.eachMatch(c.on, c.arg(0).Text(), func(*Match) bool {
+				isMatch = true
+				return false
+			})
 			if failed.IsError() {
 				return failed
 			}

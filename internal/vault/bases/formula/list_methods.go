@@ -104,12 +104,13 @@ func (c *call) filter() Value {
 	var kept []Value
 	alive := c.row.alive
 	formulas := c.row.kept
-	if failed := c.each(scope{}, func(item, v Value, _ *scope) {
+	failed := c.each(scope{}, func(item, v Value, _ *scope) {
 		c.row.setAlive(alive + c.row.kept - formulas) // the intermediate values are garbage
 		if v.Truthy() {
 			kept = append(kept, item)
 		}
-	}); failed.IsError() {
+	})
+	if failed.IsError() {
 		return failed
 	}
 	return OfList(kept)
@@ -117,7 +118,8 @@ func (c *call) filter() Value {
 
 func (c *call) mapped() Value {
 	results := make([]Value, 0, len(c.on.Items()))
-	if failed := c.each(scope{}, func(_, v Value, _ *scope) { results = append(results, v) }); failed.IsError() {
+	failed := c.each(scope{}, func(_, v Value, _ *scope) { results = append(results, v) })
+	if failed.IsError() {
 		return failed
 	}
 	return OfList(results)
@@ -125,10 +127,11 @@ func (c *call) mapped() Value {
 
 func (c *call) reduce() Value {
 	result := c.arg(1)
-	if failed := c.each(scope{acc: result, hasAcc: true}, func(_, v Value, s *scope) {
+	failed := c.each(scope{acc: result, hasAcc: true}, func(_, v Value, s *scope) {
 		result = v
 		s.acc = v
-	}); failed.IsError() {
+	})
+	if failed.IsError() {
 		return failed
 	}
 	return result
@@ -241,9 +244,12 @@ func extremeDate(items []Value, direction int) Value {
 
 // summaries are the summaries that are built into the app.
 var summaries = map[string]func([]Value) Value{
-	"Average": numeric(
-		mean,
-	), "Min": numeric(least), "Max": numeric(greatest), "Sum": numeric(sum), "Median": numeric(median), "Stddev": numeric(deviation),
+	"Average":   numeric(mean),
+	"Min":       numeric(least),
+	"Max":       numeric(greatest),
+	"Sum":       numeric(sum),
+	"Median":    numeric(median),
+	"Stddev":    numeric(deviation),
 	"Earliest":  func(values []Value) Value { return extremeDate(values, -1) },
 	"Latest":    func(values []Value) Value { return extremeDate(values, 1) },
 	"Range":     rangeOf,
@@ -279,11 +285,8 @@ func numeric(reduce func(numbers []float64, count int) float64) func([]Value) Va
 func rangeOf(values []Value) Value {
 	first, ok := extremeDate(values, -1).Moment()
 	if !ok {
-		return numeric(
-			func(numbers []float64, _ int) float64 { return slices.Max(numbers) - slices.Min(numbers) },
-		)(
-			values,
-		)
+		spread := func(numbers []float64, _ int) float64 { return slices.Max(numbers) - slices.Min(numbers) }
+		return numeric(spread)(values)
 	}
 	last, _ := extremeDate(values, 1).Moment()
 	return OfSpan(Span{Millis: float64(last.Time.UnixMilli() - first.Time.UnixMilli())})

@@ -40,7 +40,8 @@ func Parse(source string) (node Node, err error) {
 			panic(failed)
 		}
 	}()
-	if p.advance(); p.token.kind == end {
+	p.advance()
+	if p.token.kind == end {
 		return &NullNode{at(0)}, nil
 	}
 	node = p.expression(0)
@@ -93,12 +94,19 @@ var binary = map[string]struct {
 	operator   Operator
 	precedence int
 }{
-	"||": {Or, 1}, "&&": {And, 2},
-	"==": {
-		Equal,
-		3,
-	}, "!=": {NotEqual, 3}, "<": {Less, 3}, ">": {Greater, 3}, "<=": {LessEqual, 3}, ">=": {GreaterEqual, 3},
-	"+": {Add, 4}, "-": {Subtract, 4}, "*": {Multiply, 5}, "/": {Divide, 5}, "%": {Remainder, 5},
+	"||": {Or, 1},
+	"&&": {And, 2},
+	"==": {Equal, 3},
+	"!=": {NotEqual, 3},
+	"<":  {Less, 3},
+	">":  {Greater, 3},
+	"<=": {LessEqual, 3},
+	">=": {GreaterEqual, 3},
+	"+":  {Add, 4},
+	"-":  {Subtract, 4},
+	"*":  {Multiply, 5},
+	"/":  {Divide, 5},
+	"%":  {Remainder, 5},
 }
 
 // expression parses operands and the operators between them with a precedence above minPrecedence.
@@ -144,8 +152,35 @@ func (p *parser) prefix() Node {
 
 // chain parses an operand with its members and calls.
 func (p *parser) chain() Node {
+	node := p.operand()
+	for n := 0; ; n++ {
+		if n == maxChain {
+			panic(p.fail(p.token.at, "at most "+strconv.Itoa(maxChain)+" members and calls can follow each other"))
+		}
+		position := p.token.at
+		switch {
+		case p.is("("):
+			node = &CallNode{at(position), node, p.items(")")}
+		case p.is("["):
+			p.advance()
+			node = &IndexNode{at(position), node, p.inner()}
+			p.expect("]")
+		case p.is("."):
+			p.advance()
+			if p.token.kind != name {
+				p.unexpected()
+			}
+			node = &MemberNode{at(p.token.at), node, p.token.text}
+			p.advance()
+		default:
+			return node
+		}
+	}
+}
+
+// operand parses a literal, a name, a list or an expression in parentheses.
+func (p *parser) operand() (node Node) {
 	t := p.token
-	var node Node
 	switch {
 	case p.is("("):
 		p.advance()
@@ -171,28 +206,7 @@ func (p *parser) chain() Node {
 	if t.kind != symbol {
 		p.advance()
 	}
-	for n := 0; ; n++ {
-		if n == maxChain {
-			panic(p.fail(p.token.at, "at most "+strconv.Itoa(maxChain)+" members and calls can follow each other"))
-		}
-		position := p.token.at
-		switch {
-		case p.is("("):
-			node = &CallNode{at(position), node, p.items(")")}
-		case p.is("["):
-			p.advance()
-			node = &IndexNode{at(position), node, p.inner()}
-			p.expect("]")
-		case p.is("."):
-			if p.advance(); p.token.kind != name {
-				p.unexpected()
-			}
-			node = &MemberNode{at(p.token.at), node, p.token.text}
-			p.advance()
-		default:
-			return node
-		}
-	}
+	return node
 }
 
 // is reports whether the next token is a given symbol.
@@ -213,7 +227,8 @@ func (p *parser) inner() Node {
 
 // items parses an opening bracket, expressions separated by commas, and the closing bracket.
 func (p *parser) items(closing string) (items []Node) {
-	if p.advance(); p.is(closing) {
+	p.advance()
+	if p.is(closing) {
 		p.advance()
 		return nil
 	}
@@ -258,26 +273,9 @@ type token struct {
 
 // symbols are the symbols. Longer ones are before their prefixes.
 var symbols = []string{
-	"||",
-	"&&",
-	"==",
-	"!=",
-	"<=",
-	">=",
-	"<",
-	">",
-	"+",
-	"-",
-	"*",
-	"/",
-	"%",
-	"!",
-	"(",
-	")",
-	"[",
-	"]",
-	",",
-	".",
+	"||", "&&", "==", "!=", "<=", ">=", "<", ">",
+	"+", "-", "*", "/", "%", "!",
+	"(", ")", "[", "]", ",", ".",
 }
 
 // read reads a token.
@@ -355,8 +353,9 @@ func (p *parser) number() token {
 			skipDigits()
 		}
 	}
-	if r, _ := utf8.DecodeRuneInString(p.source[p.at:]); strings.HasPrefix(p.source[p.at:], ".") ||
-		p.at < len(p.source) && beginsName(r) {
+	r, size := utf8.DecodeRuneInString(p.source[p.at:])
+	isAtEnd := size == 0
+	if !isAtEnd && (r == '.' || beginsName(r)) {
 		panic(p.fail(p.at, "a number cannot be followed by "+strconv.QuoteRune(r)+"; put it in parentheses"))
 	}
 	value, err := strconv.ParseFloat(p.source[start:p.at], 64)
@@ -405,10 +404,8 @@ func (p *parser) regex() token {
 		case c == '/' && !inClass:
 			p.at = i + 1 + nameLength(p.source[i+1:])
 			t := token{kind: regex, at: start, text: p.source[start+1 : i], flags: p.source[i+1 : p.at]}
-			for i, f := range t.flags {
-				if !strings.ContainsRune(regexFlags, f) || strings.ContainsRune(t.flags[:i], f) {
-					panic(p.fail(start, "invalid flags of a regular expression: "+strconv.Quote(t.flags)))
-				}
+			if !areValidFlags(t.flags) {
+				panic(p.fail(start, "invalid flags of a regular expression: "+strconv.Quote(t.flags)))
 			}
 			if t.text == "" {
 				panic(p.fail(start, "comments are not supported"))
@@ -421,6 +418,17 @@ func (p *parser) regex() token {
 
 // regexFlags are the flags of JavaScript.
 const regexFlags = "dgimsuvy"
+
+// areValidFlags reports whether all flags exist and none is repeated.
+func areValidFlags(flags string) bool {
+	for i, f := range flags {
+		isRepeated := strings.ContainsRune(flags[:i], f)
+		if isRepeated || !strings.ContainsRune(regexFlags, f) {
+			return false
+		}
+	}
+	return true
+}
 
 // fail returns the error at an offset in bytes.
 func (p *parser) fail(at int, reason string) *SyntaxError {

@@ -47,11 +47,8 @@ func CompileRegex(source string, flags RegexFlags, limit time.Duration) (*Regexp
 		if len(piece) > len(`\W`) {
 			broad += strings.Count(piece, `\W`) + strings.Count(piece, `\S`) + strings.Count(piece, `\D`)
 		}
-		if rest, ok := strings.CutPrefix(source[at:], "(?"); ok &&
-			(rest == "" || strings.IndexByte("=!<:", rest[0]) < 0) {
-			if flags, _, found := strings.Cut(rest, ":"); !found || strings.Trim(flags, "ims-") != "" {
-				return nil, errors.New("unknown kind of group")
-			}
+		if rest, isGroup := strings.CutPrefix(source[at:], "(?"); isGroup && !isKnownGroup(rest) {
+			return nil, errors.New("unknown kind of group")
 		}
 		switch {
 		case piece == `\W` || piece == `\S` || piece == `\D`:
@@ -86,6 +83,16 @@ func CompileRegex(source string, flags RegexFlags, limit time.Duration) (*Regexp
 	}
 	compiled.MatchTimeout = limit
 	return compiled, nil
+}
+
+// isKnownGroup reports whether JavaScript has a group that begins with "(?" and rest: a lookaround, a named group, or a
+// group with or without flags before a colon.
+func isKnownGroup(rest string) bool {
+	if rest != "" && strings.IndexByte("=!<:", rest[0]) >= 0 {
+		return true
+	}
+	flags, _, hasColon := strings.Cut(rest, ":")
+	return hasColon && strings.Trim(flags, "ims-") == ""
 }
 
 // WithinLimit returns re with the lower of its own time limit and limit.

@@ -27,10 +27,13 @@ func Compile(source string) *Program {
 	p.node = node
 	Walk(node, func(n Node) {
 		if literal, ok := n.(*RegexNode); ok {
-			compiled, err := CompileRegex(literal.Body, RegexFlags{
-				IgnoreCase: strings.Contains(literal.Flags, "i"), Multiline: strings.Contains(literal.Flags, "m"),
-				DotAll: strings.Contains(literal.Flags, "s"), Unicode: strings.ContainsAny(literal.Flags, "uv"),
-			}, budget.Default.Match)
+			flags := RegexFlags{
+				IgnoreCase: strings.Contains(literal.Flags, "i"),
+				Multiline:  strings.Contains(literal.Flags, "m"),
+				DotAll:     strings.Contains(literal.Flags, "s"),
+				Unicode:    strings.ContainsAny(literal.Flags, "uv"),
+			}
+			compiled, err := CompileRegex(literal.Body, flags, budget.Default.Match)
 			if err != nil {
 				p.patterns[literal] = failure("Invalid regular expression: /" + literal.Body + "/: " + err.Error())
 				return
@@ -115,7 +118,8 @@ func (s *Session) Steps() int { return s.steps }
 // spend charges n steps and reports whether the budget allows them.
 func (s *Session) spend(n int) bool {
 	s.steps += n
-	if s.unpaid += n; s.err == nil && s.unpaid >= payEvery {
+	s.unpaid += n
+	if s.err == nil && s.unpaid >= payEvery {
 		s.err = s.budget.Step(int64(s.unpaid))
 		s.unpaid = 0
 	}
@@ -124,9 +128,11 @@ func (s *Session) spend(n int) bool {
 
 // hold charges the bytes of a new value and reports whether the budget allows them.
 func (s *Session) hold(v Value) bool {
-	if s.alive += int64(v.shallow()); s.err == nil && s.alive > s.held {
+	s.alive += int64(v.shallow())
+	if s.err == nil && s.alive > s.held {
 		missing := max(holdStep, s.alive-s.held)
-		if s.err = s.budget.Hold(missing); s.err == nil {
+		s.err = s.budget.Hold(missing)
+		if s.err == nil {
 			s.held += missing
 		}
 	}
@@ -262,9 +268,10 @@ func (r *Row) Formula(name string) Value {
 		r.formulas[p] = c
 		c.value = r.run(p, nil)
 		c.isKnown = true
-		if size := int64(c.value.deep()); r.hold(c.value) {
-			r.alive = r.alive + size - int64(c.value.shallow())
-			r.kept = r.kept + size
+		size := int64(c.value.deep())
+		if r.hold(c.value) {
+			r.alive += size - int64(c.value.shallow())
+			r.kept += size
 		}
 	case !c.isKnown:
 		return failure(Cycle)

@@ -485,14 +485,9 @@ func (r *Row) eachMatch(re Value, text string, visit func(*Match) bool) Value {
 	defer func() { r.setAlive(alive) }()
 	r.alive += 5 * int64(len(text)) // the engine converts the text to runes
 	if r.hold(Value{}) {
+		visitAndSpend := func(m *Match) bool { return visit(m) && r.spend(4) }
 		r.err = r.budget.Match(re.Text(), func(left time.Duration) error {
-			return EachMatch(
-				re.ref.(*pattern).compiled,
-				text,
-				0,
-				left,
-				func(m *Match) bool { return visit(m) && r.spend(4) },
-			)
+			return EachMatch(re.ref.(*pattern).compiled, text, 0, left, visitAndSpend)
 		})
 	}
 	if r.err != nil {

@@ -71,28 +71,19 @@ func parseDashed(text string, zone *time.Location) (Moment, bool) {
 // the location of date.
 func parseClock(date time.Time, text string, zone *time.Location) (time.Time, bool) {
 	clock, isUTC := strings.CutSuffix(text, "Z")
-	if i := strings.LastIndexAny(text, "+-"); isUTC {
+	sign := strings.LastIndexAny(text, "+-")
+	switch {
+	case isUTC:
 		zone = time.UTC
-	} else if i >= 0 {
-		hours, minutes, _ := strings.Cut(text[i+1:], ":")
-		if len(hours) == 4 {
-			hours, minutes = hours[:2], hours[2:]
-		}
-		h, err := strconv.Atoi(hours)
-		m := 0
-		if err == nil && minutes != "" {
-			m, err = strconv.Atoi(minutes)
-		}
-		isHour := len(hours) == 2 && h <= 23
-		isMinute := 0 <= m && m <= 59
-		if err != nil || !isHour || !isMinute {
+	case sign >= 0:
+		offset, ok := parseOffset(text[sign+1:])
+		if !ok {
 			return time.Time{}, false
 		}
-		offset := h*3600 + m*60 // in seconds
-		if text[i] == '-' {
+		if text[sign] == '-' {
 			offset = -offset
 		}
-		clock = text[:i]
+		clock = text[:sign]
 		zone = time.FixedZone("", offset)
 	}
 	seconds, fraction, _ := strings.Cut(clock, ".")
@@ -121,6 +112,22 @@ func parseClock(date time.Time, text string, zone *time.Location) (time.Time, bo
 	y, month, d := date.Date()
 	t := time.Date(y, month, d, numbers[0], numbers[1], numbers[2], millis*int(time.Millisecond), zone)
 	return t.In(date.Location()), true
+}
+
+// parseOffset parses the offset of a time zone without its sign, hh, hhmm or hh:mm, and returns it in seconds.
+func parseOffset(text string) (seconds int, ok bool) {
+	hours, minutes, _ := strings.Cut(text, ":")
+	if len(hours) == 4 {
+		hours, minutes = hours[:2], hours[2:]
+	}
+	h, err := strconv.Atoi(hours)
+	m := 0
+	if err == nil && minutes != "" {
+		m, err = strconv.Atoi(minutes)
+	}
+	isHour := len(hours) == 2 && h <= 23
+	isMinute := 0 <= m && m <= 59
+	return h*3600 + m*60, err == nil && isHour && isMinute
 }
 
 // addMonths adds calendar months. A day that the resulting month does not have becomes its last day.
@@ -254,12 +261,14 @@ func between(from, to time.Time) float64 { return float64(to.UnixMilli() - from.
 
 // durationFields are the fields of a duration: the milliseconds are divided by each of the numbers.
 var durationFields = map[string][]float64{
-	"years": {
-		millisPerDay,
-		daysPerMonth,
-		12,
-	}, "months": {millisPerDay, daysPerMonth}, "weeks": {millisPerDay, 7}, "days": {millisPerDay},
-	"hours": {millisPerHour}, "minutes": {millisPerMinute}, "seconds": {millisPerSecond}, "milliseconds": {},
+	"years":        {millisPerDay, daysPerMonth, 12},
+	"months":       {millisPerDay, daysPerMonth},
+	"weeks":        {millisPerDay, 7},
+	"days":         {millisPerDay},
+	"hours":        {millisPerHour},
+	"minutes":      {millisPerMinute},
+	"seconds":      {millisPerSecond},
+	"milliseconds": {},
 }
 
 // humanize returns the absolute length of s in words, with the thresholds of moment.js.
@@ -276,8 +285,11 @@ func (s Span) humanize() string {
 		singular, plural string
 		limit            float64 // the unit is used below this number
 	}{
-		{millis / millisPerMinute, "a minute", "minutes", 45}, {millis / millisPerHour, "an hour", "hours", 22}, {millis / millisPerDay, "a day", "days", 26},
-		{calendar, "a month", "months", 11}, {calendar / 12, "a year", "", 0},
+		{millis / millisPerMinute, "a minute", "minutes", 45},
+		{millis / millisPerHour, "an hour", "hours", 22},
+		{millis / millisPerDay, "a day", "days", 26},
+		{calendar, "a month", "months", 11},
+		{calendar / 12, "a year", "", 0},
 	} {
 		switch n := rounded(unit.count); {
 		case n <= 1:

@@ -170,7 +170,8 @@ func OfList(items []Value) Value {
 	for _, item := range items {
 		e := item.extent()
 		total.depth = max(total.depth, e.depth)
-		if total.elements += e.elements; total.elements > maxElements {
+		total.elements += e.elements
+		if total.elements > maxElements {
 			break
 		}
 	}
