@@ -119,7 +119,8 @@ func compute(before, after []byte, limit int) Change {
 			return Change{Binary: true}
 		}
 	}
-	if mark := []byte("\ufeff"); bytes.HasPrefix(before, mark) && bytes.HasPrefix(after, mark) {
+	mark := []byte("\ufeff")
+	if bytes.HasPrefix(before, mark) && bytes.HasPrefix(after, mark) {
 		before = before[len(mark):]
 		after = after[len(mark):]
 	}
@@ -142,16 +143,16 @@ func compute(before, after []byte, limit int) Change {
 	}
 	done := 0 // offset in before
 	for i, e := range edits {
-		e.start = start + e.start
-		e.end = start + e.end
+		e.start += start
+		e.end += start
 		between := before[done:e.start]
 		n := countLines(between)
 		if i > 0 {
 			m.addSame(first(between, context))
 			n = max(0, n-context)
 		}
-		m.old = m.old + max(0, n-context)
-		m.new = m.new + max(0, n-context)
+		m.old += max(0, n-context)
+		m.new += max(0, n-context)
 		m.addSame(last(between, min(n, context)))
 		m.replace(before[e.start:e.end], e.text)
 		done = e.end
@@ -231,8 +232,8 @@ type maker struct {
 func (m *maker) addSame(text []byte) {
 	for line := range bytes.Lines(text) {
 		m.add(Line{Sign: Same, Old: m.old, New: m.new}, line, 0, len(line))
-		m.old = m.old + 1
-		m.new = m.new + 1
+		m.old++
+		m.new++
 	}
 }
 
@@ -241,35 +242,37 @@ func (m *maker) addSame(text []byte) {
 func (m *maker) replace(removed, added []byte) {
 	r := countLines(removed)
 	a := countLines(added)
-	m.Removed = m.Removed + r
-	m.Added = m.Added + a
+	m.Removed += r
+	m.Added += a
 	before := endLines(removed, r, m.kept)
 	after := endLines(added, a, m.kept)
-	common := func(i int) (from, tail int) { // lengths of the common beginning and end of lines in the same place
-		if i >= len(before) || i >= len(after) || before[i].at != after[i].at {
-			return 0, 0
-		}
-		x := before[i].text
-		y := after[i].text
-		n := min(len(x), len(y))
-		for from < n && x[from] == y[from] {
-			from++
-		}
-		for tail < n-from && x[len(x)-1-tail] == y[len(y)-1-tail] {
-			tail++
-		}
-		return from, tail
-	}
 	for i, l := range before {
-		from, tail := common(i)
+		from, tail := commonParts(before, after, i)
 		m.add(Line{Sign: Removed, Old: m.old + l.at}, l.text, from, len(l.text)-tail)
 	}
 	for i, l := range after {
-		from, tail := common(i)
+		from, tail := commonParts(before, after, i)
 		m.add(Line{Sign: Added, New: m.new + l.at}, l.text, from, len(l.text)-tail)
 	}
-	m.old = m.old + r
-	m.new = m.new + a
+	m.old += r
+	m.new += a
+}
+
+// commonParts returns the lengths of the common beginning and end of two lines in the same place, those at index i.
+func commonParts(before, after []rawLine, i int) (start, end int) {
+	if i >= len(before) || i >= len(after) || before[i].at != after[i].at {
+		return 0, 0
+	}
+	x := before[i].text
+	y := after[i].text
+	n := min(len(x), len(y))
+	for start < n && x[start] == y[start] {
+		start++
+	}
+	for end < n-start && x[len(x)-1-end] == y[len(y)-1-end] {
+		end++
+	}
+	return start, end
 }
 
 // rawLine is a line of a text, with its number from 0.

@@ -23,11 +23,16 @@ func Fit(changes []Change, e Extent) []Change {
 	if e.Cost == nil {
 		e.Cost = func(Line) int { return 1 }
 	}
-	f := fitting{Extent: e, shown: make([]Change, len(changes)), taken: make([][]bool, len(changes))}
+	f := fitting{
+		Extent: e,
+		shown:  make([]Change, len(changes)),
+		taken:  make([][]bool, len(changes)),
+	}
+	maxLength := max(minLine, min(e.Line, e.Bytes/max(1, 2*len(changes))))
 	for i, c := range changes {
 		lines := make([]Line, len(c.Lines))
 		for j, l := range c.Lines {
-			lines[j] = l.cut(max(minLine, min(e.Line, e.Bytes/max(1, 2*len(changes)))))
+			lines[j] = l.cut(maxLength)
 		}
 		c.Lines = lines
 		f.shown[i] = c
@@ -43,21 +48,8 @@ func Fit(changes []Change, e Extent) []Change {
 		f.take(p.change, f.Place, p.lines...)
 	}
 	for range context {
-		// Take the unchanged lines directly before and after the lines that are taken.
-		for i, c := range f.shown {
-			taken := slices.Clone(f.taken[i])
-			at := 0
-			for _, hunk := range c.Hunks() {
-				for j := range hunk {
-					isAfter := j > 0 && taken[at+j-1]
-					isBefore := j+1 < len(hunk) && taken[at+j+1]
-					isContext := hunk[j].Sign == Same && !taken[at+j]
-					if isContext && (isAfter || isBefore) {
-						f.take(i, 0, at+j)
-					}
-				}
-				at += len(hunk)
-			}
+		for i := range f.shown {
+			f.takeNeighbours(i)
 		}
 	}
 	for i := range f.shown {
@@ -70,6 +62,23 @@ func Fit(changes []Change, e Extent) []Change {
 		f.shown[i].Lines = kept
 	}
 	return f.shown
+}
+
+// takeNeighbours takes the unchanged lines directly before and after the lines that are taken.
+func (f *fitting) takeNeighbours(change int) {
+	taken := slices.Clone(f.taken[change])
+	at := 0
+	for _, hunk := range f.shown[change].Hunks() {
+		for j := range hunk {
+			isAfter := j > 0 && taken[at+j-1]
+			isBefore := j+1 < len(hunk) && taken[at+j+1]
+			isContext := hunk[j].Sign == Same && !taken[at+j]
+			if isContext && (isAfter || isBefore) {
+				f.take(change, 0, at+j)
+			}
+		}
+		at += len(hunk)
+	}
 }
 
 // minLine is the minimum length in bytes to which a line is cut: about a row.
@@ -107,37 +116,12 @@ type place struct {
 }
 
 // places returns the changed places in the order in which they are to be taken.
-func (f *fitting) places() (places []place) {
-	seen := map[string]bool{}
+func (f *fitting) places() []place {
+	var places []place
 	for i, c := range f.shown {
-		start := len(places)
-		for j := 0; j < len(c.Lines); {
-			from := j
-			for j < len(c.Lines) && c.Lines[j].Sign == Removed {
-				j++
-			}
-			mid := j
-			for j < len(c.Lines) && c.Lines[j].Sign == Added {
-				j++
-			}
-			for k := range max(mid-from, j-mid) {
-				p := place{change: i}
-				for _, at := range [][2]int{{from + k, mid}, {mid + k, j}} {
-					if l := at[0]; l < at[1] {
-						p.lines = append(p.lines, l)
-						p.key += string(c.Lines[l].Sign) + c.Lines[l].Text[c.Lines[l].From:c.Lines[l].To] + "\n"
-					}
-				}
-				places = append(places, p)
-			}
-			if j == from {
-				j++
-			}
-		}
-		if len(places) > start {
-			places[start].isFirst = true
-		}
+		places = append(places, placesOf(i, c.Lines)...)
 	}
+	seen := map[string]bool{}
 	for i := range places {
 		p := &places[i]
 		switch {
@@ -174,6 +158,39 @@ func (f *fitting) places() (places []place) {
 	return ordered
 }
 
+// placesOf returns the changed places of a change, which has an index and lines.
+func placesOf(change int, lines []Line) (places []place) {
+	countSign := func(from int, sign Sign) (n int) {
+		for from+n < len(lines) && lines[from+n].Sign == sign {
+			n++
+		}
+		return n
+	}
+	for i := 0; i < len(lines); {
+		removed := countSign(i, Removed)
+		added := countSign(i+removed, Added)
+		for k := range max(removed, added) {
+			p := place{change: change, isFirst: len(places) == 0}
+			if k < removed {
+				p.add(lines, i+k)
+			}
+			if k < added {
+				p.add(lines, i+removed+k)
+			}
+			places = append(places, p)
+		}
+		i += max(1, removed+added)
+	}
+	return places
+}
+
+// add adds the line at an index.
+func (p *place) add(lines []Line, i int) {
+	l := lines[i]
+	p.lines = append(p.lines, i)
+	p.key += string(l.Sign) + l.Text[l.From:l.To] + "\n"
+}
+
 // take takes lines of a change if there is room for all of them and for additional rows, and reports whether it
 // has.
 func (f *fitting) take(change, rows int, lines ...int) bool {
@@ -186,8 +203,8 @@ func (f *fitting) take(change, rows int, lines ...int) bool {
 	if rows > f.Rows || bytes > f.Bytes {
 		return false
 	}
-	f.Rows = f.Rows - rows
-	f.Bytes = f.Bytes - bytes
+	f.Rows -= rows
+	f.Bytes -= bytes
 	for _, i := range lines {
 		f.taken[change][i] = true
 	}
@@ -303,7 +320,7 @@ func lineRange(lines []Line, numberOf func(Line) int) string {
 	for _, l := range lines {
 		if at := numberOf(l); at > 0 {
 			start = cmp.Or(start, at)
-			n = n + 1
+			n++
 		}
 	}
 	if n == 1 {
