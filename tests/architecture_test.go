@@ -59,15 +59,14 @@ internal/vault/call          : allowlist internal/access internal/appvaults inte
 internal/vault/change        : allowlist internal/access internal/budget internal/difference internal/excerpt internal/guard internal/journal internal/protocol internal/vault/answer internal/vault/bases internal/vault/bases/formula internal/vault/call internal/vault/disk internal/vault/edit internal/vault/frontmatter internal/vault/index internal/vault/lookup internal/vault/markdown internal/vault/search
 internal/vault/disk          : internal/access internal/budget internal/filenames internal/guard internal/vault/disk/system
 internal/vault/disk/system   :
-internal/vault/edit          : internal/vault/markdown
+internal/vault/edit          : internal/vault/bases/formula internal/vault/frontmatter internal/vault/lookup internal/vault/markdown
 internal/vault/frontmatter   : internal/vault/markdown
-internal/vault/handlers      : allowlist internal/access internal/appvaults internal/budget internal/date internal/difference internal/excerpt internal/filenames internal/guard internal/journal internal/ownerfiles internal/textedit internal/vault/answer internal/vault/bases internal/vault/bases/formula internal/vault/call internal/vault/change internal/vault/disk internal/vault/disk/system internal/vault/edit internal/vault/frontmatter internal/vault/index internal/vault/index/cache internal/vault/lookup internal/vault/markdown internal/vault/ranking internal/vault/relink internal/vault/search internal/vault/task
+internal/vault/handlers      : allowlist internal/access internal/appvaults internal/budget internal/date internal/difference internal/excerpt internal/filenames internal/guard internal/journal internal/ownerfiles internal/textedit internal/vault/answer internal/vault/bases internal/vault/bases/formula internal/vault/call internal/vault/change internal/vault/disk internal/vault/disk/system internal/vault/edit internal/vault/frontmatter internal/vault/index internal/vault/index/cache internal/vault/lookup internal/vault/markdown internal/vault/ranking internal/vault/search internal/vault/task
 internal/vault/index         : internal/budget internal/filenames internal/protocol internal/vault/disk internal/vault/disk/system internal/vault/frontmatter internal/vault/lookup internal/vault/markdown
 internal/vault/index/cache   : internal/budget internal/vault/disk/system
 internal/vault/lookup        : internal/budget internal/excerpt internal/filenames
 internal/vault/markdown      :
 internal/vault/ranking       : internal/budget internal/excerpt internal/httpguard internal/ownerfiles internal/vault/index/cache internal/vault/lookup internal/vault/markdown
-internal/vault/relink        : internal/vault/bases/formula internal/vault/frontmatter internal/vault/lookup internal/vault/markdown
 internal/vault/search        : internal/budget internal/excerpt internal/filenames internal/guard internal/ownerfiles internal/protocol internal/release internal/vault/bases/formula internal/vault/disk internal/vault/disk/system internal/vault/frontmatter internal/vault/index internal/vault/index/cache internal/vault/markdown internal/vault/ranking internal/watch
 internal/vault/task          :
 

@@ -6,6 +6,13 @@
 // unchanged, including its line ends ([KeepLineEnds] converts them); only the separators around it get the line
 // ends of the note. An edit that would change how the rest of the note is parsed is refused with the line and
 // the reason, and so is one whose target is ambiguous.
+//
+// A [Move] rewrites the links of notes, canvases and bases so that they lead where they led
+// before files or their parts were moved, or a heading was renamed. It opens no file: it works
+// on the text of one file and on the paths of the vault before and after. Only targets change,
+// and the display texts that repeat the name of a moved file. A link that still leads to the
+// right file is left alone, and so is one that led nowhere. Links in code and HTML comments
+// are not links, as in the app.
 package edit
 
 import (

@@ -17,7 +17,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
-	"github.com/vaultwicket/vaultwicket/internal/vault/relink"
 )
 
 // headingAt identifies a heading of a note by its index.
@@ -83,7 +82,7 @@ func (d *division) link(file, subpath string) (newFile, newSubpath string) {
 	}
 	chain := ""
 	for i := to.at; i >= 0; i = target.outline.Above(i) {
-		chain = "#" + relink.PartOf(target.Headings[i].Text) + chain
+		chain = "#" + edit.HeadingInLink(target.Headings[i].Text) + chain
 		if subpath = chain; leadsToHeading() {
 			return to.note, subpath
 		}
@@ -354,7 +353,7 @@ func divide(
 }
 
 // linksFor returns the function that writes the link, or the embed, in place of a section.
-func linksFor(p call.Values, m *relink.Move) func(source, target string) string {
+func linksFor(p call.Values, m *edit.Move) func(source, target string) string {
 	if p.Has("embed") {
 		return func(source, target string) string { return "!" + m.Wikilink(source, target) }
 	}
@@ -365,7 +364,7 @@ func linksFor(p call.Values, m *relink.Move) func(source, target string) string 
 type dividedText struct {
 	parts   [][]byte      // the texts of the sections, and last the rest of the note
 	carried []string      // labels of definitions that moved with a section
-	lost    []relink.Left // links that could not be rewritten
+	lost    []edit.StaleLink // links that could not be rewritten
 }
 
 // proposal returns the change that creates the notes of the sections and leaves the rest in the note.
@@ -388,18 +387,18 @@ func (t dividedText) proposal(from disk.Path, text []byte, sections []section, m
 func divideText(
 	v *call.Vault,
 	d *division,
-	m *relink.Move,
+	m *edit.Move,
 	note string,
 	text []byte,
 	sections []section,
 	link func(source, target string) string,
 ) (divided dividedText, err error) {
 	// Each link is rewritten for the note that will contain it.
-	moves := map[string]*relink.Move{note: m.At(note)}
+	moves := map[string]*edit.Move{note: m.At(note)}
 	for _, s := range sections {
 		moves[s.to.String()] = m.At(s.to.String())
 	}
-	edited, _, lost := m.RewriteParts(text, note, func(at int) *relink.Move { return moves[d.part(note, at)] })
+	edited, _, lost := m.RewriteParts(text, note, func(at int) *edit.Move { return moves[d.part(note, at)] })
 	divided.lost = lost
 	linkTo := func(to disk.Path) string { return link(note, to.String()) }
 	parts, err := cutSections(v, edited, sections, linkTo)
@@ -532,7 +531,7 @@ func sectionEnds(note markdown.Note) []int {
 // listUnwritten lists the links of a divided note that could not be rewritten, by the part that contains them.
 func listUnwritten(
 	text []byte,
-	unwritten []relink.Left,
+	unwritten []edit.StaleLink,
 	partOf func(at int) string,
 	sections []section,
 	rest disk.Path,
@@ -540,7 +539,7 @@ func listUnwritten(
 	if len(unwritten) == 0 {
 		return ""
 	}
-	byPart := map[string][]relink.Left{}
+	byPart := map[string][]edit.StaleLink{}
 	at := 0
 	line := 1
 	for _, l := range unwritten {
@@ -561,7 +560,7 @@ func listUnwritten(
 }
 
 // divisionMove returns the index and the move for a division. to maps files that move as a whole, made are the new files.
-func divisionMove(v *call.Vault, d *division, to map[string]string, made []string) (*index.Index, *relink.Move, error) {
+func divisionMove(v *call.Vault, d *division, to map[string]string, made []string) (*index.Index, *edit.Move, error) {
 	idx, err := v.Index()
 	if err != nil {
 		return nil, nil, err
@@ -585,6 +584,6 @@ func divisionMove(v *call.Vault, d *division, to map[string]string, made []strin
 }
 
 // others returns the files with links that a move affects, except the given ones.
-func others(idx *index.Index, m *relink.Move, without ...disk.Path) []disk.Path {
+func others(idx *index.Index, m *edit.Move, without ...disk.Path) []disk.Path {
 	return slices.DeleteFunc(concerned(idx, m, nil), func(p disk.Path) bool { return slices.Contains(without, p) })
 }

@@ -24,7 +24,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
-	"github.com/vaultwicket/vaultwicket/internal/vault/relink"
 	"github.com/vaultwicket/vaultwicket/internal/vault/search"
 )
 
@@ -530,7 +529,7 @@ func linksToHeadings(idx *index.Index, steps []change.Step) string {
 }
 
 // outdated returns the function for [change.Proposal.Outdated]. The change also depends on the contents of the folders.
-func (r *relocation) outdated(m *relink.Move) func(e journal.Entry) bool {
+func (r *relocation) outdated(m *edit.Move) func(e journal.Entry) bool {
 	var folders []disk.Path
 	for from := range r.folders {
 		folder, _ := disk.ParseFolder(from) // cannot fail: it is the path of a folder
@@ -573,12 +572,12 @@ func holdingLinks(v *call.Vault, p call.Values, proposal change.Proposal) (chang
 }
 
 // newMove returns a move that writes links in the format of the vault's settings.
-func newMove(v *call.Vault, to, folders map[string]string, appears, before, after []string) (*relink.Move, error) {
+func newMove(v *call.Vault, to, folders map[string]string, appears, before, after []string) (*edit.Move, error) {
 	var app struct {
 		Format string `json:"newLinkFormat"`
 	}
 	err := v.ReadConfig("app.json", &app)
-	return relink.New(to, folders, appears, lookup.New(before), lookup.New(after), relink.Format(app.Format)), err
+	return edit.NewMove(to, folders, appears, lookup.New(before), lookup.New(after), edit.LinkFormat(app.Format)), err
 }
 
 // readAhead is how many notes are read concurrently before their links are changed.
@@ -595,7 +594,7 @@ const (
 // changeLinks adds to a proposal the changes of links in the files sources, or only counts them. For a file that the
 // proposal moves, the step of the move is changed.
 func changeLinks(
-	v *call.Vault, proposal *change.Proposal, m *relink.Move, sources []disk.Path, rule linkRule,
+	v *call.Vault, proposal *change.Proposal, m *edit.Move, sources []disk.Path, rule linkRule,
 ) error {
 	moved := map[disk.Path]int{}
 	for i, s := range proposal.Steps {
@@ -819,7 +818,7 @@ func isLetter(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) 
 func stemOf(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }
 
 // remarks returns a line, after a line break, for each link that could not be updated.
-func remarks(source disk.Path, left []relink.Left) string {
+func remarks(source disk.Path, left []edit.StaleLink) string {
 	var lines strings.Builder
 	for _, l := range left {
 		fmt.Fprintf(
@@ -836,7 +835,7 @@ func remarks(source disk.Path, left []relink.Left) string {
 
 // concerned returns the files whose links a move may change, in the order of listings: the moved files, the sources of
 // links to files with an old or a new name, and files with bases.
-func concerned(idx *index.Index, m *relink.Move, to map[string]string) (sources []disk.Path) {
+func concerned(idx *index.Index, m *edit.Move, to map[string]string) (sources []disk.Path) {
 	isNear := map[int]bool{}
 	graph := idx.Graph()
 	for place, f := range idx.Files {

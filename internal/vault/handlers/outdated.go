@@ -9,8 +9,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 	"github.com/vaultwicket/vaultwicket/internal/vault/change"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
-	"github.com/vaultwicket/vaultwicket/internal/vault/relink"
 )
 
 // Other programs and agents write while a change of many notes is planned. The change is planned again only if their
@@ -53,7 +53,7 @@ func outdatedByFiles(
 
 // outdatedByLinks returns a function that is true for a step that changes one of the files of a proposal, adds or removes
 // a file name to which links may refer instead, or leaves a file with a link that the move must update.
-func outdatedByLinks(v *call.Vault, steps []change.Step, m *relink.Move) func(s journal.Step) bool {
+func outdatedByLinks(v *call.Vault, steps []change.Step, m *edit.Move) func(s journal.Step) bool {
 	byFiles := outdatedByFiles(v, steps, func(path disk.Path, text []byte) bool {
 		_, changed, left := m.Rewrite(text, path.String())
 		return changed+len(left) > 0

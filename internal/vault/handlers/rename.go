@@ -15,7 +15,6 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/lookup"
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
-	"github.com/vaultwicket/vaultwicket/internal/vault/relink"
 )
 
 func init() {
@@ -72,7 +71,7 @@ func renameHeading(v *call.Vault, p call.Values) (change.Proposal, error) {
 			sources = append(sources, path)
 		}
 	}
-	links := relink.NewHeading(t.Path.String(), lookup.New(paths), func(subpath string) (parts []int) {
+	links := edit.NewHeadingRename(t.Path.String(), lookup.New(paths), func(subpath string) (parts []int) {
 		for part, heading := range outline.Linked(subpath) {
 			if heading == place {
 				parts = append(parts, part)

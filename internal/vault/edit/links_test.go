@@ -1,4 +1,4 @@
-package relink
+package edit
 
 import (
 	"bytes"
@@ -22,21 +22,21 @@ import (
 )
 
 // moved returns a move among files.
-func moved(files []string, from, to string, format Format) *Move {
+func moved(files []string, from, to string, format LinkFormat) *Move {
 	after := slices.Clone(files)
 	for i, p := range after {
 		if p == from {
 			after[i] = to
 		}
 	}
-	return New(map[string]string{from: to}, nil, nil, lookup.New(files), lookup.New(after), format).Holding()
+	return NewMove(map[string]string{from: to}, nil, nil, lookup.New(files), lookup.New(after), format).Holding()
 }
 
 func TestRewrite(t *testing.T) {
 	files := []string{"A.md", "Old.md", "img.png", "f/B.md", "g/B.md", "f/Dup.md", "g/Dup.md", "f/c.canvas", "longer/folder/X.md"}
 	tests := []struct {
 		name, source, from, to string
-		format                 Format
+		format                 LinkFormat
 		text, want             string
 	}{
 		{"a wikilink", "A.md", "Old.md", "New.md", "", "a [[Old]] b", "a [[New]] b"},
@@ -63,10 +63,10 @@ func TestRewrite(t *testing.T) {
 			"---\nup: \"[[New]]\" # c\nall: [ '[[New|New]]', \"[t](New.md)\" ]\nno: [[Old]]\n---\n[[New]]"},
 		{"a link that still leads there is left", "A.md", "Old.md", "f/Old.md", "", "[[Old]] [t](Old.md) [[/Old]]", "[[Old]] [t](Old.md) [[Old]]"},
 		{"the name alone if it leads there, else the path", "A.md", "Old.md", "longer/B.md", "", "[[Old]]", "[[longer/B]]"},
-		{"absolute", "A.md", "Old.md", "f/New.md", Absolute, "[[Old]] [t](Old.md)", "[[f/New]] [t](f/New.md)"},
-		{"relative", "f/B.md", "Old.md", "g/New.md", Relative, "[[Old]] [t](../Old.md)", "[[../g/New]] [t](../g/New.md)"},
-		{"relative in the own folder", "f/B.md", "Old.md", "f/New.md", Relative, "[[Old]]", "[[New]]"},
-		{"relative where the bare name would lead elsewhere", "f/B.md", "Old.md", "f/A.md", Relative, "[[Old]]", "[[./A]]"},
+		{"absolute", "A.md", "Old.md", "f/New.md", AbsoluteLinks, "[[Old]] [t](Old.md)", "[[f/New]] [t](f/New.md)"},
+		{"relative", "f/B.md", "Old.md", "g/New.md", RelativeLinks, "[[Old]] [t](../Old.md)", "[[../g/New]] [t](../g/New.md)"},
+		{"relative in the own folder", "f/B.md", "Old.md", "f/New.md", RelativeLinks, "[[Old]]", "[[New]]"},
+		{"relative where the bare name would lead elsewhere", "f/B.md", "Old.md", "f/A.md", RelativeLinks, "[[Old]]", "[[./A]]"},
 		{"own relative links are counted from the new place", "f/B.md", "f/B.md", "longer/B.md", "",
 			"[[./Dup]] [t](../g/B.md) [[../Old#h|x]]", "[[../f/Dup]] [t](../g/B.md) [[../Old#h|x]]"},
 		{"and also those deeper down", "f/B.md", "f/B.md", "f/deep/B.md", "", "[[./Dup]] [t](../g/B.md)", "[[../Dup]] [t](../../g/B.md)"},
@@ -125,15 +125,15 @@ func TestRewrite(t *testing.T) {
 func TestWhatCannotBeWrittenIsLeft(t *testing.T) {
 	tests := []struct {
 		name, to, text string
-		want           []Left
+		want           []StaleLink
 	}{
-		{"a name with a bar", "N|x.md", "x\n[[Old]]", []Left{{2, "Old", unwritable}}},
-		{"in a code block", "N|x.md", "a\n```base\n- link('Old')\n```", []Left{{3, "Old", unwritable}}},
-		{"a name with a number sign", "N#x.md", "[t](Old.md)", []Left{{1, "Old.md", unwritable}}},
-		{"a file without an extension", "LICENSE", "[[Old]]", []Left{{1, "Old", unwritable}}},
-		{"a name that hides another link", "a$b.md", "$c [[Old]] [[A]]", []Left{{1, "Old", disturbed}}},
-		{"in the properties", "N|x.md", "---\na: 1\nup: \"[[Old]]\"\n---\n", []Left{{3, "Old", unwritable}}},
-		{"a folded property", "New.md", "---\nup: >-\n  [[Old#x\n  y]]\n---\n", []Left{{2, "Old#x y", unlocated}}},
+		{"a name with a bar", "N|x.md", "x\n[[Old]]", []StaleLink{{2, "Old", unwritable}}},
+		{"in a code block", "N|x.md", "a\n```base\n- link('Old')\n```", []StaleLink{{3, "Old", unwritable}}},
+		{"a name with a number sign", "N#x.md", "[t](Old.md)", []StaleLink{{1, "Old.md", unwritable}}},
+		{"a file without an extension", "LICENSE", "[[Old]]", []StaleLink{{1, "Old", unwritable}}},
+		{"a name that hides another link", "a$b.md", "$c [[Old]] [[A]]", []StaleLink{{1, "Old", disturbed}}},
+		{"in the properties", "N|x.md", "---\na: 1\nup: \"[[Old]]\"\n---\n", []StaleLink{{3, "Old", unwritable}}},
+		{"a folded property", "New.md", "---\nup: >-\n  [[Old#x\n  y]]\n---\n", []StaleLink{{2, "Old#x y", unlocated}}},
 	}
 	for _, tt := range tests {
 		got, changed, left := moved([]string{"A.md", "Old.md"}, "Old.md", tt.to, "").Rewrite([]byte(tt.text), "A.md")
@@ -144,7 +144,7 @@ func TestWhatCannotBeWrittenIsLeft(t *testing.T) {
 	m := moved([]string{"C.canvas", "Old.md"}, "Old.md", "N|x.md", "")
 	canvas := "{\"nodes\":[\n{\"type\":\"text\",\"text\":\"x\\n[[Old]]\"}]}"
 	if got, changed, left := m.Rewrite([]byte(canvas), "C.canvas"); string(got) != canvas || changed != 0 ||
-		!slices.Equal(left, []Left{{2, "Old", unwritable}}) {
+		!slices.Equal(left, []StaleLink{{2, "Old", unwritable}}) {
 		t.Errorf("a canvas: got %q, %d, %v", got, changed, left)
 	}
 }
@@ -249,7 +249,7 @@ func masked(text []byte) string {
 	return out.String()
 }
 
-var formats = []Format{"", Relative, Absolute}
+var formats = []LinkFormat{"", RelativeLinks, AbsoluteLinks}
 
 var files = []string{"A.md", "B.md", "f/A.md", "f/C.md", "f/g/B.md", "g/C.md", "g/x y.md", "g/i.png", "i.png", "D.e.md", "c.canvas", "f/c.canvas"}
 
@@ -339,7 +339,7 @@ func TestNamesInExpressionsFollowInEachSpelling(t *testing.T) {
 	files := lookup.New([]string{"Bob's \"x\"/Mum O'Härä.md", "x.base"})
 	to := map[string]string{"Bob's \"x\"/Mum O'Härä.md": "A, 'B' #\\1/New: \"y\".md"}
 	after := lookup.New([]string{"A, 'B' #\\1/New: \"y\".md", "x.base"})
-	m := New(to, map[string]string{"Bob's \"x\"": "A, 'B' #\\1"}, nil, files, after, "")
+	m := NewMove(to, map[string]string{"Bob's \"x\"": "A, 'B' #\\1"}, nil, files, after, "")
 	folders := []string{`file.inFolder("Bob's \"x\"")`, `file.inFolder('Bob\'s "x"') && 1`,
 		`a || "Bob's \"x\"" == file.folder`, `(["a", 'Bob\'s \"x\"']).contains(this.file.folder)`,
 		`file.folder != "Bob's \"x\"/"`}
@@ -394,7 +394,7 @@ func namedIn(t *testing.T, base []byte) (names []string) {
 func TestOtherLinksAreHeldOnlyIfAskedFor(t *testing.T) {
 	files := []string{"Old.md", "a/b/New.md", "s.md"}
 	after := []string{"New.md", "a/b/New.md", "s.md"}
-	m := New(map[string]string{"Old.md": "New.md"}, nil, nil, lookup.New(files), lookup.New(after), "")
+	m := NewMove(map[string]string{"Old.md": "New.md"}, nil, nil, lookup.New(files), lookup.New(after), "")
 	for source, want := range map[string][2]string{
 		"s.md":   {"[[New]] [[New]]", "[[New]] [[a/b/New]]"},
 		"Old.md": {"[[New]] [[a/b/New]]", "[[New]] [[a/b/New]]"}, // in what moves all links lead where they led

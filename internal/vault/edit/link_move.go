@@ -1,4 +1,4 @@
-package relink
+package edit
 
 import (
 	"cmp"
@@ -14,13 +14,13 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// Format says how a target is written: the app's setting newLinkFormat. Any but these is the
+// LinkFormat says how a target is written: the app's setting newLinkFormat. Any but these is the
 // default of the app: the name if no other file has it, otherwise the path.
-type Format string
+type LinkFormat string
 
 const (
-	Relative Format = "relative" // a path from the folder of the note
-	Absolute Format = "absolute" // a path from the vault's folder
+	RelativeLinks LinkFormat = "relative" // a path from the folder of the note
+	AbsoluteLinks LinkFormat = "absolute" // a path from the vault's folder
 )
 
 // Move is a change of the paths of files, or of the places of parts of a file. It is immutable
@@ -29,18 +29,18 @@ type Move struct {
 	// to has the new paths of the files that move, and folders those of folders.
 	to, folders   map[string]string
 	before, after *lookup.Files
-	format        Format
+	format        LinkFormat
 	names         map[string]bool // folded names by which a link may mean one of the files
 	here          string          // path of the text after the move, "" for that of its source
 	holds         bool            // links of other files to what stays are rewritten, too
 	parts         func(file, subpath string) (newFile string, subpaths []string)
 }
 
-// New returns the move of the files at the keys of to to their values. before and after are the
+// NewMove returns the move of the files at the keys of to to their values. before and after are the
 // files of the vault before and after it. folders are folders that move, for the expressions of
 // bases that name one. A file that appears, and is no value of to, is one of appears: with
 // [Move.Holding] a link that it would catch is rewritten.
-func New(to, folders map[string]string, appears []string, before, after *lookup.Files, format Format) *Move {
+func NewMove(to, folders map[string]string, appears []string, before, after *lookup.Files, format LinkFormat) *Move {
 	m := &Move{to: to, folders: folders, before: before, after: after, format: format, names: map[string]bool{}}
 	for from, p := range to {
 		appears = append(appears, from, p)
@@ -132,7 +132,7 @@ func (m *Move) leads(target, note, file string) bool {
 
 // link returns the edits to a link that reads raw: none if it need not be rewritten. reason is why
 // it cannot be.
-func (m *Move) link(raw string, old markdown.Link, source string) (edits []edit, reason string) {
+func (m *Move) link(raw string, old markdown.Link, source string) (edits []replacement, reason string) {
 	if old.Style == markdown.Reference {
 		return m.definition(raw, old, source)
 	}
@@ -174,7 +174,7 @@ func (m *Move) link(raw string, old markdown.Link, source string) (edits []edit,
 			}
 			for _, written := range p.spellings(way) {
 				if p.reads(at, written, target, part) {
-					return m.withDisplay(edit{at, written}, p, old, source, file), ""
+					return m.withDisplay(replacement{at, written}, p, old, source, file), ""
 				}
 			}
 		}
@@ -186,7 +186,7 @@ func (m *Move) link(raw string, old markdown.Link, source string) (edits []edit,
 }
 
 // definition returns the edits to the address of reference links, which is written as that of an inline link.
-func (m *Move) definition(raw string, old markdown.Link, source string) (edits []edit, reason string) {
+func (m *Move) definition(raw string, old markdown.Link, source string) (edits []replacement, reason string) {
 	const before = "[x]("
 	at := strings.Index(raw, "]:") + len("]:")
 	at += len(raw[at:]) - len(strings.TrimLeft(raw[at:], " \t"))
@@ -201,7 +201,7 @@ func (m *Move) definition(raw string, old markdown.Link, source string) (edits [
 
 // withDisplay returns the edits to a link with that of its target, in their order. A display text that
 // was the name of the file before becomes its new name.
-func (m *Move) withDisplay(target edit, p parts, old markdown.Link, source, file string) []edit {
+func (m *Move) withDisplay(target replacement, p parts, old markdown.Link, source, file string) []replacement {
 	shown := p.raw[p.display.Start:p.display.End]
 	renamed := old.Display
 	mayBeName := !old.Embed && m.parts == nil && old.Display != ""
@@ -211,11 +211,11 @@ func (m *Move) withDisplay(target edit, p parts, old markdown.Link, source, file
 	arePlain := isPlain(shown) && isPlain(renamed)
 	switch {
 	case renamed == shown || shown != old.Display || !arePlain:
-		return []edit{target}
+		return []replacement{target}
 	case p.style == markdown.Wikilink:
-		return []edit{target, {p.display, renamed}}
+		return []replacement{target, {p.display, renamed}}
 	}
-	return []edit{{p.display, renamed}, target}
+	return []replacement{{p.display, renamed}, target}
 }
 
 // keeps reports whether a link of the edited text is right where old was before.
@@ -230,7 +230,7 @@ func (m *Move) keeps(old, edited markdown.Link, source string) bool {
 
 // file returns the edits to the JSON strings of a file node. Its path is one of the vault, which the
 // app matches with regard to case. reason is why they cannot be made.
-func (m *Move) file(text []byte, n node, source string) (edits []edit, reason string) {
+func (m *Move) file(text []byte, n node, source string) (edits []replacement, reason string) {
 	subpath := ""
 	if n.subpath.End > 0 {
 		subpath = unquote(text[n.subpath.Start:n.subpath.End])
@@ -249,10 +249,10 @@ func (m *Move) file(text []byte, n node, source string) (edits []edit, reason st
 		return nil, unwritable
 	}
 	if to != file {
-		edits = []edit{{n.file, string(quote(to))}}
+		edits = []replacement{{n.file, string(quote(to))}}
 	}
 	if parts[0] != subpath && n.subpath.End > 0 {
-		edits = append(edits, edit{n.subpath, string(quote(parts[0]))})
+		edits = append(edits, replacement{n.subpath, string(quote(parts[0]))})
 	}
 	return edits, ""
 }
@@ -267,7 +267,7 @@ func (m *Move) targets(old markdown.Link, source, file string) []string {
 	paths := []string{file, "/" + file}
 	name := path.Base(file)
 	switch {
-	case m.format == Relative || note != source && isRelative(old.Path):
+	case m.format == RelativeLinks || note != source && isRelative(old.Path):
 		// A path relative to the folder of the note.
 		folder := path.Dir(note)
 		var from []string
@@ -288,7 +288,7 @@ func (m *Move) targets(old markdown.Link, source, file string) []string {
 		default:
 			paths = append([]string{way, "./" + way}, paths...)
 		}
-	case m.format == Absolute:
+	case m.format == AbsoluteLinks:
 	case m.after.Named(name) == 1:
 		paths = append([]string{name}, paths...)
 	default:
@@ -326,12 +326,12 @@ func stem(p string) string {
 	return strings.TrimSuffix(name, path.Ext(name))
 }
 
-// NewHeading returns the renaming of a heading of the note at a path of files to the text to.
+// NewHeadingRename returns the renaming of a heading of the note at a path of files to the text to.
 // names returns which parts of a link to the note ("#A#B") name the heading, counted from 0.
-func NewHeading(note string, files *lookup.Files, names func(subpath string) []int, to string) *Move {
+func NewHeadingRename(note string, files *lookup.Files, names func(subpath string) []int, to string) *Move {
 	// As the app writes it, which omits what would end the link, and with less
 	// punctuation. A link matches a heading without regard to either.
-	first := PartOf(to)
+	first := HeadingInLink(to)
 	second := strings.Join(strings.Fields(delicate().ReplaceAllString(first, " ")), " ")
 	return &Move{before: files, after: files, parts: func(file, subpath string) (newFile string, subpaths []string) {
 		named := names(subpath)
@@ -352,8 +352,8 @@ func NewHeading(note string, files *lookup.Files, names func(subpath string) []i
 	}}
 }
 
-// PartOf returns a heading as it is written in a link, without its mark.
-func PartOf(heading string) string {
+// HeadingInLink returns a heading as it is written in a link, without its mark.
+func HeadingInLink(heading string) string {
 	return strings.Join(strings.Fields(unlinkable().ReplaceAllString(heading, " ")), " ")
 }
 

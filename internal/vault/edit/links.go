@@ -1,11 +1,4 @@
-// Package relink changes the links of notes, canvases and bases so that they lead where they led
-// before files or their parts were moved or a heading renamed.
-//
-// It opens no file: it works on the text of one file and on the paths of the vault before
-// and after. Only the target of a link changes, and only links of a file. A link that still
-// leads to the right file is left alone, and so is one that led nowhere. Links in code and
-// HTML comments are not links, as in the app.
-package relink
+package edit
 
 import (
 	"bytes"
@@ -21,14 +14,14 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// Left is a link that leads elsewhere after the change, because it could not be rewritten.
-type Left struct {
+// StaleLink is a link that leads elsewhere after the change, because it could not be rewritten.
+type StaleLink struct {
 	Line   int // from 1
 	Target string
 	Reason string
 }
 
-// The reasons for a [Left].
+// The reasons for a [StaleLink].
 const (
 	unwritable        = "no link can hold the new path"
 	unwritableHeading = "no link can hold the new heading"
@@ -36,8 +29,8 @@ const (
 	disturbed         = "with the new path other links would be read differently"
 )
 
-// edit replaces a span of a text.
-type edit struct {
+// replacement replaces a span of a text.
+type replacement struct {
 	markdown.Span
 	text string
 }
@@ -45,7 +38,7 @@ type edit struct {
 // Rewrite returns the text of the file source, a path before the move, with its links
 // rewritten, how many those are, and the ones that could not be. Only notes, canvases and bases
 // have links. text is never modified; without a change it is returned.
-func (m *Move) Rewrite(text []byte, source string) (edited []byte, changed int, left []Left) {
+func (m *Move) Rewrite(text []byte, source string) (edited []byte, changed int, left []StaleLink) {
 	return m.RewriteParts(text, source, func(int) *Move { return m })
 }
 
@@ -55,8 +48,8 @@ func (m *Move) RewriteParts(
 	text []byte,
 	source string,
 	of func(at int) *Move,
-) (edited []byte, changed int, left []Left) {
-	var edits []edit
+) (edited []byte, changed int, left []StaleLink) {
+	var edits []replacement
 	switch strings.ToLower(path.Ext(source)) {
 	case ".md":
 		const fence = 1 // line above the properties
@@ -67,7 +60,7 @@ func (m *Move) RewriteParts(
 			func(raw string, link markdown.Link) string {
 				edits, reason := m.link(raw, link, source)
 				if reason != "" {
-					left = append(left, Left{link.Line + fence, link.Target, reason})
+					left = append(left, StaleLink{link.Line + fence, link.Target, reason})
 				}
 				if len(edits) == 0 {
 					return ""
@@ -76,10 +69,10 @@ func (m *Move) RewriteParts(
 			},
 		)
 		for _, link := range lost {
-			left = append(left, Left{link.Line + fence, link.Target, unlocated})
+			left = append(left, StaleLink{link.Line + fence, link.Target, unlocated})
 		}
 		if inProperties > 0 {
-			edits = append(edits, edit{front, string(block)})
+			edits = append(edits, replacement{front, string(block)})
 		}
 		inBody, more, lostInBody := body(text, found, source, of)
 		edits = append(edits, inBody...)
@@ -93,9 +86,9 @@ func (m *Move) RewriteParts(
 			case "file", "group":
 				some, reason := m.file(text, n, source)
 				if reason != "" {
-					left = append(left, Left{line(n.file.Start), unquote(text[n.file.Start:n.file.End]), reason})
+					left = append(left, StaleLink{line(n.file.Start), unquote(text[n.file.Start:n.file.End]), reason})
 				}
-				slices.SortFunc(some, func(a, b edit) int { return cmp.Compare(a.Start, b.Start) })
+				slices.SortFunc(some, func(a, b replacement) int { return cmp.Compare(a.Start, b.Start) })
 				edits = append(edits, some...)
 				changed = changed + min(len(some), 1)
 			case "text":
@@ -104,7 +97,7 @@ func (m *Move) RewriteParts(
 				edits = append(edits, onto(text[n.text.Start:n.text.End], n.text.Start, some)...)
 				changed += more
 				for _, l := range lost {
-					left = append(left, Left{line(n.text.Start), l.Target, l.Reason})
+					left = append(left, StaleLink{line(n.text.Start), l.Target, l.Reason})
 				}
 			}
 		}
@@ -122,10 +115,10 @@ func body(
 	found markdown.Note,
 	source string,
 	of func(at int) *Move,
-) (edits []edit, changed int, left []Left) {
-	add := func(some []edit, start int) {
+) (edits []replacement, changed int, left []StaleLink) {
+	add := func(some []replacement, start int) {
 		for _, e := range some {
-			edits = append(edits, edit{markdown.Span{Start: start + e.Start, End: start + e.End}, e.text})
+			edits = append(edits, replacement{markdown.Span{Start: start + e.Start, End: start + e.End}, e.text})
 		}
 	}
 	for _, link := range found.Links {
@@ -135,7 +128,7 @@ func body(
 		}
 		some, reason := m.link(string(text[link.Span.Start:link.Span.End]), link, source)
 		if reason != "" {
-			left = append(left, Left{link.Line, link.Target, reason})
+			left = append(left, StaleLink{link.Line, link.Target, reason})
 			continue
 		}
 		add(some, link.Span.Start)
@@ -155,7 +148,7 @@ func body(
 		return nil, 0, left
 	}
 	// The target of a link comes after the links in its text.
-	slices.SortFunc(edits, func(a, b edit) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortFunc(edits, func(a, b replacement) int { return cmp.Compare(a.Start, b.Start) })
 	then := markdown.Scan(apply(text, edits))
 	sameTags := slices.EqualFunc(found.Tags, then.Tags, func(a, b markdown.Tag) bool { return a.Text == b.Text })
 	if sameTags && slices.EqualFunc(found.Links, then.Links, func(a, b markdown.Link) bool {
@@ -166,14 +159,14 @@ func body(
 	left = nil
 	for _, link := range found.Links {
 		if of(link.Span.Start).Concerns(link, source) {
-			left = append(left, Left{link.Line, link.Target, disturbed})
+			left = append(left, StaleLink{link.Line, link.Target, disturbed})
 		}
 	}
 	return nil, 0, left
 }
 
 // apply returns text with the edits made, which are in order of place.
-func apply(text []byte, edits []edit) []byte {
+func apply(text []byte, edits []replacement) []byte {
 	if len(edits) == 0 {
 		return text
 	}
@@ -400,8 +393,8 @@ func quote(text string) []byte {
 
 // onto turns edits to the decoded text of a JSON string into edits to the encoded one, which
 // begins at the offset at.
-func onto(quoted []byte, at int, edits []edit) []edit {
-	out := make([]edit, len(edits))
+func onto(quoted []byte, at int, edits []replacement) []replacement {
+	out := make([]replacement, len(edits))
 	from := 1
 	said := 0 // offsets in quoted and in the decoded text
 	advance := func(to int) int {

@@ -1,4 +1,4 @@
-package relink
+package edit
 
 import (
 	"bytes"
@@ -34,12 +34,12 @@ var fileFields = map[string]nameKind{"folder": folderName, "path": pathName}
 // expressions returns the edits to the names of files and folders in a base: in link("x"), file("x"), image("x"),
 // file.hasLink("x"), x.linksTo("x"), file.inFolder("x"), and where file.folder or file.path is compared with "x". A text
 // is resolved as a link in the base; a [[link]] in a text keeps its marks. What is no base, or no expression, has none.
-func (m *Move) expressions(text []byte, source string) (edits []edit, left []Left) {
+func (m *Move) expressions(text []byte, source string) (edits []replacement, left []StaleLink) {
 	if m.names == nil { // a heading gets another text, and those of bases name none
 		return nil, nil
 	}
 	bare, places := withoutQuoteMarks(text)
-	reasons := map[int][]Left{} // by line
+	reasons := map[int][]StaleLink{} // by line
 	patches, unwritten := frontmatter.RewritePieces(bare, func(s frontmatter.Scalar) []frontmatter.Patch {
 		if s.Key == "name" || s.Key == "displayName" { // of a view or a column
 			return nil
@@ -50,7 +50,7 @@ func (m *Move) expressions(text []byte, source string) (edits []edit, left []Lef
 			left = append(left, l)
 		}
 		for _, p := range pieces {
-			reasons[s.Line] = append(reasons[s.Line], Left{s.Line, s.Text[p.Start:p.End], unlocated})
+			reasons[s.Line] = append(reasons[s.Line], StaleLink{s.Line, s.Text[p.Start:p.End], unlocated})
 		}
 		return pieces
 	})
@@ -59,13 +59,13 @@ func (m *Move) expressions(text []byte, source string) (edits []edit, left []Lef
 	}
 	for _, p := range patches {
 		span := markdown.Span{Start: places[p.Start], End: places[p.End]}
-		edits = append(edits, edit{span, p.Text})
+		edits = append(edits, replacement{span, p.Text})
 	}
 	return edits, left
 }
 
 // expression returns what is replaced in one expression.
-func (m *Move) expression(text, source string) (pieces []frontmatter.Patch, left []Left) {
+func (m *Move) expression(text, source string) (pieces []frontmatter.Patch, left []StaleLink) {
 	root, err := formula.Parse(text)
 	if err != nil {
 		return nil, nil
@@ -76,7 +76,7 @@ func (m *Move) expression(text, source string) (pieces []frontmatter.Patch, left
 			written, reason := m.renamed(kind, literal.Value, source)
 			switch {
 			case reason != "":
-				left = append(left, Left{Target: literal.Value, Reason: reason})
+				left = append(left, StaleLink{Target: literal.Value, Reason: reason})
 			case written != "" && written != literal.Value:
 				span := markdown.Span{Start: literal.Position(), End: literal.End}
 				pieces = append(pieces, frontmatter.Patch{Span: span, Text: formula.Quote(written, text[span.Start])})
