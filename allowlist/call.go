@@ -8,8 +8,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// Call is a request that was checked against the table. Only [Parse] and [ParseWords] make one; it is
-// immutable, and the zero Call cannot be run: its tier is None and its effect Unknown.
+// Call is a request that was checked against the table. Only [Parse] and [ParseWords] make one. It is
+// immutable. The zero Call cannot be run: its tier is None and its effect Unknown.
 type Call struct {
 	row    *row
 	vault  string
@@ -19,14 +19,14 @@ type Call struct {
 	shows  bool
 }
 
-// arg is one argument of a call. Its key comes from the table, so the item it
-// is written as cannot begin with a dash.
+// arg is one argument of a call. Its key comes from the table, so that the written
+// argument cannot begin with a dash.
 type arg struct {
 	key, value string
 	kind       kind
 }
 
-// compareArgs sorts values before flags, and both by key: the order of the argument list.
+// compareArgs orders the argument list: values before flags, and each of them by key.
 func compareArgs(a, b arg) int {
 	if a.kind == kindFlag != (b.kind == kindFlag) {
 		if a.kind == kindFlag {
@@ -55,8 +55,8 @@ func (c Call) Name() string { return c.of().name }
 // Tier returns the tier of the command.
 func (c Call) Tier() tiers.Tier { return c.of().tier }
 
-// Effect returns the worst effect of this call, counted over the command, all its
-// parameters, and what it is known to remove.
+// Effect returns the worst effect of this call: of its command, of its parameters,
+// and of a loss set by [Call.WithLoss].
 func (c Call) Effect() tiers.Effect {
 	if c.loses != "" && tiers.Destroys.WorseThan(c.effect) {
 		return tiers.Destroys
@@ -64,8 +64,8 @@ func (c Call) Effect() tiers.Effect {
 	return c.effect
 }
 
-// WithLoss returns the call with the reason why it is destructive: it is known to remove or
-// replace much of the vault. The effect of the call never gets milder by it.
+// WithLoss returns the call as a destructive one; why says what it removes or replaces. It never
+// makes the effect of a call milder.
 func (c Call) WithLoss(why string) Call {
 	if c.Valid() {
 		c.loses = why
@@ -73,10 +73,10 @@ func (c Call) WithLoss(why string) Call {
 	return c
 }
 
-// Loss is the reason of [Call.WithLoss], "" if the call is not known to remove much.
+// Loss returns the reason given to [Call.WithLoss], "" if there is none.
 func (c Call) Loss() string { return c.loses }
 
-// Shows reports whether the call moves the focus or opens a view, besides its effect.
+// Shows reports whether the call moves the focus or opens a view, in addition to its effect.
 func (c Call) Shows() bool { return c.shows }
 
 // Sends reports whether the call can carry data off the machine although its effect is not Publishes.
@@ -86,18 +86,18 @@ func (c Call) Sends() bool { return c.of().sends }
 func (c Call) OpensWeb() bool { return c.of().opensWeb }
 
 // EmbeddedOnly reports whether only the embedded CLI can run the call, because of its
-// command, of one of its parameters or of some together.
+// command, one of its parameters or a combination of them.
 func (c Call) EmbeddedOnly() bool {
 	return c.row != nil &&
 		(c.row.embeddedOnly || c.embeddedOnlyParam() != "" || slices.ContainsFunc(c.row.embeddedWith, c.hasAll))
 }
 
-// FollowsLinks reports whether the call changes the links to what it moves, which only the
-// embedded CLI does whatever the vault is set to.
+// FollowsLinks reports whether the call updates the links to the file that it moves. Only the
+// embedded CLI does that regardless of the settings of the vault.
 func (c Call) FollowsLinks() bool { return c.of().followsLinks }
 
-// PrintedProperty returns the name of the property of which the answer is the value alone, "" for other
-// answers. Only by the name is a password known for one.
+// PrintedProperty returns the name of the property if the answer is only its value, "" for other
+// answers. Without the name, a password could not be recognized as one.
 func (c Call) PrintedProperty() string {
 	if !c.of().printsValue {
 		return ""
@@ -106,8 +106,8 @@ func (c Call) PrintedProperty() string {
 	return name
 }
 
-// Searches reports whether the answer depends on texts of notes that are not in it, as that of a search
-// or of a filter does: parts of a secret could be found by it where the program reads notes with secrets.
+// Searches reports whether the answer depends on note text that it does not contain, as with a search or a
+// filter. Such a call could be used to guess a secret piece by piece if the program reads notes unredacted.
 func (c Call) Searches() bool { return c.of().searches }
 
 func (c Call) hasAll(params []string) bool {
@@ -122,7 +122,7 @@ func (c Call) embeddedOnlyParam() string {
 	return c.args[i].key
 }
 
-// Since returns the first release of the app that takes the command as the table describes it.
+// Since returns the first release of the app that supports the command as the table describes it.
 func (c Call) Since() tiers.Version {
 	switch {
 	case c.row == nil:
@@ -133,10 +133,10 @@ func (c Call) Since() tiers.Version {
 	return tiers.Release(c.row.since[0], c.row.since[1], c.row.since[2])
 }
 
-// targetParams are the parameters that name the note a call works on.
+// targetParams are the parameters that name the note of a call.
 var targetParams = [...]string{"path", "file", "ref", "daily"}
 
-// UsesOpenNote reports whether the call names no note, and so works on the one that is open in the app.
+// UsesOpenNote reports whether the call works on the note that is open in the app, because it names none.
 func (c Call) UsesOpenNote() bool {
 	if r := c.of(); r.target == targetActive {
 		return !slices.ContainsFunc(targetParams[:], c.has) && !slices.ContainsFunc(r.targets, c.has)
@@ -151,7 +151,7 @@ func (c Call) Reply() Reply {
 	if given {
 		reply.JSON = format == "json"
 	}
-	hasColumn := c.has("counts") || c.has("verbose") || format == "csv" // after each path
+	hasColumn := c.has("counts") || c.has("verbose") || format == "csv" // a column after each path
 	switch {
 	case c.has("total"):
 		reply.Kind = Facts
@@ -173,7 +173,7 @@ func (c Call) Reply() Reply {
 	return reply
 }
 
-// formOf returns the form of the answer of the call, whose reply is that of its row in everything else.
+// formOf returns the form of the first line of the answer; reply is that of the row.
 func (c Call) formOf(reply Reply) Form {
 	fact, isOne := c.Param("info")
 	switch {
@@ -195,7 +195,7 @@ func (c Call) Param(key string) (string, bool) {
 	return "", false
 }
 
-// Params returns a copy of what the call carries, good for another Parse.
+// Params returns a copy of the parameters of the call, which [Parse] accepts again.
 func (c Call) Params() Params {
 	params := make(Params, len(c.args))
 	for _, a := range c.args {
@@ -208,11 +208,11 @@ func (c Call) Params() Params {
 	return params
 }
 
-// Vault returns the vault the call is aimed at, "" for the one the app chooses.
+// Vault returns the name or id of the vault of the call, "" for the one that the app chooses.
 func (c Call) Vault() string { return c.vault }
 
-// In returns the call aimed at a vault, by its name or id. The error is a
-// [*ParseError] if the name cannot be in an argument.
+// In returns the call for a vault, given by name or id. The error is a
+// [*ParseError] if vault is not a valid argument.
 func (c Call) In(vault string) (Call, error) {
 	p := param{name: "vault", kind: kindName}
 	if _, reason := p.check(Text(vault)); reason != "" {
@@ -233,7 +233,7 @@ func (c Call) String() string { return strings.Join(c.Items(), " ") }
 // PathAccess returns which access the paths of the call need.
 func (c Call) PathAccess() PathAccess { return c.of().access }
 
-// Naming returns how the answer of the call tells which files it is about, besides those that the call names.
+// Naming returns how the answer of the call names the files that it is about, besides those that the call names.
 func (c Call) Naming() Naming {
 	r := c.of()
 	if r.reach == reachNothing {
@@ -245,7 +245,7 @@ func (c Call) Naming() Naming {
 	return NamesNotAll
 }
 
-// holds reports whether the answer of a call tells what the row says.
+// holds reports whether n, which is that of the row, applies to the answer of c.
 func (n naming) holds(c Call) bool {
 	format, _ := c.Param("format")
 	inForm := n.forms == nil || slices.Contains(n.forms, format)
@@ -261,8 +261,8 @@ func (n naming) holds(c Call) bool {
 
 func callsFunction(value string) bool { return strings.Contains(value, "(") }
 
-// AskedInFull returns the parameters of the call whose values a question to the user shows in full, because they
-// decide what is changed, in the order of the row.
+// AskedInFull returns the parameters of the call whose values must be shown in full when the user is asked for
+// approval, because they decide what is changed. They are in the order of the row.
 func (c Call) AskedInFull() []string {
 	var names []string
 	for _, p := range c.of().params {
@@ -283,44 +283,44 @@ func (c Call) PrintsNote() bool { return c.of().printsNote && !c.has("frontmatte
 // PrintsPath reports whether the answer of the call is the path of one note.
 func (c Call) PrintsPath() bool { return c.of().printsPath }
 
-// IsProbe reports whether the answer is the version of the program.
+// IsProbe reports whether the call asks for the version of the program.
 func (c Call) IsProbe() bool { return c.of().probes }
 
 // BuiltIn reports whether the app has the command without any plugin.
 func (c Call) BuiltIn() bool { return c.of().builtIn }
 
-// PrintsNamed reports whether the answer is text of the one file that the call names, as it is.
+// PrintsNamed reports whether the answer is the unchanged text of the one file that the call names.
 func (c Call) PrintsNamed() bool { return c.of().printsNamed() }
 
 func (r *row) printsNamed() bool { return r.printsNote && r.reach == reachNote }
 
-// IsDaily reports whether the call is about a daily note: it may be about another note tomorrow.
+// IsDaily reports whether the call works on a daily note: tomorrow the same call may work on another note.
 func (c Call) IsDaily() bool { return c.of().target == targetDaily }
 
-// IsRandom reports whether the same call has another answer each time.
+// IsRandom reports whether the answer of the same call differs each time.
 func (c Call) IsRandom() bool { return c.of().random }
 
-// DrawsNote reports whether the call prints a random note. The app does not say which one it is.
+// DrawsNote reports whether the call prints a random note. The app does not tell which one it was.
 func (c Call) DrawsNote() bool { return c.of().random && c.Effect() == tiers.Reads && !c.Shows() }
 
-// OnlyReads reports whether the call reads, and neither shows anything in the app nor sends anything to another machine.
+// OnlyReads reports whether the call only reads: it shows nothing in the app and sends nothing to another machine.
 func (c Call) OnlyReads() bool { return c.Effect() == tiers.Reads && !c.Shows() && !c.Sends() }
 
 // OpensRandom reports whether the call shows a random note in the app.
 func (c Call) OpensRandom() bool { return c.of().random && c.Effect() == tiers.Shows }
 
-// OwnAnswer returns what the gateway itself answers the call with.
+// OwnAnswer returns which answer the gateway itself gives to the call.
 func (c Call) OwnAnswer() OwnAnswer { return c.of().ownAnswer }
 
 // NamedPath is a path that a call names.
 type NamedPath struct {
 	Param      string
 	Path       string // canonical, without a slash at its end; "" is the root folder
-	Folder, To bool   // it is a folder; a file is moved there
+	Folder, To bool   // whether it is a folder, and whether a file is moved there
 }
 
 // NamedPaths lists the paths of notes and folders that the call names, in the order of
-// its arguments, without names that are resolved like links.
+// its arguments. Names that are resolved like links are left out.
 func (c Call) NamedPaths() []NamedPath {
 	var list []NamedPath
 	for _, a := range c.args {
@@ -351,27 +351,27 @@ func (c Call) TouchesOneNote() bool {
 	return slices.ContainsFunc(c.NamedPaths(), func(s NamedPath) bool { return !s.Folder && !s.To })
 }
 
-// ChangesMany reports whether the call changes the notes that it looks for, in a folder or the
-// whole vault, so that working out the change can take seconds.
+// ChangesMany reports whether the call searches a folder or the whole vault for the notes to
+// change, so that computing the change can take seconds.
 func (c Call) ChangesMany() bool {
 	return c.row != nil && (c.row.many || slices.ContainsFunc(c.row.targets, c.has))
 }
 
-// Apart reports whether a process of its own answers the call, and not one that answers others, too.
+// Apart reports whether the call needs a process of its own, which answers no other call.
 func (c Call) Apart() bool { return c.of().apart }
 
 // TouchesNoNote reports whether the call reads and changes no note at all.
 func (c Call) TouchesNoNote() bool { return c.of().reach == reachNothing }
 
-// DailyPath returns the question that StepReadDaily asks, about the vault of the call.
+// DailyPath returns the call by which StepReadDaily asks for the path of the daily note, in the same vault.
 func (c Call) DailyPath() (Call, error) {
 	asked, err := Parse("daily:path", nil)
 	asked.vault = c.vault
 	return asked, err
 }
 
-// VersionText returns the question that StepVersion asks, about the note and the vault of the call. The error is a
-// [*ParseError] for a call that restores no version of a history of the app.
+// VersionText returns the call by which StepVersion asks for the text of a version, for the same note and vault. The
+// error is a [*ParseError] if c does not restore a version from a history of the app.
 func (c Call) VersionText() (Call, error) {
 	params := c.Params()
 	asked, err := Parse(c.of().versions.read, params)
@@ -379,8 +379,8 @@ func (c Call) VersionText() (Call, error) {
 	return asked, err
 }
 
-// VersionsOf says in words in which history of the app the versions are that the call is about, "" for a call that is
-// about none.
+// VersionsOf describes the history of the app that has the versions of the call, for messages; "" for a call that is
+// not about versions.
 func (c Call) VersionsOf() string { return c.of().versions.of }
 
 // HasStep reports whether a step is part of the call when the app runs it.

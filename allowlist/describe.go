@@ -14,7 +14,7 @@ type Command struct {
 	Name          string
 	Summary       string
 	Tier          tiers.Tier
-	Effect, Worst tiers.Effect // of the plain form, and with the worst parameters
+	Effect, Worst tiers.Effect // without optional parameters, and with the worst ones
 	Shows         bool         // every call moves the focus or opens a view
 	Sends         bool         // can carry data off the machine
 	Notes         bool         // may read or change notes
@@ -37,7 +37,7 @@ type Param struct {
 	Shows    bool
 	Refused  string // why it is never passed on, "" when it is
 	Rare     bool   // left out of a brief signature
-	Terse    bool   // written there without its choices
+	Terse    bool   // written without its choices in a brief signature
 }
 
 // Commands describes every command in table order.
@@ -65,20 +65,20 @@ func Describe(name string) (Command, error) {
 	return r.describe(), nil
 }
 
-// Takes reports whether a command has a parameter.
+// Takes reports whether a command has the parameter name.
 func Takes(command, name string) bool {
 	r := find(command)
 	return r != nil && r.param(name) != nil
 }
 
-// TakesList reports whether a parameter of a command takes a list: the values of a property, the paths of files, or
-// the columns of a table.
+// TakesList reports whether a parameter of a command accepts a list: the values of a property, the paths of files,
+// or the columns of a table.
 func TakesList(command, name string) bool {
 	isList := name == "value" || name == "files" || slices.Contains(columnLists, name)
 	return isList && Takes(command, name)
 }
 
-// TakesData reports whether a parameter of a command takes the bytes of a file in base64, which
+// TakesData reports whether a parameter of a command accepts the bytes of a file in base64, which
 // may be longer than any text.
 func TakesData(command, name string) bool {
 	r := find(command)
@@ -89,22 +89,22 @@ func TakesData(command, name string) bool {
 	return p != nil && p.kind == kindData
 }
 
-// What answers suggest by itself, whichever the command was.
+// Commands that answers suggest, whatever command was called.
 const (
-	FindsNotes    = "find"    // finds a note of which the name or words are not known exactly
-	ListsHeadings = "outline" // tells which part of a long note is worth reading
+	FindsNotes    = "find"    // finds a note whose name or wording is not known exactly
+	ListsHeadings = "outline" // shows which part of a long note is worth reading
 )
 
-// Wider returns the command that may find something where another one has found nothing, "" for none.
+// Wider returns the command to suggest if command has found nothing, "" for none.
 func Wider(command string) string { return known(command).wider }
 
-// Maker returns the command that makes the note that another one needs, "" if none is to be suggested.
+// Maker returns the command that creates the note that command needs, "" if none is to be suggested.
 func Maker(command string) string { return known(command).maker }
 
 // OfFolders returns the command that does the same to folders, "" for none.
 func OfFolders(command string) string { return known(command).ofFolders }
 
-// TakesBack reports whether a command takes changes back.
+// TakesBack reports whether a command undoes changes.
 func TakesBack(command string) bool { return known(command).undoes }
 
 // AnswersApart reports whether a command is run in a separate process, see [Call.Apart].
@@ -134,17 +134,17 @@ func OwnAnswerNamesNotes(command string) bool {
 	return isList || r.ownAnswer != AnswersNothing && Call{row: r}.Naming() != NamesNothing
 }
 
-// Verb says what a command does, for people: what an agent wants to do, what it did, and the word before the
-// name of a note, "" where that follows at once: "add text" and "added text", "to" Plan.md.
+// Verb words a command for people: the infinitive, the past form, and the preposition before the name of the
+// note, "" for none. An example is "add text", "added text" and "to" Plan.md.
 type Verb struct{ Wants, Did, Before string }
 
-// VerbOf returns the verb of a command. ok is false for one that is unknown, or can never be enabled.
+// VerbOf returns the verb of a command. ok is false if the command is unknown or can never be enabled.
 func VerbOf(command string) (v Verb, ok bool) {
 	of := known(command).verb
 	return Verb{of.wants, of.did, of.before}, of != verb{}
 }
 
-// known returns the row of a command, that of the zero Call for a name that the table does not have.
+// known returns the row of a command, and noRow for a name that the table does not have.
 func known(command string) *row {
 	if r := find(command); r != nil {
 		return r
@@ -194,7 +194,7 @@ const (
 	BriefSignature
 )
 
-// Signature writes the command and its parameters as one short line:
+// Signature returns the command and its parameters as one short line:
 //
 //	tasks [path= done format=json|tsv|csv]
 //

@@ -10,9 +10,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// Example returns the words of a small call of a command that the table takes, such as "read" and
-// "path=Work/Plan.md", with the parameters named in with. It names its note where the command works on one.
-// It is nil for a restricted command, and for one that does not take these parameters together.
+// Example returns the words of a short valid call of a command with the parameters in with, such as "read"
+// and "path=Work/Plan.md". If the command works on a note, the example names it. It is nil for a restricted
+// command, and for one that does not support these parameters together.
 func Example(command string, with ...string) []string {
 	r := find(command)
 	if r == nil || r.tier == tiers.Restricted {
@@ -47,10 +47,10 @@ func Example(command string, with ...string) []string {
 	return ofOpenNote
 }
 
-// maxExampleParams is how many optional parameters an example has at most: a task is named by a note and a line.
+// maxExampleParams is the maximum number of optional parameters in an example: a task needs a note, a line and more.
 const maxExampleParams = 3
 
-// exampleRank is lower for parameters that make plainer examples.
+// exampleRank orders parameters: those with a lower rank make plainer examples.
 func (p *param) exampleRank() int {
 	plainest := []string{"path", "ref", "name", "heading", "line", "done"}
 	if i := slices.Index(plainest, p.name); i >= 0 {
@@ -59,7 +59,7 @@ func (p *param) exampleRank() int {
 	return len(plainest)
 }
 
-// combinations returns all choices of size elements of a list, in their order.
+// combinations returns all combinations of size elements of list, each in the order of list.
 func combinations(list []*param, size int) [][]*param {
 	if size == 0 {
 		return [][]*param{nil}
@@ -88,8 +88,8 @@ func (r *row) exampleWords(params []*param) []string {
 	return words
 }
 
-// exampleValue is a value that a reader takes for a real one: by the command and the parameter, by the parameter, by
-// its kind.
+// exampleValue returns a realistic value of p. It is looked up by command and parameter, then by family of commands and
+// parameter, then by parameter, then by kind.
 func (r *row) exampleValue(p *param) string {
 	if len(p.choices) > 0 {
 		return p.choices[0]
@@ -105,7 +105,7 @@ func (r *row) exampleValue(p *param) string {
 	return ""
 }
 
-// ExampleLine returns the [Example] of a command as a shell takes it, "" where there is none.
+// ExampleLine returns the [Example] of a command as a line for a shell, "" if there is none.
 func ExampleLine(command string) string {
 	words := Example(command)
 	for i, word := range words {
@@ -117,7 +117,7 @@ func ExampleLine(command string) string {
 	return strings.Join(words, " ")
 }
 
-// ExampleJSON returns the [Example] of a command as the arguments of a tool call, "" where there is none.
+// ExampleJSON returns the [Example] of a command as the arguments of a tool call in JSON, "" if there is none.
 func ExampleJSON(command string) string {
 	words := Example(command)
 	if words == nil {
@@ -146,8 +146,8 @@ func ExampleJSON(command string) string {
 	return text
 }
 
-// exampleValues are values by command and parameter, by family of commands and parameter, by parameter, and by the
-// name of its kind.
+// exampleValues lists example values. A key is a command or a family of commands and a parameter, only a parameter,
+// or the name of a kind.
 var exampleValues = [...]struct{ key, value string }{
 	{"base path", "Books.base"},
 	{"base file", "Books.base"},

@@ -9,8 +9,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// intents are the verbs in names that agents make up, by the worst effect that they ask for. A hint
-// never leads to a command with a worse one.
+// intents lists the verbs in made-up names of commands by the worst effect that they ask for. A hint
+// never suggests a command with a worse effect.
 var intents = map[tiers.Effect]string{
 	tiers.Reads: "analyze browse check compare contains count describe diff dump enumerate examine exists all explain export fetch filter find get glob grep head info inspect list " +
 		"load locate look lookup ls map peek preview print query read recent scan search see show stat stats status summarize summary tail tree validate view watch where",
@@ -22,7 +22,7 @@ var intents = map[tiers.Effect]string{
 	tiers.Destroys: "bulk clean clear combine del delete destroy discard drop empty erase join mass merge overwrite prune purge remove rm rmdir shred trash truncate unlink unset wipe",
 }
 
-// nouns are what commands are about. A name of verbs and nouns alone has no typing error.
+// nouns are the objects of commands. A name that consists of known verbs and nouns has no typing error.
 const nouns = "agenda alias aliases attachment attachments backlink backlinks base bases batch block blocks bookmark bookmarks board calendar callout canvas canvases card cards changelog changes " +
 	"comment comments content contents daily database day diary dir directories directory document documents edge edges embed embeds favorite favorites favourites field " +
 	"file files folder folders footnote footnotes formula formulas frontmatter graph group heading headings history id image images index item items journal " +
@@ -31,7 +31,7 @@ const nouns = "agenda alias aliases attachment attachments backlink backlinks ba
 	"tags task tasks template templates text theme title titles todo todos today tomorrow toc undo value vault vaults version versions view views week weekly word words workspace workspaces " +
 	"yaml year yearly yesterday"
 
-// vocabulary are the known words of names: verbs with what they ask for, and nouns.
+// vocabulary maps the known words of names to the effect that they ask for; nouns and fillers ask to read.
 var vocabulary func() map[string]tiers.Effect
 
 func init() { vocabulary = sync.OnceValue(readVocabulary) }
@@ -52,12 +52,12 @@ func readVocabulary() map[string]tiers.Effect {
 	return words
 }
 
-// intentOf returns the worst effect that the words of a name ask for. A name without a verb asks to read.
+// intentOf returns the worst effect that the words of a name ask for. A name without a known word asks to read.
 func intentOf(words []string) tiers.Effect {
 	worst := tiers.Reads
 	hasVerb := slices.Contains(words, "all") || slices.ContainsFunc(words, isVerb)
 	for _, word := range words {
-		isObject := hasVerb && isNoun(word) // "bookmark" alone asks to make one, and "list bookmark" does not
+		isObject := hasVerb && isNoun(word) // "bookmark" asks to create one, but "list bookmark" does not
 		effect, known := vocabulary()[word]
 		if known && !isObject && effect.WorseThan(worst) {
 			worst = effect
@@ -66,15 +66,14 @@ func intentOf(words []string) tiers.Effect {
 	return worst
 }
 
-// isSpelledRight reports whether every word of a name is a known one, so that the name was
-// meant as it is.
+// isSpelledRight reports whether every word of a name is known, so that the name has no typing error.
 func isSpelledRight(words []string) bool {
 	return len(words) > 0 && !slices.ContainsFunc(words, func(word string) bool { return !isWord(word) })
 }
 
 func isNoun(word string) bool { return slices.Contains(strings.Fields(nouns), word) }
 
-// isVerb reports whether a word asks for something and is nothing that commands are about.
+// isVerb reports whether word is a known verb that is not a noun, too.
 func isVerb(word string) bool {
 	return isWord(word) && !isNoun(word) && !slices.Contains(fillers, word)
 }
@@ -84,15 +83,16 @@ func isWord(word string) bool {
 	return known
 }
 
-// isNoWorse reports whether a hint for a name with these words may name a command.
+// isNoWorse reports whether a hint for a name with these words may suggest command: its effect is not worse than
+// the one that the words ask for.
 func isNoWorse(command string, words []string) bool {
 	r := find(command)
 	return r != nil && !r.effect.WorseThan(intentOf(words))
 }
 
-// nearest returns the command that is spelled almost like a name, "" if none is. One that does more
-// than the known words of the name ask for has to have the same words, with typing errors in
-// those that are not known.
+// nearest returns the command that is spelled almost like name, "" if there is none. A command whose effect is
+// worse than what the known words ask for is only returned if its name has the same words and the unknown ones are
+// typing errors.
 func nearest(name string, words []string) string {
 	near := excerpt.Nearest(strings.ToLower(name), Names())
 	switch {
@@ -104,7 +104,7 @@ func nearest(name string, words []string) string {
 	return ""
 }
 
-// isMisspelt reports whether words are others with typing errors.
+// isMisspelt reports whether words are the words of right with typing errors.
 func isMisspelt(words, right []string) bool {
 	if len(words) != len(right) {
 		return false
@@ -120,8 +120,7 @@ func isMisspelt(words, right []string) bool {
 	return true
 }
 
-// adviceOf says what does what a name asks for, where no single command has another name for it:
-// by its words in the order of the alphabet, "" for all others.
+// adviceOf returns advice for a name that asks for something that no single command does, "" if there is none.
 func adviceOf(words []string) string {
 	sorted := slices.Clone(words)
 	slices.Sort(sorted)
@@ -140,7 +139,8 @@ func adviceOf(words []string) string {
 	return ""
 }
 
-// advices name what does it, in words that can be sent as they are, or say that nothing does.
+// advices lists made-up names, their words in alphabetical order, with the call that does the same, or with the answer
+// that nothing does.
 var advices = [...]struct{ names, advice string }{
 	{
 		"search regex; regex; regexp search; regex find",

@@ -17,14 +17,13 @@ import (
 const (
 	maxTextBytes = 1 << 20  // a note that an agent writes is kilobytes; this bounds what a request can pin in memory
 	maxDataBytes = 12 << 20 // base64 of 8 MiB, with line breaks
-	maxNameBytes = 512      // longer than any name a person gives
-	maxURLBytes  = 2048     // what browsers take
+	maxNameBytes = 512      // longer than any name that a person gives
+	maxURLBytes  = 2048     // what browsers support
 )
 
-// kinds are the words for each kind: its name in messages and explanations, the word between angle
-// brackets in the usage lines of the app (recorded on 1.12.7: "move [file=<name>] [path=<path>]
-// to=<path>"), and what is right, "" for its name. What is right of a number and a choice depends on the
-// parameter.
+// kinds has the words for each kind: its name in messages, the word between angle brackets in the
+// usage lines of the app (recorded on 1.12.7: "move [file=<name>] [path=<path>] to=<path>"), and a
+// description of valid values, "" if that is the name. Valid numbers and choices depend on the parameter.
 var kinds = [...]struct{ name, hint, wants string }{
 	kindFlag:        {"flag", "", ""},
 	kindText:        {"text", "text", "text"},
@@ -50,8 +49,8 @@ var kinds = [...]struct{ name, hint, wants string }{
 
 func (k kind) String() string { return kinds[k].name }
 
-// check returns the text after "key=", or the reason why v is invalid for the kind of the parameter.
-// The text has the caller's bytes, but for the slash at the end of a folder, which is dropped.
+// check returns the text of v as an argument, or the reason why v is not valid for the parameter. The
+// bytes of the caller are kept, except for the slash at the end of a folder, which is dropped.
 func (p *param) check(v Value) (text, reason string) {
 	if p.kind == kindChoice && (v.form == flagOn || v.form == flagOff) { // true and false may be choices
 		v = Text(strconv.FormatBool(v.form == flagOn))
@@ -98,12 +97,12 @@ func (p *param) check(v Value) (text, reason string) {
 		return v.text, checkRef(v.text)
 	case kindNumber:
 		return v.text, p.checkNumber(v.text)
-	case kindDate, kindAge: // an age is a number of days, or words for the day since which it counts
+	case kindDate, kindAge: // an age is a number of days, or a date like the others
 		if reason := p.checkNumber(v.text); p.kind == kindAge &&
 			(reason == "" || strings.Trim(v.text, "0123456789") == "") {
 			return v.text, reason
 		}
-		// Which day a word refers to is decided when the call is carried out, by the clock of the vault.
+		// Which day a word refers to is decided when the call runs.
 		if _, err := date.Parse(v.text); err != nil {
 			return v.text, fmt.Sprintf("invalid date %q: %s", excerpt.Short(v.text), err)
 		}
@@ -144,7 +143,7 @@ func (p *param) check(v Value) (text, reason string) {
 	return v.text, ""
 }
 
-// ofProperty returns the value of a property as a text: true and false are those of a checkbox, and a
+// ofProperty converts the value of a property to a text: true and false are values of a checkbox, and a
 // list is written as JSON.
 func (v Value) ofProperty() Value {
 	switch v.form {
@@ -156,8 +155,8 @@ func (v Value) ofProperty() Value {
 	return v
 }
 
-// lines returns a list as a text with an item on each line. An item with a line break stays a list, which
-// is refused.
+// lines converts a list to a text with one item per line. A list that has an item with a line break is
+// returned unchanged, and then refused.
 func (v Value) lines() Value {
 	var items []string
 	if json.Unmarshal([]byte(v.text), &items) != nil ||
@@ -167,10 +166,10 @@ func (v Value) lines() Value {
 	return Text(strings.Join(items, "\n"))
 }
 
-// columnLists are the parameters that name columns of a table, with commas between them.
+// columnLists are the parameters that name columns of a table, separated by commas.
 var columnLists = []string{"select", "sort", "order"}
 
-// columns returns a list of columns, also one that is a text, with commas between them.
+// columns converts a list of columns, also one written as JSON in a text, to a text with commas between them.
 func (v Value) columns() Value {
 	if items := v.items(); len(items) > 0 {
 		return Text(strings.Join(items, ", "))
@@ -178,7 +177,7 @@ func (v Value) columns() Value {
 	return v
 }
 
-// IsChoice reports whether a text is a choice. One that ends with ":NAME" takes any name there.
+// IsChoice reports whether text is the given choice. If the choice ends with "NAME", any name matches there.
 func IsChoice(text, choice string) bool {
 	if text == choice {
 		return true
@@ -202,8 +201,9 @@ func isWebAddress(text string) bool {
 	return isWeb && firstUnprintable(text) < 0
 }
 
-// checkBytes checks what applies to every kind: NUL ends an argument for the kernel, answers are UTF-8,
-// and an empty value means something different for every handler of the app.
+// checkBytes returns the reason why s is not valid for any kind, "" if there is none: a NUL byte ends an
+// argument for the kernel, text must be UTF-8, and an empty value means something else to every handler of
+// the app.
 func (p *param) checkBytes(s string) string {
 	switch {
 	case s == "" && p.required:
@@ -222,7 +222,7 @@ func (p *param) checkBytes(s string) string {
 	return ""
 }
 
-// wants describes the value that is right, for messages.
+// wants describes the valid values, for messages.
 func (p *param) wants() string {
 	switch p.kind {
 	case kindNumber:

@@ -8,39 +8,40 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of the ways an argument travels.
+// Limits of the operating systems and of the app for arguments.
 const (
-	linuxItemBytes = 128<<10 - 1 // MAX_ARG_STRLEN with its NUL; beyond it execve answers E2BIG (measured)
-	windowsLine    = 30000       // CreateProcess takes 32,767 UTF-16 units; the rest is for the program and the arguments before the command
+	linuxItemBytes = 128<<10 - 1 // MAX_ARG_STRLEN without its NUL; beyond it execve fails with E2BIG (measured)
+	windowsLine    = 30000       // CreateProcess accepts 32,767 UTF-16 units; the rest is for the program and the arguments before the command
 	windowsItem    = 3 << 10     // the app's main process throws between 3584 and 4096 bytes (recorded on 1.12.7)
-	macTotalBytes  = 8000        // multi-byte text across 8 KB is damaged without a word (reported on 1.12)
-	stdinFromBytes = 4 << 10     // longer text goes to the embedded program on standard input
+	macTotalBytes  = 8000        // multi-byte text beyond 8 KB is silently damaged (reported on 1.12)
+	stdinFromBytes = 4 << 10     // longer text is passed to the embedded CLI on standard input
 )
 
-// Carrier is how a call reaches its program, with its limits; the zero Carrier has the narrowest.
+// Carrier is the way in which a call reaches its program, with its limits. The zero Carrier has the
+// narrowest limits.
 type Carrier struct {
 	embedded bool
 	os       string
 }
 
-// ToApp is the Obsidian CLI on an operating system, named as in runtime.GOOS.
+// ToApp returns the carrier to the Obsidian CLI on an operating system, named as in runtime.GOOS.
 func ToApp(goos string) Carrier { return Carrier{os: goos} }
 
-// ToEmbedded is the embedded CLI on an operating system. It takes one
-// value on standard input, so that one text can be long or contain backslashes.
+// ToEmbedded returns the carrier to the embedded CLI on an operating system, named as in runtime.GOOS. It
+// passes one value on standard input, so that one text may be long or contain backslashes.
 func ToEmbedded(goos string) Carrier { return Carrier{embedded: true, os: goos} }
 
 // Line is a call as the arguments of a program.
 type Line struct {
-	// Argv begins with vault=… when a vault is set, then the command, its bare value, sorted key=value
-	// items and sorted flags. The program itself is not in it.
+	// Argv begins with vault=… if a vault is set, followed by the command, its bare value, sorted key=value
+	// items and sorted flags. It does not contain the program itself.
 	Argv       []string
-	StdinParam string // names the parameter whose value is Stdin and not in Argv. It is "" when there is none.
+	StdinParam string // the parameter whose value is in Stdin and not in Argv, "" for none
 	Stdin      string
 }
 
-// Line returns the arguments of the call for a carrier. A value arrives byte for byte or there is an
-// error, a [*ParseError] with CodeContentUnsafe or CodeContentTooLong. A target that the app does not
+// Line returns the arguments of the call for a carrier. If a value would not arrive byte for byte, the
+// error is a [*ParseError] with CodeContentUnsafe or CodeContentTooLong. A parameter that the app does not
 // know is refused with CodeTargetRequired, because the app would work on the open note instead.
 func (c Call) Line(k Carrier) (Line, error) {
 	var line Line
@@ -48,7 +49,7 @@ func (c Call) Line(k Carrier) (Line, error) {
 		return line, &ParseError{code: CodeUnknownCommand, Reason: "is empty"}
 	}
 	if k.embedded {
-		// A text that would be rewritten, otherwise a long one, is not put into an argument.
+		// A text that would be rewritten, otherwise a long one, goes to standard input.
 		i := slices.IndexFunc(c.args, func(a arg) bool { return a.kind.free() && rewritten(a.value) })
 		if i < 0 {
 			i = slices.IndexFunc(c.args, func(a arg) bool { return a.kind.free() && len(a.value) > stdinFromBytes })
@@ -91,7 +92,7 @@ func (c Call) Line(k Carrier) (Line, error) {
 	return line, nil
 }
 
-// free reports whether a value of this kind can contain a backslash followed by a letter.
+// free reports whether values of this kind can contain a backslash followed by a letter.
 func (k kind) free() bool {
 	switch k {
 	case kindText, kindContent, kindData, kindName, kindURL:
@@ -100,10 +101,10 @@ func (k kind) free() bool {
 	return false
 }
 
-// takesNumber reports whether a value of this kind may be given as a number: it is read as its digits.
+// takesNumber reports whether values of this kind may be given as a number, which is used with its digits.
 func (k kind) takesNumber() bool { return k == kindNumber || k == kindAge || k.free() }
 
-// long reports whether values of the kind can be longer than what is shown of a parameter beside others.
+// long reports whether values of this kind can be too long to be shown in a list of parameters.
 func (k kind) long() bool {
 	switch k {
 	case kindText, kindContent, kindData, kindURL:
@@ -112,16 +113,16 @@ func (k kind) long() bool {
 	return false
 }
 
-// rewritten reports whether the client changes s on its way: it turns \n and \t into a line break and a
-// tab, and no number of backslashes protects them (recorded on 1.12.7; \r by one report).
+// rewritten reports whether the Obsidian CLI would change s: it turns \n and \t into a line break and a
+// tab, however many backslashes precede them (recorded on 1.12.7; \r by one report).
 func rewritten(s string) bool {
 	return strings.Contains(s, `\n`) || strings.Contains(s, `\t`) || strings.Contains(s, `\r`)
 }
 
-// Items returns the call as arguments, without regard to a carrier. No other call has the same.
+// Items returns the arguments of the call, regardless of a carrier. Different calls have different arguments.
 func (c Call) Items() []string { return c.itemsWithout("") }
 
-// HasValue reports whether is says so of the value of an argument.
+// HasValue reports whether is returns true for the value of some argument.
 func (c Call) HasValue(is func(value string) bool) bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return is(a.value) })
 }
@@ -149,7 +150,7 @@ func (c Call) itemsWithout(key string) []string {
 	return items
 }
 
-// tooLong returns the reason why items do not fit, and the key of the longest.
+// tooLong returns the reason why items are too long for the carrier, "" if they fit, and the key of the longest item.
 func (k Carrier) tooLong(items []string) (reason, key string) {
 	longest := ""
 	total := 0
@@ -157,7 +158,7 @@ func (k Carrier) tooLong(items []string) (reason, key string) {
 	ascii := true
 	for _, item := range items {
 		total += len(item) + 1
-		units += 3 // an upper bound: quotes around it, and every quote and backslash twice
+		units += 3 // quotes around it and a blank; as an upper bound, every quote and backslash counts twice
 		for _, r := range item {
 			units += utf16.RuneLen(r)
 			if r == '"' || r == '\\' {
@@ -170,7 +171,7 @@ func (k Carrier) tooLong(items []string) (reason, key string) {
 		}
 	}
 	key, _, _ = strings.Cut(longest, "=")
-	// A system that is not known has the limits of all.
+	// An unknown system has the limits of all systems.
 	app := !k.embedded
 	windows := k.os != "linux" && k.os != "darwin"
 	mac := k.os != "linux" && k.os != "windows"

@@ -11,9 +11,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// Meant returns the command that a name was most likely meant to be: one with a similar name,
-// or the one that other tools call so. It is "" when none is close. It never has a worse effect than
-// the name asks for.
+// Meant returns the command that the caller most likely meant by name: one with a similar name,
+// or the one that other tools call that. It returns "" if none is close. The command never has a
+// worse effect than the words of name ask for.
 func Meant(name string) string {
 	if len(name) > excerpt.Limit {
 		return ""
@@ -48,7 +48,8 @@ func Meant(name string) string {
 	return nearest(strings.Join(words, ":"), words)
 }
 
-// knownAs returns the command that other tools call by exactly these words, "" if there is none that asks for no more.
+// knownAs returns the command that other tools call by exactly these words. It returns "" if there is none, or if the
+// command has a worse effect than the words ask for.
 func knownAs(words []string) string {
 	sorted := slices.Clone(words)
 	slices.Sort(sorted)
@@ -58,7 +59,7 @@ func knownAs(words []string) string {
 	return ""
 }
 
-// sameVerbs are verbs with the same meaning, the first one in place of all.
+// sameVerbs lists groups of verbs with the same meaning. [plainWord] replaces each of them by the first of its group.
 var sameVerbs = [...]string{
 	"read get fetch show view display load print list enumerate look see inspect retrieve output",
 	"add append insert put push write log",
@@ -71,7 +72,7 @@ var sameVerbs = [...]string{
 	"finish complete done",
 }
 
-// plainWord returns a word in the singular, and for a verb the one with the same meaning.
+// plainWord returns the singular of word, or the first verb of its group in sameVerbs.
 func plainWord(word string) string {
 	for _, verbs := range sameVerbs {
 		all := strings.Fields(verbs)
@@ -88,7 +89,7 @@ func plainWord(word string) string {
 	return word
 }
 
-// plainWords are words as [plainWord] has them, each once, in the order of the alphabet.
+// plainWords applies [plainWord] to words and joins the distinct results in alphabetical order.
 func plainWords(words []string) string {
 	plain := make([]string, len(words))
 	for i, word := range words {
@@ -98,7 +99,7 @@ func plainWords(words []string) string {
 	return strings.Join(slices.Compact(plain), " ")
 }
 
-// byPlainWords has the commands by the plain words of all their names; "" where several commands have them.
+// byPlainWords maps the plain words of every name of a command to the command, or to "" if they fit several.
 var byPlainWords func() map[string]string
 
 func init() { byPlainWords = sync.OnceValue(readPlainWords) }
@@ -123,7 +124,7 @@ func readPlainWords() map[string]string {
 	return commands
 }
 
-// sameWords returns the command of which a name has these words, or others with the same meaning; "" if none or several do.
+// sameWords returns the command that has a name with these words or their synonyms, "" if none or several have.
 func sameWords(words []string) string {
 	meant := byPlainWords()[plainWords(words)]
 	if meant == "" && len(words) > 0 {
@@ -132,8 +133,8 @@ func sameWords(words []string) string {
 	return meant
 }
 
-// spelledOtherwise returns the command that has these words, with other signs between them, or two of
-// them in the other order; "" if none has.
+// spelledOtherwise returns the command whose name has these words with other punctuation, or the two words in
+// reverse order. It returns "" if there is none.
 func spelledOtherwise(words []string) string {
 	joined := strings.Join(words, "")
 	swapped := ""
@@ -148,7 +149,7 @@ func spelledOtherwise(words []string) string {
 	return ""
 }
 
-// letters drops the signs of a name.
+// letters is a mapping for [strings.Map] that keeps letters and digits.
 func letters(r rune) rune {
 	if unicode.IsLetter(r) || unicode.IsDigit(r) {
 		return r
@@ -156,7 +157,7 @@ func letters(r rune) rune {
 	return -1
 }
 
-// wordsOf splits a name at signs and at capital letters: read_note, note:read and readNote have the same words.
+// wordsOf splits a name at punctuation and before capital letters: read_note and readNote have the same words.
 func wordsOf(name string) []string {
 	var spaced strings.Builder
 	lower := false
@@ -170,7 +171,7 @@ func wordsOf(name string) []string {
 	return strings.FieldsFunc(spaced.String(), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// fillers are words in the names of tools that do not distinguish them.
+// fillers are words that do not distinguish the names of tools.
 var fillers = []string{
 	"obsidian",
 	"vault",
@@ -196,15 +197,15 @@ var fillers = []string{
 	"help",
 }
 
-// subjects are what most commands are about.
+// subjects are words for notes and files, which most commands work on.
 var subjects = []string{"note", "notes", "file", "files", "page", "pages"}
 
 func without(words, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(words), func(word string) bool { return slices.Contains(others, word) })
 }
 
-// unknownCommand is the error for a name that is no command, with the command that was most
-// likely meant, also of a whole command line.
+// unknownCommand returns the error for a name that is not a command. Its hint suggests the command that was most
+// likely meant; name may also be a whole command line.
 func unknownCommand(name string) *ParseError {
 	err := &ParseError{code: CodeUnknownCommand, Command: name, Reason: unknown}
 	if len(name) > maxLine {
@@ -227,9 +228,9 @@ func unknownCommand(name string) *ParseError {
 	return err
 }
 
-// hintForLine is the hint for a command line in place of a name: its call as JSON. It is "" where
-// the line begins with a command that cannot be enabled, or where what it asks for is not clear; isLine
-// is false for anything that is no command line.
+// hintForLine returns the hint for a command line that was sent as a command name: the same call as JSON. The hint
+// is "" if the line begins with a command that cannot be enabled, or if its intent is unclear. isLine is false if
+// line is not a command line.
 func hintForLine(line string) (hint string, isLine bool) {
 	words := splitLine(asWords(line))
 	for len(words) > 1 && slices.Contains([]string{"obsidian", "vaultwicket", "run"}, words[0]) {
@@ -251,7 +252,7 @@ func hintForLine(line string) (hint string, isLine bool) {
 	}
 	params := map[string]any{}
 	var bare []string
-	option := "" // that is written as --name value
+	option := "" // the last word, if it was --name and still lacks its value
 	for _, word := range rest {
 		key, value, found := strings.Cut(strings.TrimLeft(word, "-"), "=")
 		isOption := strings.HasPrefix(word, "-") && r.param(key) != nil
@@ -280,14 +281,14 @@ func hintForLine(line string) (hint string, isLine bool) {
 	return "put the parameters into params: " + text, true
 }
 
-// isName reports whether the words of a line are the name of a command in other words, as in "files list".
+// isName reports whether the words of a line are another name of a command, as in "files list".
 func isName(words []string) bool {
 	all := wordsOf(strings.Join(words, " "))
 	last := all[len(all)-1:]
 	return knownAs(all) != "" && isSpelledRight(all) && !intentOf(last).WorseThan(tiers.Reads)
 }
 
-// asWords returns a call that is written like that of a function, such as read("A.md"), as a line.
+// asWords rewrites a function call such as read("A.md") as a command line; any other line is returned unchanged.
 func asWords(line string) string {
 	name, arguments, found := strings.Cut(line, "(")
 	inside, isCall := strings.CutSuffix(arguments, ")")
@@ -297,8 +298,8 @@ func asWords(line string) string {
 	return name + " " + strings.ReplaceAll(inside, ",", " ")
 }
 
-// commandOf returns the command that a line begins with, of one word or of two with a blank in place
-// of the colon, in any order, and the words behind it.
+// commandOf returns the row of the command that the words begin with, and the words after it. A command with a
+// colon may be written as two words, in either order.
 func commandOf(words []string) (r *row, rest []string) {
 	for i, word := range words[:min(len(words), 2)] {
 		words[i] = strings.TrimSuffix(word, "()")
@@ -314,8 +315,8 @@ func commandOf(words []string) (r *row, rest []string) {
 	return find(words[0]), words[1:]
 }
 
-// asksForMore reports whether the word behind a command is itself one of what is to be done, or
-// what it is to be done to: "tag add" is no look-up of the tag "add", and "delete tag x" deletes no note.
+// asksForMore reports whether the word after a command is itself a verb or the object of the command, and not a
+// value: "tag add" does not look up the tag "add", and "delete tag x" does not delete a note.
 func asksForMore(r *row, word string) bool {
 	word = strings.ToLower(word)
 	if intentOf([]string{word}).WorseThan(r.effect) {
@@ -325,9 +326,9 @@ func asksForMore(r *row, word string) bool {
 	return changes && isWord(word) && r.param("content") == nil
 }
 
-// bareParam returns the parameter that a text without a name is meant for: the first required one
-// that is not given, otherwise the place of a note. A command that changes something gets one only
-// if it has a single parameter that it can be.
+// bareParam returns the parameter that a value without a name is meant for: the first required one that is not
+// given, otherwise the one that names a note. It returns "" if there is none, and for a command that changes
+// something also if several parameters are possible.
 func (r *row) bareParam(given map[string]any) string {
 	var free []string
 	for _, p := range r.params {
@@ -364,8 +365,8 @@ func (r *row) requiredParams() (names []string) {
 	return names
 }
 
-// adviceForLine is the hint for a line of which the bare words are no value: what another command
-// does with them, otherwise the parameters of the command.
+// adviceForLine returns the hint for a line whose bare words are not a value: another command that they name,
+// otherwise the parameters of r.
 func adviceForLine(r *row, words []string) string {
 	for n := min(len(words), 3); n > 1; n-- {
 		var lower []string
@@ -392,10 +393,10 @@ func adviceForLine(r *row, words []string) string {
 	return fmt.Sprintf("the parameters of %q have names: %s", r.name, strings.Join(names, ", "))
 }
 
-// maxLine is the longest command line for which the call is written out.
+// maxLine is the length in bytes of the longest command line for which a hint spells out the call.
 const maxLine = 400
 
-// splitLine splits a line at blanks outside of quotation marks.
+// splitLine splits line at blanks outside of quotation marks. The quotation marks stay in the words.
 func splitLine(line string) (words []string) {
 	var word strings.Builder
 	var open rune
@@ -420,8 +421,8 @@ func splitLine(line string) (words []string) {
 	return words
 }
 
-// otherName returns the command that other tools, shells and agents call by some words,
-// which are in the order of the alphabet.
+// otherName returns the command that other tools, shells and agents call by words, which must be in alphabetical
+// order; "" if there is none.
 func otherName(words string) string {
 	for _, row := range otherNamesOf {
 		if slices.Contains(strings.Split(row.others, "; "), words) {
@@ -431,7 +432,7 @@ func otherName(words string) string {
 	return ""
 }
 
-// otherNamesOf lists the other names by command.
+// otherNamesOf lists names of commands in other tools, their words in alphabetical order.
 var otherNamesOf = [...]struct{ command, others string }{
 	{"find", "search semantic; search vector; search smart; rank; notes rank; ask; search similarity; notes search semantic; meaning search; fuzzy search; best match"},
 	{"attachment:read", "attachment get; attachment view; attachment show"},
@@ -615,8 +616,8 @@ var otherNamesOf = [...]struct{ command, others string }{
 	{"task:add", "reminder set; add tasks; add do to; create reminder; new reminder; add reminder; add task; add todo; create task; create todo; new task; new todo"},
 }
 
-// otherParamsOf are names of parameters in other tools, without signs, with ours that can be meant: the first that the
-// command has.
+// otherParamsOf lists parameter names of other tools, without punctuation, with our parameters that they may mean.
+// The first of ours that the command has is suggested.
 var otherParamsOf = [...]struct{ names, ours string }{
 	{"after", "since from due-after"},
 	{"age minage older olderthan", "min-age"},
@@ -712,7 +713,7 @@ var otherParamsOf = [...]struct{ names, ours string }{
 	{"value", "value content"},
 }
 
-// otherParams returns the parameters that a name of another tool can mean.
+// otherParams returns our parameters that a parameter name of another tool may mean.
 func otherParams(name string) []string {
 	for _, row := range otherParamsOf {
 		if slices.Contains(strings.Fields(row.names), name) {
@@ -722,13 +723,14 @@ func otherParams(name string) []string {
 	return nil
 }
 
-// unknownParam says which parameter was meant.
+// unknownParam returns the error for a parameter that the command does not have. Its hint suggests the parameter or
+// the command that was most likely meant.
 func (c *Call) unknownParam(key string, v Value, given Params) *ParseError {
 	bare := v.form == flagOn
 	err := c.refuse(CodeUnknownParam, key, unknown)
 	word := strings.TrimLeft(key, "-")
 	names := make([]string, len(c.row.params))
-	first := "" // the parameter that a command cannot do without, if that is a text
+	first := "" // the first required parameter that is not a flag
 	for i, p := range c.row.params {
 		if names[i] = p.name; first == "" && p.required && p.kind != kindFlag {
 			first = p.name
@@ -783,11 +785,11 @@ func (c *Call) unknownParam(key string, v Value, given Params) *ParseError {
 	return err
 }
 
-// besideParams are arguments of the tools, without signs, that stand next to the parameters of a command.
+// besideParams are the arguments of the tools, without punctuation, that belong next to "params" and not into it.
 var besideParams = []string{"dryrun", "cursor", "expecthash", "idempotencykey"}
 
-// otherParam returns the first of some parameters that the row has and that is not given yet, one that is required before the
-// others; "" if there is none. A name of a note is no path.
+// otherParam returns the first of others that the row has and that is not given yet; a required one takes precedence.
+// It returns "" if there is none, and prefers file to path for a value that looks like the name of a note.
 func (r *row) otherParam(others []string, v Value, given Params) (meant string) {
 	for _, name := range others {
 		p := r.param(name)
@@ -811,8 +813,8 @@ func (r *row) otherParam(others []string, v Value, given Params) (meant string) 
 	return meant
 }
 
-// partOfName returns the parameter of which the name is the only one among the words of another name, as in "include_frontmatter";
-// "" if there is none.
+// partOfName returns the only parameter whose name is among the words of word, as in "include_frontmatter"; "" if
+// there is none, or more than one.
 func (r *row) partOfName(word string, given Params) (meant string) {
 	for _, part := range wordsOf(word) {
 		if _, taken := given[part]; taken || r.param(part) == nil {
@@ -829,8 +831,8 @@ func (r *row) partOfName(word string, given Params) (meant string) {
 // isCount reports whether text is a number without a sign.
 func isCount(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
-// paramAdvice says what does what an unknown parameter asks for, where no parameter of the command
-// does; "" for all others. name is without signs, as [otherParams] has it.
+// paramAdvice returns the hint for an unknown parameter that no other parameter of the command can replace: what to
+// call instead. It returns "" for all others. name has no punctuation, as in otherParams.
 func paramAdvice(command, name string, v Value) string {
 	text := excerpt.Short(strings.Trim(v.text, `"`))
 	isNote := strings.HasSuffix(strings.ToLower(text), ".md")

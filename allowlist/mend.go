@@ -13,8 +13,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-// mend is the hint for an invalid value: the value or the parameter that was most likely meant. given are the parameters of the
-// call.
+// mend returns the hint for an invalid value: the value or the parameter that was most likely meant, "" if that is
+// not known. given are the parameters of the call.
 func (r *row) mend(p *param, v Value, given Params) string {
 	text := strings.TrimSpace(v.text)
 	if items := v.items(); len(items) == 1 && p.kind != kindFlag {
@@ -23,7 +23,7 @@ func (r *row) mend(p *param, v Value, given Params) string {
 	switch p.kind {
 	case kindChar:
 		word := strings.TrimSpace(strings.TrimPrefix(strings.ToLower(text), "- "))
-		for flag, words := range map[string][]string{"todo": openWords, "done": doneWords} { // words for a status
+		for flag, words := range map[string][]string{"todo": openWords, "done": doneWords} {
 			if slices.Contains(words, word) && r.param(flag) != nil {
 				return "use " + flag + "=true"
 			}
@@ -54,7 +54,7 @@ func (r *row) mend(p *param, v Value, given Params) string {
 	return ""
 }
 
-// didYouMean is a hint, "" for no value.
+// didYouMean returns the hint that suggests value, "" for no value.
 func didYouMean(value string) string {
 	if value == "" {
 		return ""
@@ -62,7 +62,7 @@ func didYouMean(value string) string {
 	return fmt.Sprintf("did you mean %q?", excerpt.Short(value))
 }
 
-// items returns the items of a list, or of a text that is one in JSON.
+// items returns the items of a list, or of a text that is a list in JSON; nil for other values.
 func (v Value) items() (items []string) {
 	isList := v.form == listForm || strings.HasPrefix(strings.TrimSpace(v.text), "[\"")
 	if !isList || json.Unmarshal([]byte(v.text), &items) != nil {
@@ -75,7 +75,7 @@ var numberWords = []string{
 	"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
 }
 
-// lineOfNote is a note with a line of it, in other ways to write that.
+// lineOfNote matches the path of a note with a line number in one of several notations: "Plan.md line 12".
 var lineOfNote func() *regexp.Regexp
 
 func init() {
@@ -84,7 +84,7 @@ func init() {
 	})
 }
 
-// mendPath is [row.mend] for the name of a file or a folder.
+// mendPath is [row.mend] for the path or the name of a file or a folder.
 func (r *row) mendPath(p *param, text string) string {
 	if found := lineOfNote().FindStringSubmatch(text); found != nil && r.name == "read" {
 		return fmt.Sprintf("\"note:section\" with path=%q lines=%q prints that line", excerpt.Short(found[1]), found[2])
@@ -112,7 +112,7 @@ func (r *row) mendPath(p *param, text string) string {
 	return didYouMean(mended)
 }
 
-// pathOfAddress returns the path in an address of a file, or of a note in the app; any other text as it is.
+// pathOfAddress returns the path in a file: or obsidian: URL. Any other text is returned unchanged.
 func pathOfAddress(text string) string {
 	address, err := url.Parse(text)
 	if err != nil {
@@ -146,7 +146,8 @@ func (r *row) mendTitle(text string, given Params) string {
 	return fmt.Sprintf("rename keeps the folder; \"move\" with to=%q moves it", excerpt.Short(withEnding(name)))
 }
 
-// choiceMeant returns the choice that a text is in another spelling, or in the words of other tools; "" if none is.
+// choiceMeant returns the choice that text stands for, in another spelling or in the words of other tools; "" if there
+// is none.
 func choiceMeant(text string, choices []string) string {
 	word := strings.ToLower(strings.TrimSpace(text))
 	for _, form := range []string{word, strings.TrimSuffix(word, "s"), word + "s"} {
@@ -162,7 +163,7 @@ func choiceMeant(text string, choices []string) string {
 	return ""
 }
 
-// otherChoices are choices in the words of other tools.
+// otherChoices lists words of other tools for our choices.
 var otherChoices = [...]struct{ choice, others string }{
 	{"number", "int integer float double decimal num numeric"},
 	{"checkbox", "bool boolean check toggle"},
@@ -192,7 +193,7 @@ var otherChoices = [...]struct{ choice, others string }{
 	{"low", "minor p4"},
 }
 
-// withEnding returns a path of a note with its ending.
+// withEnding adds .md to the path of a note if it has no extension.
 func withEnding(path string) string {
 	if strings.Contains(path[strings.LastIndexByte(path, '/')+1:], ".") {
 		return path
@@ -200,7 +201,7 @@ func withEnding(path string) string {
 	return path + ".md"
 }
 
-// openWords and doneWords are what statuses of tasks are called.
+// openWords and doneWords are words for the status of a task.
 var (
 	openWords = []string{
 		"todo",

@@ -1,10 +1,10 @@
-// Package allowlist has the table of the commands of the Obsidian CLI, with their parameters
-// and effects, and it is the only maker of a [Call].
+// Package allowlist has the table of the commands of the Obsidian CLI with their parameters
+// and effects, and it is the only package that makes a [Call].
 //
-// The table is data: one row a command, in files by tier. [Parse] checks a request against its
-// row. Unknown parameters are refused, because the CLI itself ignores them, so that a typing
-// error would become another command (recorded on 1.12.7). The package has no side effects,
-// and does not decide whether a call is allowed: that is package policy.
+// The table is data: one row per command, in one file per tier. [Parse] checks a request against
+// its row. Unknown parameters are refused, because the CLI itself ignores them, so that a typing
+// error would become another command (recorded on 1.12.7). The package has no side effects.
+// Whether a call is allowed is decided by package policy.
 package allowlist
 
 import (
@@ -20,11 +20,11 @@ import (
 
 // Parse checks a request against the table and returns its call.
 //
-// name is the exact name of a command. The params are those of the table; an absent value and a flag
-// that is false are left out. The error is always a [*ParseError]. It names every parameter that is wrong.
+// name is the exact name of a command, and params are its parameters by name; an absent value and a flag that is
+// false are left out of the call. The error is always a [*ParseError] that names every wrong parameter.
 //
-// The parameters of a restricted command are not checked: nothing can run it,
-// so the answer should be that and not a missing parameter.
+// The parameters of a restricted command are not checked: nothing can run it, and the caller should
+// be told that instead of a missing parameter.
 func Parse(name string, params Params) (Call, error) {
 	r := find(name)
 	if r == nil {
@@ -38,7 +38,7 @@ func Parse(name string, params Params) (Call, error) {
 	call.takeListType(params)
 	slices.SortFunc(call.args, compareArgs)
 	wrong = append(wrong, call.missing(wrong)...)
-	if len(wrong) == 0 { // otherwise the parameters that are meant can be others
+	if len(wrong) == 0 { // with a wrong parameter, the caller may have meant others
 		wrong = call.misfits()
 	}
 	if len(wrong) > 0 {
@@ -47,7 +47,8 @@ func Parse(name string, params Params) (Call, error) {
 	return call, nil
 }
 
-// takeAll adds the parameters to the call, in the order of their names, and returns what is wrong with the others.
+// takeAll adds the valid parameters to the call, in the order of their names. It returns an error for each of the
+// others.
 func (c *Call) takeAll(params Params) (wrong []*ParseError) {
 	for _, key := range params.Names() {
 		if err := c.take(key, params); err != nil {
@@ -57,8 +58,8 @@ func (c *Call) takeAll(params Params) (wrong []*ParseError) {
 	return wrong
 }
 
-// Unknown returns the error about those of params that a command does not have, nil if it has all of them, and
-// for a command of which the parameters are not checked.
+// Unknown returns the error about the parameters that a command does not have. It returns nil if it has them all, and
+// for an unknown or a restricted command.
 func Unknown(command string, params Params) *ParseError {
 	r := find(command)
 	if r == nil || r.tier == tiers.Restricted {
@@ -72,7 +73,8 @@ func Unknown(command string, params Params) *ParseError {
 	return together(wrong)
 }
 
-// missing returns the required parameters that were not given, also not with a wrong value or under another name.
+// missing returns an error for each required parameter that was not given. Those that were given with a wrong value
+// or under another name are already in wrong.
 func (c *Call) missing(wrong []*ParseError) (missing []*ParseError) {
 	isMeant := func(name string) bool {
 		return slices.ContainsFunc(wrong, func(e *ParseError) bool { return e.Param == name || e.meant == name })
@@ -99,7 +101,7 @@ func (c *Call) missing(wrong []*ParseError) (missing []*ParseError) {
 	return missing
 }
 
-// joinedPair splits the name of a property that has its value with it, as in name="rating: 5".
+// joinedPair splits a parameter name that contains both the name of a property and its value, as in name="rating: 5".
 func (c *Call) joinedPair() (name, value string, found bool) {
 	given, _ := c.Param("name")
 	at := strings.IndexAny(given, ":=")
@@ -109,7 +111,8 @@ func (c *Call) joinedPair() (name, value string, found bool) {
 	return excerpt.Short(strings.TrimSpace(given[:at])), excerpt.Short(strings.TrimSpace(given[at+1:])), true
 }
 
-// misfits returns the parameters that cannot be given together, and those that mean nothing without another one.
+// misfits returns an error for each group of parameters that exclude each other, and for each parameter that needs
+// another one which is missing.
 func (c *Call) misfits() (wrong []*ParseError) {
 	for _, group := range c.row.exclusive {
 		given := slices.DeleteFunc(slices.Clone(group), func(key string) bool { return !c.has(key) })
@@ -131,9 +134,9 @@ func (c *Call) misfits() (wrong []*ParseError) {
 	return wrong
 }
 
-// ParseWords is Parse for a command line: every word is key=value, the name of a flag, or the
-// one bare value of a command that takes one, even if it is the name of a parameter. A
-// parameter given twice is refused, where the app would keep the last.
+// ParseWords is [Parse] for a command line. Every word is key=value, the name of a flag, or the
+// bare value of a command that accepts one, even if it is the name of a parameter. A repeated
+// parameter is refused, while the app would use the last one.
 func ParseWords(name string, words []string) (Call, error) {
 	r := find(name)
 	if r == nil {
@@ -149,7 +152,7 @@ func ParseWords(name string, words []string) (Call, error) {
 		value := Text(text)
 		if !found {
 			value = Flag(true)
-			// A row with a parameter that is written without key= has no flags.
+			// A row with a bare parameter has no flags.
 			if i := slices.IndexFunc(r.params, func(p param) bool { return p.kind == kindWord }); i >= 0 {
 				key, value = r.params[i].name, Text(word)
 			}
@@ -177,7 +180,7 @@ func ParseWords(name string, words []string) (Call, error) {
 func (c *Call) take(key string, given Params) *ParseError {
 	v := given[key]
 	p := c.row.param(key)
-	// Releases of the CLI before 1.12.2 opened a note unless told not to. What is not opened anyway needs no word.
+	// Before 1.12.2 the CLI opened a note unless silent was given. It is not needed anymore, and ignored.
 	isSilent := key == "silent" && c.row.param("open") != nil &&
 		(v.form == flagOn || v.form == flagOff || v.text == "true")
 	if p == nil && isSilent {
@@ -191,7 +194,7 @@ func (c *Call) take(key string, given Params) *ParseError {
 	}
 	text := ""
 	reason := ""
-	switch { // for a flag text is accepted, because command lines and some models have nothing else
+	switch { // a flag may also be the text "true" or "false": command lines and some models have nothing else
 	case p.kind != kindFlag:
 		text, reason = p.check(v)
 	case v.form == flagOff || v.form == textForm && v.text == "false":
@@ -210,7 +213,7 @@ func (c *Call) take(key string, given Params) *ParseError {
 		return err
 	}
 	c.args = append(c.args, arg{key: p.name, value: text, kind: p.kind})
-	for _, e := range c.row.when { // the effect of the call is the worst one
+	for _, e := range c.row.when { // the worst effect counts
 		if e.param == key && e.effect.WorseThan(c.effect) {
 			c.effect = e.effect
 		}
@@ -219,7 +222,7 @@ func (c *Call) take(key string, given Params) *ParseError {
 	return nil
 }
 
-// takeListType gives a list its type, where a value without one would be read as a text.
+// takeListType adds type=list for a value that is a list, because a value without a type would be read as a text.
 func (c *Call) takeListType(params Params) {
 	typed := c.row.param("type")
 	if params["value"].form == listForm && typed != nil && !c.has("type") {
@@ -239,11 +242,11 @@ func orList(names []string) string {
 	return strings.Join(quoted, " or ")
 }
 
-// Params are the parameters of a request by name, before anything is known
-// about them. A name that is missing and the zero [Value] mean the same.
+// Params are the unchecked parameters of a request by name. A missing name and the
+// zero [Value] mean the same.
 type Params map[string]Value
 
-// Names returns the names of the parameters in order.
+// Names returns the names of the parameters, sorted.
 func (p Params) Names() []string {
 	names := make([]string, 0, len(p)) // slices.Sorted allocates several times
 	for name := range p {
@@ -253,7 +256,7 @@ func (p Params) Names() []string {
 	return names
 }
 
-// Value is one parameter value as a caller gave it: text, a number, a flag or a list of texts.
+// Value is one parameter value as the caller gave it: text, a number, a flag or a list of texts.
 // The zero Value is absent, like null in JSON.
 type Value struct {
 	text string
@@ -274,11 +277,11 @@ const (
 // Text is a value given as text.
 func Text(s string) Value { return Value{text: s, form: textForm} }
 
-// Number is a value given as a number, in the digits the caller wrote. Nothing
-// is converted here, so no digit is lost to floating point.
+// Number is a value given as a number, in the digits that the caller wrote. It is not
+// converted, so that no digit is lost to floating point.
 func Number(literal string) Value { return Value{text: literal, form: numberForm} }
 
-// Flag is true or false. False is the same as leaving the flag out.
+// Flag is a value given as true or false. False is the same as leaving the flag out.
 func Flag(on bool) Value {
 	if on {
 		return Value{form: flagOn}
@@ -286,13 +289,13 @@ func Flag(on bool) Value {
 	return Value{form: flagOff}
 }
 
-// List is a list of texts, which the values of properties and the paths of several files can be.
+// List is a value given as a list of texts, such as the items of a property or the paths of files.
 func List(items []string) Value {
 	text, _ := excerpt.JSON(items) // texts always marshal
 	return Value{text: text, form: listForm}
 }
 
-// Text returns the text or the digits of a value, the JSON of a list, "" for a flag.
+// Text returns the text or the digits of a value, a list as JSON, and "" for a flag.
 func (v Value) Text() string { return v.text }
 
 // describe names the form of v in an error message.
@@ -322,27 +325,27 @@ const (
 	CodeContentTooLong = "content_too_long"
 )
 
-// ParseError says why a request is no call. It is the caller's move: the same request will fail again.
-// It is about one parameter, and can have more errors with it, about others.
+// ParseError says why a request was refused. The caller has to change it: the same request will fail again.
+// It is about one parameter; errors about other parameters of the request can be attached, see [ParseError.Each].
 type ParseError struct {
 	code    string
 	Command string // as given
-	Param   string // the parameter at fault, "" when it is the command
+	Param   string // the wrong parameter, "" if the command is wrong
 	Reason  string // lower case, no full stop
 	hint    string
-	meant   string        // the parameter that an unknown one was most likely meant to be, "" if that is not known
-	isOneOf bool          // Param is the first of several of which one is required
+	meant   string        // the parameter that was most likely meant by an unknown one, "" if that is not known
+	isOneOf bool          // Param is the first of a group of which one is required
 	others  []*ParseError // about other parameters of the same call
 }
 
-// together returns the first of some errors about one call, with the others.
+// together returns the first of the errors about one call, with the others attached.
 func together(wrong []*ParseError) *ParseError {
 	first := *wrong[0]
 	first.others = wrong[1:]
 	return &first
 }
 
-// Each returns the error for each parameter that is wrong, in the order of the message.
+// Each returns one error per wrong parameter, in the order of the message.
 func (e *ParseError) Each() []*ParseError {
 	own := *e
 	own.others = nil
@@ -352,10 +355,10 @@ func (e *ParseError) Each() []*ParseError {
 // Code returns one of the Code constants of this package, for the first wrong parameter.
 func (e *ParseError) Code() string { return e.code }
 
-// Field returns the name of the first wrong parameter, "" when it is the command.
+// Field returns the name of the first wrong parameter, "" if the command is wrong.
 func (e *ParseError) Field() string { return e.Param }
 
-// Hint returns what would be right, or "" when the reason says it all.
+// Hint returns what to do instead, or "" if the reason says enough.
 func (e *ParseError) Hint() string {
 	if len(e.others) == 0 {
 		return e.hint
@@ -363,11 +366,11 @@ func (e *ParseError) Hint() string {
 	return e.HintOfEach()
 }
 
-// HintOfEach is [ParseError.Hint] with the name of the parameter before its hint, also where only one is wrong.
+// HintOfEach is [ParseError.Hint] with the name of the parameter before its hint, even if only one is wrong.
 func (e *ParseError) HintOfEach() string {
 	var hints []string
 	for _, wrong := range e.Each() {
-		// The names of all parameters are the same for each.
+		// The list of valid parameters is the same for each of them.
 		isNamed := wrong.Param != "" && !strings.HasPrefix(wrong.hint, validParams)
 		hint := wrong.hint
 		if isNamed {
@@ -380,8 +383,8 @@ func (e *ParseError) HintOfEach() string {
 	return strings.Join(hints, "; ")
 }
 
-// Advised returns the error with other hints, where more is known of what was meant: advice returns the one for the
-// error about a parameter, "" to keep what it has.
+// Advised returns the error with the hints of advice, which is called with the error for each parameter. Where it
+// returns "", the hint stays.
 func (e *ParseError) Advised(advice func(*ParseError) string) *ParseError {
 	wrong := e.Each()
 	for i := range wrong {
@@ -403,7 +406,7 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("command %q: ", excerpt.Short(e.Command)) + strings.Join(reasons, "; ")
 }
 
-// reason says what is wrong with the one parameter.
+// reason returns what is wrong with this one parameter.
 func (e *ParseError) reason() string {
 	switch {
 	case e.code == CodeUnknownParam && e.Reason == unknown:

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	maxPathBytes    = 1024 // PATH_MAX of macOS, the shortest of the systems a vault is synced to
+	maxPathBytes    = 1024 // PATH_MAX of macOS, the lowest of the systems that vaults are synced to
 	maxSegmentBytes = 255  // NAME_MAX of Linux
 )
 
-// canonicalPath checks a vault path and returns "" or the reason against it.
+// canonicalPath returns why p is not a valid path in the vault, "" if it is valid.
 //
-// The rules apply on every system, because a vault is synced between them: a name that is harmless here
-// may be a device or a hidden folder elsewhere. The app joins paths to the vault folder without
-// looking, so whatever passes here reaches the file system.
+// The same rules apply on every system, because a vault is synced between them: a name that is harmless
+// here may be a device or a hidden folder elsewhere. The app joins paths to the vault folder without
+// checking them, so whatever passes here reaches the file system.
 func canonicalPath(p string) (reason string) {
 	switch {
 	case p == "":
@@ -40,8 +40,8 @@ func canonicalPath(p string) (reason string) {
 		return fmt.Sprintf("contains the control or invisible character %U", r)
 	}
 	for s := range strings.SplitSeq(p, "/") {
-		// HFS+ leaves joiners out when it compares names, and the app may trim blanks: neither may
-		// hide the dot of a hidden folder.
+		// HFS+ ignores joiners when it compares names, and the app may trim blanks: neither may
+		// disguise the dot of a hidden folder.
 		seen := strings.TrimLeftFunc(
 			s,
 			func(r rune) bool { return r == '\u200c' || r == '\u200d' || unicode.IsSpace(r) },
@@ -71,8 +71,8 @@ func canonicalPath(p string) (reason string) {
 	return ""
 }
 
-// canonicalFolder is canonicalPath for a folder: one slash at the end is
-// dropped, and "/" alone is the root of the vault.
+// canonicalFolder is [canonicalPath] for a folder. It drops one slash at the end;
+// "/" alone is the root of the vault.
 func canonicalFolder(p string) (canonical, reason string) {
 	if p == "/" {
 		return p, ""
@@ -81,8 +81,8 @@ func canonicalFolder(p string) (canonical, reason string) {
 	return p, canonicalPath(p)
 }
 
-// canonicalTitle checks the name of a file that is to be made. It has no folder: the place of a new
-// note is always spelled out as a path, so that it can be judged.
+// canonicalTitle returns why s is not a valid name for a new file, "" if it is valid. The name has no
+// folder: where a new note goes is always given as a path, so that it can be judged.
 func canonicalTitle(s string) (reason string) {
 	if strings.Contains(s, "/") {
 		return "contains a slash; use path= to give a folder"
@@ -93,8 +93,8 @@ func canonicalTitle(s string) (reason string) {
 	return canonicalPath(s)
 }
 
-// canonicalNewPath is canonicalPath for a file that may have to be made. Its
-// folders may be there already under any name that a path can have.
+// canonicalNewPath is [canonicalPath] for a file that may have to be created. Only its name
+// must be portable: its folders may already exist under any valid name.
 func canonicalNewPath(p string) (reason string) {
 	if reason := unportable(p[strings.LastIndexByte(p, '/')+1:]); reason != "" {
 		return reason
@@ -102,9 +102,9 @@ func canonicalNewPath(p string) (reason string) {
 	return canonicalPath(p)
 }
 
-// canonicalDestination checks where a file is moved to: a folder with a slash at its end, or a path
-// whose name has an extension. A word without either is refused: the client takes it for a file name
-// (reported on 1.12), and the note would lose its extension where a folder was meant.
+// canonicalDestination returns why p is not a valid target of a move, "" if it is valid: a folder with a
+// slash at its end, or a path whose name has an extension. Anything else is refused: the Obsidian CLI would
+// treat it as a file name (reported on 1.12), and the note would lose its extension if a folder was meant.
 func canonicalDestination(p string) (reason string) {
 	if strings.HasSuffix(p, "/") {
 		_, reason := canonicalFolder(p)
@@ -123,8 +123,8 @@ func canonicalDestination(p string) (reason string) {
 	return ""
 }
 
-// unportable returns the reason why a file of that name could not be linked to,
-// or not be held by Windows (help page "Internal links", file names).
+// unportable returns why a file of that name could not be linked to, or not exist
+// on Windows; "" if it could (help page "Internal links", file names).
 func unportable(name string) string {
 	if i := strings.IndexAny(name, `#^[]|*?"<>`); i >= 0 {
 		return fmt.Sprintf("contains %q, which is not allowed in the name of a note", name[i])
@@ -135,8 +135,8 @@ func unportable(name string) string {
 	return ""
 }
 
-// deviceName reports whether Windows opens a device for the segment, whatever
-// its extension or case (Microsoft, "Naming Files, Paths, and Namespaces").
+// deviceName reports whether Windows opens a device for the segment, regardless of
+// its extension and case (Microsoft, "Naming Files, Paths, and Namespaces").
 func deviceName(segment string) bool {
 	base, _, _ := strings.Cut(segment, ".")
 	base = strings.ToUpper(strings.TrimRight(base, " "))
@@ -158,7 +158,7 @@ func shortName(segment string) bool {
 	if utf8.RuneCountInString(base) > 8 || utf8.RuneCountInString(extension) > 3 || strings.Contains(extension, ".") {
 		return false
 	}
-	tilde := strings.LastIndexByte(base, '~') // a name may hold more: .~tmp is ~TMP~1
+	tilde := strings.LastIndexByte(base, '~') // there may be several: .~tmp is ~TMP~1
 	number := base[tilde+1:]
 	return tilde >= 0 && number != "" && strings.Trim(number, "0123456789") == ""
 }
@@ -173,9 +173,9 @@ func firstUnprintable(s string) rune {
 	return -1
 }
 
-// unprintable reports control characters, bidi controls, zero-width and tag characters, line
-// and paragraph separators, and fillers without a glyph. The joiners U+200C and U+200D are
-// allowed: Persian, Indic scripts and emoji need them.
+// unprintable reports whether r is a control character, a bidi control, a zero-width or tag
+// character, a line or paragraph separator, or a filler without a glyph. The joiners U+200C and
+// U+200D are printable: Persian, Indic scripts and emoji need them.
 func unprintable(r rune) bool {
 	if r == '\u200c' || r == '\u200d' {
 		return false
@@ -185,8 +185,8 @@ func unprintable(r rune) bool {
 		unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// Named returns the value of file=, by which a call names its note as a link
-// does. ok is false for a call that names none, or one by its path.
+// Named returns the value of file=, with which a call names its note as in a link.
+// ok is false if the call names no note, or names it by its path.
 func (c Call) Named() (name string, ok bool) {
 	i := slices.IndexFunc(c.args, func(a arg) bool { return a.key == "file" && a.kind == kindLink })
 	if i < 0 {
@@ -195,13 +195,13 @@ func (c Call) Named() (name string, ok bool) {
 	return c.args[i].value, true
 }
 
-// NamesNew returns the name by which a call makes a note in the folder for new
-// notes. ok is false for a call that makes none, or one at a path.
+// NamesNew returns the name of the note that the call creates in the folder for new
+// notes. ok is false if the call creates none, or creates it at a given path.
 func (c Call) NamesNew() (name string, ok bool) { return c.Param(c.of().newNote) }
 
-// At returns the call with the path of its note, or of the note that it makes, in place of the name, so that the
-// note which was judged is the one that is worked on. The error is a [*ParseError] when the call names no note,
-// or path is none.
+// At returns the call with path in place of the name of its note, or of the note that it creates, so that the
+// note that was judged is the one that is changed. The error is a [*ParseError] if the call names no note,
+// or path is not valid.
 func (c Call) At(path string) (Call, error) {
 	name := c.of().newNote
 	if _, makes := c.NamesNew(); !makes {
@@ -223,9 +223,9 @@ func (c Call) At(path string) (Call, error) {
 	return at, err
 }
 
-// WithPaths returns the call with each path that it names as name returns it, checked like any other, or only
-// those of notes that have to exist. Of the new path of a file only the folder is replaced. The error is a
-// [*ParseError] for a path that is not valid.
+// WithPaths returns the call with each path that it names replaced by the result of name, and checked again. With
+// exist, only paths of notes that must exist are replaced. Of the target path of a move only the folder is replaced.
+// The error is a [*ParseError] if a new path is not valid.
 func (c Call) WithPaths(exist bool, name func(path string) string) (Call, error) {
 	params := c.Params()
 	changed := false
@@ -246,7 +246,7 @@ func (c Call) WithPaths(exist bool, name func(path string) string) (Call, error)
 	return again, err
 }
 
-// respelled returns the value of an argument with its path as name returns it.
+// respelled returns the value of the argument with its path replaced by the result of name.
 func (a arg) respelled(name func(path string) string) string {
 	switch a.kind {
 	case kindPath, kindNewPath:
@@ -273,7 +273,7 @@ func folderAs(folder string, name func(path string) string) string {
 	return folder
 }
 
-// fileKinds are the kinds of files with the extensions that the app opens as such (help page
+// fileKinds lists the kinds of files that the app opens, with their extensions (help page
 // "Accepted file formats").
 var fileKinds = []struct{ name, extensions string }{
 	{"note", "md"}, {"canvas", "canvas"}, {"base", "base"},
@@ -283,8 +283,8 @@ var fileKinds = []struct{ name, extensions string }{
 	{"pdf", "pdf"},
 }
 
-// FileKind returns the kind of a file by its extension, without the dot and in any case: note,
-// canvas, base, image, audio, video, pdf, or other.
+// FileKind returns the kind of a file: note, canvas, base, image, audio, video, pdf, or other.
+// extension has no dot, and its case does not matter.
 func FileKind(extension string) string {
 	extension = strings.ToLower(extension)
 	for _, k := range fileKinds {
@@ -297,7 +297,7 @@ func FileKind(extension string) string {
 	return "other"
 }
 
-// ServesKind returns a hint that names the commands for a kind of file that is no note.
+// ServesKind returns a hint with the commands for a kind of file other than a note.
 func ServesKind(kind string) string {
 	switch kind {
 	case "canvas":
@@ -312,8 +312,8 @@ func ServesKind(kind string) string {
 	return "attachment:text prints a text, attachment:read tells the type and size of another file; attachment:write replaces it"
 }
 
-// TextInto returns the kind of the file into which the call puts text, as far as its name tells;
-// note for every other call.
+// TextInto returns the kind of the file that the call writes text to, judged by its extension. It
+// returns note if the extension is unknown, and for calls that write no text.
 func (c Call) TextInto() string {
 	if c.row == nil || !slices.ContainsFunc(c.row.params, func(p param) bool { return p.kind == kindContent }) {
 		return "note"

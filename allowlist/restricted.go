@@ -2,8 +2,8 @@ package allowlist
 
 import "github.com/vaultwicket/vaultwicket/tiers"
 
-// restrictedRows: what runs code, administers the app or watches its window. Nothing opens it, so
-// nothing here is ever checked or sent; the rows are there so that the answer is "restricted" and not
+// restrictedRows are the commands that run code, administer the app or watch its window. No setting enables them,
+// so their parameters are never checked or sent. The rows exist so that the answer is "restricted" and not
 // "unknown", and so that explain can show what was refused.
 var restrictedRows = []row{
 	{
@@ -20,10 +20,10 @@ var restrictedRows = []row{
 		target:  targetNone,
 		summary: "Restart the app",
 	},
-	// Reaches everything that the app and its plugins can do.
+	// Can do everything that the app and its plugins can do.
 	{name: "command", tier: tiers.Restricted, effect: tiers.Executes, summary: "Run a command of the app by its id",
 		params: []param{{name: "id", kind: kindName, required: true, summary: "The id of the command"}}},
-	// The help page says of the bare form that it toggles or checks, so not even that one is a read.
+	// According to the help page, the form without parameters toggles or checks, so even that is not a read.
 	{name: "plugins:restrict", tier: tiers.Restricted, effect: tiers.Administers, target: targetNone,
 		summary: "Show or change the mode in which no community plugin runs", when: []escalation{{"off", tiers.Executes}}, // starts what is installed
 		params: []param{switchOn, switchOff}, exclusive: onOrOff},
@@ -36,7 +36,7 @@ var restrictedRows = []row{
 		summary: "Switch a plugin on",
 		params:  []param{pluginID, pluginFilter},
 	},
-	// Takes the commands of the plugin away, those of core plugins too.
+	// Removes the commands of the plugin, even of core plugins.
 	{
 		name:    "plugin:disable",
 		tier:    tiers.Restricted,
@@ -71,7 +71,7 @@ var restrictedRows = []row{
 		summary: "Restart a plugin",
 		params:  []param{pluginID},
 	},
-	// What the bare form does is stated nowhere; sync:status tells the state.
+	// What the form without parameters does is not documented; sync:status shows the state.
 	{
 		name:      "sync",
 		tier:      tiers.Restricted,
@@ -116,7 +116,7 @@ var restrictedRows = []row{
 		summary: "Switch a style snippet off",
 		params:  []param{{name: "name", kind: kindName, required: true, summary: "The name of the snippet"}},
 	},
-	// Decides where later calls go; the gateway names the vault in every call.
+	// Changes the vault of later calls; the gateway names the vault in every call.
 	{name: "vault:open", tier: tiers.Restricted, effect: tiers.Shows, target: targetNone,
 		summary: "Switch the interactive terminal to another vault",
 		params:  []param{{name: "name", kind: kindName, required: true, summary: "The name of the vault"}}},

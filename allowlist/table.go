@@ -2,12 +2,12 @@ package allowlist
 
 import "github.com/vaultwicket/vaultwicket/tiers"
 
-// table has every row, by tier. There is no map: 115 string comparisons cost
-// less than the package initialisation that a map of rows would need.
+// table holds all rows, by tier. It is not a map: comparing every name costs
+// less than initialising a map of rows at every start.
 var table = [...]struct{ rows []row }{{v0Rows}, {v1Rows}, {v1ContentRows}, {v2Rows}, {v3Rows}, {restrictedRows}}
 
-// find returns the row of a command by its exact name, or nil. There is no trimming, folding or prefix:
-// "delete:permanent" is not "delete" (the app itself would take it for that).
+// find returns the row of the command with exactly this name, or nil. It does not trim, fold case or match
+// prefixes: "delete:permanent" is not "delete", although the app itself would run delete.
 func find(name string) *row {
 	for _, part := range table {
 		for i := range part.rows {
@@ -30,7 +30,7 @@ func Names() []string {
 	return names
 }
 
-// param returns the parameter of that exact name, or nil.
+// param returns the parameter with exactly this name, or nil.
 func (r *row) param(name string) *param {
 	for i := range r.params {
 		if r.params[i].name == name {
@@ -40,17 +40,17 @@ func (r *row) param(name string) *param {
 	return nil
 }
 
-// RowLimit is how a command takes the number of rows that a caller wants.
+// RowLimit says how a caller can limit the number of rows of an answer.
 type RowLimit uint8
 
 const (
 	NoRowLimit  RowLimit = iota // the zero value: the command is unknown, or does more than read
-	PagedRows                   // cut by the gateway. The command has no parameter for it.
-	LimitedRows                 // with the parameter limit; all are printed without it
-	FewRows                     // with the parameter limit; few without it
+	PagedRows                   // the gateway truncates the answer; the command has no parameter limit
+	LimitedRows                 // by the parameter limit; the default is all rows
+	FewRows                     // by the parameter limit; the default is a few rows
 )
 
-// LimitOf returns how a command takes the number of rows.
+// LimitOf returns how the rows of a command can be limited.
 func LimitOf(name string) RowLimit {
 	r := find(name)
 	if r == nil || r.effect != tiers.Reads {
@@ -66,9 +66,9 @@ func LimitOf(name string) RowLimit {
 	return LimitedRows
 }
 
-// What many rows have in common. Rows copy it, so it is as constant as they are. The lists of choices
-// have names of their own, and no variable of this package calls a function or appends, because the
-// compiler then lays out the whole table and no copying is left for the start of the program.
+// The variables below are shared by several rows and must not be modified. Choice lists have names of their own,
+// and no package variable calls a function or append: that way the compiler lays out the whole table, and nothing
+// is copied when the program starts.
 
 var (
 	tableForms = []string{"json", "tsv", "csv"}
@@ -98,7 +98,7 @@ var (
 	baseByName = param{name: "file", kind: kindBase, summary: "The base by its name, as in a link"}
 	baseByPath = param{name: "path", kind: kindPath, summary: "The base by its path in the vault"}
 
-	// In the app base:views knows no other base than the open one.
+	// In the app, base:views only lists the views of the open base.
 	ourBaseByName = param{
 		name:         "file",
 		kind:         kindBase,
@@ -289,7 +289,7 @@ var (
 	openPane    = param{name: "paneType", kind: kindChoice, choices: panes, rare: true, summary: "With open: where"}
 	inNewTab    = param{name: "newtab", kind: kindFlag, rare: true, summary: "In a new tab"}
 
-	// Below a heading is an extension: the app ignores heading= and writes at the end of the note.
+	// An extension: the app ignores heading= and writes at the end of the note.
 	belowHeading = param{
 		name:         "heading",
 		kind:         kindName,
@@ -297,7 +297,7 @@ var (
 		summary:      "Below this heading, before the next one; A#B is B below A",
 	}
 
-	// Changes across the vault. A name is rarely meant in one folder only.
+	// For changes across the vault. A rename is rarely meant for one folder only.
 	inFolder = param{name: "folder", kind: kindFolder, rare: true, summary: "Only notes in this folder and below"}
 	ofSearch = param{
 		name:    "query",
@@ -420,7 +420,7 @@ const (
 	maxBriefing = 100
 	maxPixels   = 1_000_000
 	maxRandom   = 20   // more notes than an agent reads at once
-	maxRecent   = 1000 // as a page of a listing
+	maxRecent   = 1000 // the same as a page of a listing
 )
 
 var (
@@ -428,7 +428,7 @@ var (
 	inlineOrHeading = [][]string{{"heading", "inline"}}
 )
 
-// These add a query to the view of a base, or are the query of the command query.
+// The parameters of a query: of the command query, or in addition to the view of a base.
 var (
 	queryWhere = param{
 		name:         "where",
@@ -511,9 +511,10 @@ var (
 
 const maxRows = 1_000_000 // more than any vault has files
 
-// When the answers of single commands name the files that they are about.
+// When the answers of certain commands name the files that they are about.
 var (
-	// JSON has the path of each file, texts are those of the columns. What is added to the rows is about all.
+	// JSON rows contain the path of the file, text rows only the columns. What is added besides the rows is about
+	// all files.
 	queryNaming = naming{how: NamesFiles, forms: rowsWithPaths, not: besidesRows, plain: true, columns: "select"}
 	tasksNaming = naming{how: NamesFiles, forms: onlyJSON}
 	tagsNaming  = naming{how: NamesTags, forms: textTables}

@@ -2,22 +2,22 @@ package allowlist
 
 import "github.com/vaultwicket/vaultwicket/tiers"
 
-// v0Rows: daily and random notes, and the two commands that tell what there is.
+// v0Rows are the commands of tier v0: daily and random notes, help and version.
 var v0Rows = []row{
-	// The gateway probes the client with it, so it is open in every tier.
+	// The gateway probes the Obsidian CLI with it, so every tier includes it.
 	{name: "help", tier: tiers.V0, effect: tiers.Reads,
 		verb: verb{"ask for help", "asked for help", "on"}, builtIn: true,
 		target: targetNone, reach: reachNothing,
 		summary: "List the enabled commands, or explain one",
 		params:  []param{{name: "command", kind: kindWord, summary: "The command to explain, a bare word"}}, since: release{1, 12, 2}, // the name of one command
 		reply: Reply{Kind: Facts}, ownAnswer: AnswersHelp},
-	// As help: the version gate needs it.
+	// In every tier, because the gateway checks the version with it.
 	{name: "version", tier: tiers.V0, effect: tiers.Reads,
 		verb: verb{"ask for the version", "asked for the version", "of"}, probes: true, builtIn: true,
 		target: targetNone, reach: reachNothing,
 		summary: "Print the versions of the app and of its installer", reply: Reply{Kind: Facts}},
-	// It makes a missing note, from a template that may run scripts. The call
-	// does not show whether the note is there, so it counts as a write.
+	// It creates a missing note, from a template that may run scripts. The call
+	// does not tell whether the note exists, so it counts as a write.
 	{name: "daily", tier: tiers.V0, effect: tiers.Writes,
 		verb:    verb{"open the daily note", "opened the daily note", ""},
 		target:  targetDaily,
@@ -29,14 +29,14 @@ var v0Rows = []row{
 		target:  targetDaily,
 		summary: "Print the path of today's daily note, even if it does not exist", params: []param{onDay, daysAway}, exclusive: dayOrOffset,
 		since: release{1, 12, 2}, reply: Reply{Kind: Facts, Form: NotePath}, printsPath: true},
-	// The app makes a missing note and prints nothing (recorded on 1.13.7). It is a read because it is
-	// never sent to the app: steps reads the note by its path.
+	// The app creates a missing note and prints nothing (recorded on 1.13.7). It counts as a read, because it is
+	// never sent to the app: its steps read the note by its path instead.
 	{name: "daily:read", tier: tiers.V0, effect: tiers.Reads,
 		verb: verb{"read the daily note", "read the daily note", ""}, naming: namesNotAll,
 		target: targetDaily, summary: "Print today's daily note",
 		params: []param{onDay, daysAway}, exclusive: dayOrOffset, reply: Reply{Kind: Content}, steps: readsDailyByPath,
 		printsNote: true},
-	// Makes a missing note. One release confirmed with "Added to: ", another
+	// It creates a missing note. One release confirmed with "Added to: ", another
 	// printed nothing; the embedded vault CLI follows the first.
 	{name: "daily:append", tier: tiers.V0, effect: tiers.Writes,
 		verb:   verb{"add to the daily note", "added to the daily note", ""},
@@ -51,15 +51,15 @@ var v0Rows = []row{
 		target:  targetDaily,
 		summary: "Add text at the top of today's daily note, below its properties", shows: showsOpen,
 		params: []param{newText, openPane, inlineStart, openAfter, rareDay, daysAway}, exclusive: dayOrOffset,
-		needs: paneNeeds, since: release{1, 12, 2}, // as daily:append
+		needs: paneNeeds, since: release{1, 12, 2}, // the same as daily:append
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Added to: ", "Prepended to: "}, Silent: true}},
 	{name: "random", tier: tiers.V0, effect: tiers.Shows,
 		verb: verb{"open a random note", "opened a random note", ""}, naming: namesNotAll,
 		target: targetNone, needsApp: true, summary: "Open a random note in the app",
 		params: []param{{name: "folder", kind: kindFolder, summary: "Only notes in this folder"}, inNewTab},
 		reply:  Reply{Kind: Confirmation, Confirms: []string{"Opened: "}, Empty: "No markdown files found."}, random: true},
-	// The help page promises the path and then the text; another description
-	// has the text alone. So the first line may be either.
+	// According to the help page it prints the path and then the text; another
+	// description has only the text. So the first line may be either.
 	{name: "random:read", tier: tiers.V0, effect: tiers.Reads,
 		verb: verb{"read a random note", "read a random note", ""}, naming: namesNotAll,
 		target: targetNone, summary: "Print a random note with its path",
@@ -69,7 +69,7 @@ var v0Rows = []row{
 			{name: "min-age", kind: kindAge, most: maxDays, embeddedOnly: true, summary: "Only notes unchanged for this many days, or since a date"},
 			{name: "seed", kind: kindNumber, most: maxNumber, embeddedOnly: true, rare: true, summary: "The same seed picks the same notes"},
 		}, reply: Reply{Kind: Content, Empty: "No markdown files found.", Headings: ArrowHeadings}, random: true},
-	// An extension: several days in one bounded answer, the missing ones named.
+	// An extension: several days in one answer of limited size, which names missing days.
 	{name: "daily:range", tier: tiers.V0, effect: tiers.Reads,
 		verb: verb{"read daily notes", "read daily notes", ""}, naming: namesNotAll,
 		target: targetDaily, embeddedOnly: true,
@@ -79,7 +79,7 @@ var v0Rows = []row{
 			{name: "to", kind: kindDate, summary: "The last day (default: today)"},
 			{name: "heading", kind: kindName, rare: true, summary: "Only the section of this heading"},
 		}, reply: Reply{Kind: Content, Headings: ArrowHeadings}},
-	// An extension that the gateway answers itself: it knows the caller.
+	// An extension that the gateway itself answers, because it knows the caller.
 	{name: "undo:list", tier: tiers.V0, effect: tiers.Reads,
 		verb: verb{"list its changes", "listed its changes", "of"}, naming: namesNotAll,
 		target: targetNone, embeddedOnly: true,
@@ -87,7 +87,7 @@ var v0Rows = []row{
 		params: []param{
 			{name: "limit", kind: kindNumber, least: 1, most: maxRecent, rare: true, more: true, summary: "Maximum number of changes (default: 20)"},
 		}, reply: Reply{Kind: Lines}, ownAnswer: AnswersUndoList},
-	// An extension that the gateway answers by itself.
+	// An extension that the gateway itself answers.
 	{name: "approvals", tier: tiers.V0, effect: tiers.Reads,
 		verb: verb{"list its pending approvals", "listed its pending approvals", "of"}, naming: namesNothing,
 		target: targetNone, embeddedOnly: true,
@@ -97,7 +97,7 @@ var v0Rows = []row{
 			{name: "withdraw", kind: kindName, rare: true, summary: "Withdraw the call with this id, or all"},
 		},
 		reply: Reply{Kind: Lines}, ownAnswer: AnswersApprovals},
-	// An extension: daily shows the note, and knows no other day.
+	// An extension: daily shows the note in the app, and only that of today.
 	{name: "daily:ensure", tier: tiers.V0, effect: tiers.Writes,
 		verb:   verb{"create a daily note", "created a daily note", ""},
 		target: targetDaily, embeddedOnly: true,
@@ -130,8 +130,8 @@ var v0Rows = []row{
 			{name: "heading", kind: kindName, rare: true, summary: "Below this heading, before the next one; A#B is B below A"},
 			makeHeading,
 		}, exclusive: inlineOrHeading, needs: headingNeeds, reply: Reply{Kind: Confirmation, Confirms: []string{"Added to: "}}},
-	// An extension, of the embedded vault CLI alone: it has the journal. Taking
-	// back is a change like others, and can be taken back itself.
+	// An extension of the embedded vault CLI, which has the journal. An undo is a
+	// change like any other, and can be undone itself.
 	{name: "undo", tier: tiers.V0, effect: tiers.Writes,
 		verb: verb{"undo a change", "undid a change", "of"}, undoes: true,
 		target: targetNone, embeddedOnly: true,

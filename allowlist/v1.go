@@ -2,10 +2,10 @@ package allowlist
 
 import "github.com/vaultwicket/vaultwicket/tiers"
 
-// v1Rows: files and folders, whole notes, attachments and properties.
+// v1Rows are the commands of tier v1 for files and folders, whole notes, attachments and properties.
 //
 // Without file or path most of them work on the note that is open in the app.
-// That is only ever allowed for reads, see policy.
+// Package policy allows that for reads only.
 var v1Rows = []row{
 	{name: "file", tier: tiers.V1, effect: tiers.Reads,
 		verb: verb{"look up size and times", "looked up size and times", "of"}, builtIn: true,
@@ -28,7 +28,7 @@ var v1Rows = []row{
 			{name: "path", kind: kindFolder, required: true, summary: "The folder"},
 			{name: "info", kind: kindChoice, choices: []string{"files", "folders", "size"}, rare: true, summary: "This one figure only"},
 		}, reply: Reply{Kind: Facts, Form: Fields}},
-	// As files.
+	// The same as for files.
 	{name: "folders", tier: tiers.V1, effect: tiers.Reads,
 		verb: verb{"list folders", "listed folders", "of"}, naming: namesFiles, builtIn: true,
 		target: targetVault, summary: "List the folders of the vault",
@@ -39,10 +39,10 @@ var v1Rows = []row{
 		reach: reachNote, needsApp: true, summary: "Open a file in the app",
 		params: []param{noteByName, noteByPath, inNewTab}, exclusive: fileOrPath,
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Opened: "}}},
-	// The app never refuses: without name and path it makes "Untitled", on a taken path a numbered copy that it
-	// reports as created (recorded on 1.12.7). So one of the two is required here, and steps looks first. With
-	// a template the app drops content without a word, so the two exclude each other here. A scripting plugin
-	// may run code in a template; that is the vault's own setting, and create stays a write.
+	// The app never refuses: without name and path it creates "Untitled", and if the path exists a numbered copy
+	// that it reports as created (recorded on 1.12.7). So one of the two is required here, and a step checks the
+	// path first. With a template the app silently drops content, so the two exclude each other here. A scripting
+	// plugin may run code in a template; that is a setting of the vault, and create remains a write.
 	{name: "create", tier: tiers.V1, effect: tiers.Writes,
 		verb: verb{"create", "created", ""}, builtIn: true,
 		target: targetNone, reach: reachNote,
@@ -66,7 +66,7 @@ var v1Rows = []row{
 			noteByName, noteByPath,
 			{name: "frontmatter", kind: kindChoice, choices: []string{"true", "false"}, embeddedOnly: true, rare: true, summary: "With its properties (default) or without"},
 		}, exclusive: fileOrPath, reply: Reply{Kind: Content}, printsNote: true},
-	// An extension: the JSON of a canvas is mostly ids and places.
+	// An extension: the JSON of a canvas consists mostly of ids and positions.
 	{name: "canvas:read", tier: tiers.V1, effect: tiers.Reads,
 		verb:  verb{"read the canvas", "read the canvas", ""},
 		reach: reachNote, embeddedOnly: true,
@@ -81,7 +81,7 @@ var v1Rows = []row{
 		summary: "Create an empty canvas",
 		params:  []param{{name: "path", kind: kindNewPath, required: true, summary: "Its path in the vault"}},
 		reply:   Reply{Kind: Confirmation, Confirms: []string{"Created: "}}},
-	// note is resolved like a link: what it names is not changed.
+	// note is resolved like a link. The file that it names is not changed.
 	{name: "canvas:add", tier: tiers.V1, effect: tiers.Writes,
 		verb:         verb{"add a card", "added a card", "to"},
 		embeddedOnly: true,
@@ -128,7 +128,7 @@ var v1Rows = []row{
 			rareTotal,
 			{name: "format", kind: kindChoice, choices: textOrJSON, rare: true, summary: "Output format"},
 		}, reply: Reply{Kind: Lines, Empty: "No attachments found."}},
-	// Of an image a client of MCP gets the image, see gateway.Image.
+	// For an image, an MCP client gets the image itself, see gateway.Image.
 	{name: "attachment:read", tier: tiers.V1, effect: tiers.Reads,
 		verb:  verb{"read the file", "read the file", ""},
 		reach: reachNote, embeddedOnly: true,
@@ -137,7 +137,7 @@ var v1Rows = []row{
 			noteByName, noteByPath,
 			{name: "max-pixels", kind: kindNumber, least: 1, most: 4096, rare: true, summary: "Maximum width and height in pixels to which an image is scaled down"},
 		}, exclusive: fileOrPath, reply: Reply{Kind: Content}},
-	// A PDF can be made to take all the memory that there is.
+	// A malicious PDF could use up all memory.
 	{name: "attachment:text", tier: tiers.V1, effect: tiers.Reads,
 		verb:  verb{"read the text", "read the text", "of"},
 		reach: reachNote, embeddedOnly: true, apart: true,
@@ -170,7 +170,7 @@ var v1Rows = []row{
 		reach:   reachNote,
 		summary: "Add text at the top of a note, below its properties", params: []param{noteByName, noteByPath, newText, inlineStart},
 		exclusive: fileOrPath, reply: Reply{Kind: Confirmation, Confirms: []string{"Prepended to: "}}},
-	// Links follow on the embedded backend only: the app goes by a setting of the vault,
+	// Only the embedded backend always updates links: the app depends on a setting of the vault,
 	// and may ask in a dialog.
 	{name: "move", tier: tiers.V1, effect: tiers.Writes,
 		verb: verb{"move", "moved", ""}, ofFolders: "folder:move", builtIn: true,
@@ -182,7 +182,7 @@ var v1Rows = []row{
 			setResults, linksToo,
 		}, targets: []string{"files", "query"}, exclusive: [][]string{{"file", "path", "files", "query"}},
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Moved: "}}, access: AccessToMove},
-	// As move. With the setting off, 1.12.7 renamed the file and never answered.
+	// The same as for move. With the setting off, 1.12.7 renamed the file and never answered.
 	{name: "rename", tier: tiers.V1, effect: tiers.Writes,
 		verb: verb{"rename", "renamed", ""}, ofFolders: "folder:rename", builtIn: true,
 		followsLinks: true, summary: "Rename a file in its folder; links follow",
@@ -191,7 +191,7 @@ var v1Rows = []row{
 			{name: "name", kind: kindTitle, required: true, summary: "The new name; it keeps its extension if none is given"},
 			linksToo,
 		}, exclusive: fileOrPath, since: release{1, 12, 2}, reply: Reply{Kind: Confirmation, Confirms: []string{"Renamed: "}}},
-	// The app has commands for none of these on its command line.
+	// The command line of the app has none of these.
 	{name: "copy", tier: tiers.V1, effect: tiers.Writes,
 		verb: verb{"copy", "copied", ""}, ofFolders: "folder:copy",
 		embeddedOnly: true, summary: "Copy a file; its links lead to the same files as before",
@@ -232,7 +232,7 @@ var v1Rows = []row{
 		target: targetNone, embeddedOnly: true, many: true,
 		summary: "Move a folder with its contents to the trash", params: []param{theFolder},
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Moved to trash: ", "Deleted permanently: "}}},
-	// permanent is no worse class, but nothing brings the note back then.
+	// permanent does not have a worse effect, but then the note cannot be restored.
 	{name: "delete", tier: tiers.V1, effect: tiers.Destroys,
 		verb: verb{"delete", "deleted", ""}, ofFolders: "folder:delete", builtIn: true,
 		reach: reachNote, summary: "Move a file to the trash, or delete it for good",
@@ -247,7 +247,7 @@ var v1Rows = []row{
 			onlyActive,
 		}, exclusive: oneOfNotes, since: release{1, 12, 2}, // before, the bare form meant the open note
 		reply: Reply{Kind: Lines, Empty: "No aliases found."}},
-	// For one note without properties, and for one whose properties cannot be
+	// For one note without properties, or with properties that cannot be
 	// read, it prints the same sentence in every format.
 	{name: "properties", tier: tiers.V1, effect: tiers.Reads,
 		verb: verb{"list properties", "listed properties", "of"}, naming: namesNotAll,
@@ -259,10 +259,10 @@ var v1Rows = []row{
 			sortByCount,
 			{name: "format", kind: kindChoice, choices: []string{"yaml", "json", "tsv"}, rare: true, summary: "Output format"},
 			rareTotal, withCounts, onlyActive,
-		}, exclusive: oneOfNotes, since: release{1, 12, 2}, // as aliases
+		}, exclusive: oneOfNotes, since: release{1, 12, 2}, // the same as aliases
 		reply: Reply{Kind: Lines, Empty: "No frontmatter found."}},
-	// Replaces an old value without asking, and without type it may change the type; both can be
-	// brought back, so it is a write. The app rewrites the style of all properties.
+	// It replaces an old value without asking, and without type= it may change the type. Both can be
+	// restored, so it is a write. The app rewrites the style of all properties.
 	{name: "property:set", tier: tiers.V1, effect: tiers.Writes,
 		verb:  verb{"set a property", "set a property", "of"},
 		reach: reachNote, summary: "Set a property of a note",
@@ -286,7 +286,7 @@ var v1Rows = []row{
 		params:  []param{theProperty, itemsOfList, noteByName, noteByPath, setFolder, setResults}, targets: []string{"folder", "query"},
 		exclusive: [][]string{{"file", "path", "folder"}, {"file", "path", "query"}},
 		reply:     Reply{Kind: Confirmation, Confirms: []string{"Removed from "}}},
-	// Takes content away, so it destroys, although the file history may have it.
+	// It removes content, so it destroys, although the file history may still have it.
 	{name: "property:remove", tier: tiers.V1, effect: tiers.Destroys,
 		verb:  verb{"remove a property", "removed a property", "of"},
 		reach: reachNote, summary: "Remove a property from a note",

@@ -2,12 +2,12 @@ package allowlist
 
 import "github.com/vaultwicket/vaultwicket/tiers"
 
-// v1ContentRows: search, tags, tasks, parts of notes, and queries.
+// v1ContentRows are the commands of tier v1 for search, tags, tasks, parts of notes, and queries.
 //
-// Like those of v1Rows, most of them work on the open note where none is named.
+// Like those of v1Rows, most of them work on the open note if none is named.
 var v1ContentRows = []row{
-	// The sentence comes in both formats. path is a folder, compared by whole
-	// segments; limit=0 would mean no limit at all, so it starts at 1.
+	// The sentence for no matches is printed in both formats. path is a folder, compared by whole
+	// segments. limit=0 would mean no limit at all, so the minimum is 1.
 	{name: "search", tier: tiers.V1, effect: tiers.Reads,
 		verb: verb{"search", "searched", "in"}, naming: namesFiles, wider: FindsNotes,
 		target: targetVault, searches: true, summary: "List the notes that match a query",
@@ -20,7 +20,7 @@ var v1ContentRows = []row{
 			{name: "case", kind: kindFlag, rare: true, summary: "Case-sensitive"},
 		}, since: release{1, 12, 2}, // before, it printed the lines
 		reply: Reply{Kind: Paths, Empty: "No matches found."}},
-	// Prints lines of notes, which may look like anything; else as search.
+	// It prints lines of notes, which may look like anything; otherwise the same as search.
 	{name: "search:context", tier: tiers.V1, effect: tiers.Reads,
 		verb: verb{"search", "searched", "in"}, naming: namesFiles, wider: FindsNotes,
 		target: targetVault, searches: true,
@@ -41,9 +41,9 @@ var v1ContentRows = []row{
 		verb: verb{"list tags", "listed tags", "of"}, naming: tagsNaming,
 		target: targetVault, summary: "List the tags of the vault, or of one note",
 		params: []param{noteByName, noteByPath, sortByCount, onlyTotal, withCounts, asTable, onlyActive}, exclusive: oneOfNotes,
-		since: release{1, 12, 2}, // as aliases
+		since: release{1, 12, 2}, // the same as aliases
 		reply: Reply{Kind: Lines, Empty: "No tags found.", Form: TagLines}},
-	// With verbose a count is printed before the paths.
+	// With verbose, it prints a count before the paths.
 	{name: "tag", tier: tiers.V1, effect: tiers.Reads,
 		verb: verb{"list notes with a tag", "listed notes with a tag", "of"}, naming: namesFiles,
 		target: targetVault, summary: "List the notes with a tag",
@@ -52,7 +52,7 @@ var v1ContentRows = []row{
 			onlyTotal,
 			{name: "verbose", kind: kindFlag, summary: "Add how often it is used"},
 		}, reply: Reply{Kind: Paths}},
-	// status only filters here; on task the same word writes.
+	// status only filters here; for task the same parameter changes the task.
 	{name: "tasks", tier: tiers.V1, effect: tiers.Reads,
 		verb: verb{"list tasks", "listed tasks", "of"}, naming: tasksNaming,
 		target: targetVault, summary: "List the tasks of the vault, or of one note",
@@ -80,10 +80,10 @@ var v1ContentRows = []row{
 		},
 		exclusive: [][]string{{"file", "path", "active", "daily", "folder"}, {"done", "todo", "status"}, {"done", "overdue"},
 			{"no-due", "overdue", "due"}, {"no-due", "due-before"}, {"no-due", "due-after"}},
-		since: release{1, 12, 2}, // as aliases
+		since: release{1, 12, 2}, // the same as aliases
 		reply: Reply{Kind: Lines, Empty: "No tasks found.", Headings: FileHeadings, Form: TaskLines}},
 	// Four of its parameters make it a write. A task is always named by its line, in ref or in line;
-	// ref and line together would name two. What it prints was recorded nowhere.
+	// both together would name two. Its output was not recorded.
 	{name: "task", tier: tiers.V1, effect: tiers.Reads,
 		verb:  verb{"change a task", "changed a task", "of"},
 		reach: reachNote, summary: "Show a task, or change its status",
@@ -103,7 +103,7 @@ var v1ContentRows = []row{
 		oneOf:     [][]string{{"ref", "line", "text"}},
 		exclusive: [][]string{{"toggle", "done", "todo", "status"}, {"ref", "file", "path", "daily"}, {"ref", "line", "text"}},
 		reply:     Reply{Kind: Lines}},
-	// Two extensions: an agent need not know how dates are written in a task.
+	// Two extensions, so that an agent need not know how dates are written in a task.
 	{name: "task:add", tier: tiers.V1, effect: tiers.Writes,
 		verb:         verb{"add a task", "added a task", "to"},
 		embeddedOnly: true, summary: "Add a task to a note, with its dates",
@@ -131,7 +131,7 @@ var v1ContentRows = []row{
 		}, targets: []string{"text"}, oneOf: [][]string{{"ref", "line", "text"}, {"due", "scheduled", "start", "clear"}},
 		exclusive: [][]string{{"ref", "file", "path", "daily"}, {"ref", "line", "text"}},
 		reply:     Reply{Kind: Confirmation, Confirms: []string{"Rescheduled: "}}},
-	// An extension: what an agent asks first on most days, in one bounded answer.
+	// An extension: what an agent asks first on most days, in one answer of limited size.
 	{name: "briefing", tier: tiers.V1, effect: tiers.Reads,
 		verb: verb{"read the briefing", "read the briefing", "of"}, naming: namesNotAll,
 		target: targetVault, embeddedOnly: true,
@@ -140,7 +140,7 @@ var v1ContentRows = []row{
 			{name: "limit", kind: kindNumber, least: 1, most: maxBriefing, rare: true, summary: "Maximum rows of each part (default: 20)"},
 			{name: "old-note", kind: kindFlag, rare: true, summary: "Add one note unchanged for 90 days, another each day"},
 		}, reply: Reply{Kind: Content, Headings: ArrowHeadings}},
-	// An extension: a part of a note costs an agent less than the whole.
+	// An extension: reading a part of a note costs an agent fewer tokens than the whole.
 	{name: "note:section", tier: tiers.V1, effect: tiers.Reads,
 		verb: verb{"read a section", "read a section", "of"}, naming: namesNotAll,
 		embeddedOnly: true,
@@ -148,7 +148,7 @@ var v1ContentRows = []row{
 		params:       []param{noteByName, noteByPath, partHeading, partBlock, partLines}, oneOf: oneOfParts,
 		exclusive: [][]string{{"file", "path"}, {"heading", "block", "lines"}}, reply: Reply{Kind: Content}},
 	// Three more extensions: an agent that changes a part cannot lose the rest.
-	// They take text away only where other text comes, so they write.
+	// They remove text only to replace it by other text, so they write.
 	{name: "note:replace", tier: tiers.V1, effect: tiers.Writes,
 		verb:         verb{"replace text", "replaced text", "in"},
 		embeddedOnly: true,
@@ -168,7 +168,7 @@ var v1ContentRows = []row{
 			{name: "position", kind: kindChoice, required: true, choices: sides, summary: "On which side of the part"},
 			newText,
 		}, oneOf: oneOfParts, exclusive: namedPart, reply: Reply{Kind: Confirmation, Confirms: []string{"Inserted into: "}}},
-	// A line break as content empties a section.
+	// If content is only a line break, the section is emptied.
 	{name: "note:set-section", tier: tiers.V1, effect: tiers.Writes,
 		verb:         verb{"replace a section", "replaced a section", "of"},
 		embeddedOnly: true,
@@ -177,7 +177,7 @@ var v1ContentRows = []row{
 			noteByName, noteByPath, inToday, partHeading, partBlock, partLines,
 			{name: "content", kind: kindContent, asked: askedByChange, required: true, summary: "The new text"},
 		}, oneOf: oneOfParts, exclusive: namedPart, reply: Reply{Kind: Confirmation, Confirms: []string{"Section set in: "}}},
-	// An extension: the rows of a base without a base file.
+	// An extension: the rows of a query, without a base file.
 	{name: "query", tier: tiers.V1, effect: tiers.Reads,
 		verb: verb{"query notes", "queried notes", "of"}, naming: queryNaming,
 		target: targetVault, embeddedOnly: true,
@@ -188,7 +188,7 @@ var v1ContentRows = []row{
 			queryWhere, querySelect, querySort, queryGroup, queryLimit, queryOffset, queryValues, queryGroups, querySummaries,
 			queryExplain, queryThis,
 		}, reply: Reply{Kind: Lines, JSON: true}},
-	// An extension: search answers with exact words and in no order of relevance.
+	// An extension: search matches exact words, and does not order by relevance.
 	{name: "find", tier: tiers.V1, effect: tiers.Reads,
 		verb: verb{"find notes", "looked for notes", "like"}, naming: namesFilesInRows,
 		target: targetVault, embeddedOnly: true,
@@ -206,8 +206,8 @@ var v1ContentRows = []row{
 			{name: "budget", kind: kindNumber, least: 1, most: 20_000, summary: "Print the best sections in full, up to this number of tokens"},
 			{name: "format", kind: kindChoice, choices: textOrJSON, rare: true, summary: "Output format"},
 		}, reply: Reply{Kind: Lines}},
-	// An extension. The user named the server in the settings; its host, its model and the number of sections
-	// are parameters, so that the question about the call has them.
+	// An extension. The server is configured by the user; its host, its model and the number of sections
+	// are parameters, so that the approval question contains them.
 	{name: "find:send", tier: tiers.V1, effect: tiers.Publishes,
 		verb:  verb{"send sections of notes", "sent sections of notes", "of"},
 		sends: true, target: targetVault, embeddedOnly: true,
@@ -217,7 +217,7 @@ var v1ContentRows = []row{
 			{name: "model", kind: kindText, asked: askedInFull, required: true, summary: "The model that it uses"},
 			{name: "sections", kind: kindNumber, required: true, least: 1, most: 1 << 30, summary: "How many sections at most; find tells how many there are"},
 		}, reply: Reply{Kind: Confirmation, Confirms: []string{"Sections are sent to: "}}},
-	// An extension: the app does not know who changed a note.
+	// An extension: the app does not record who changed a note.
 	{name: "changes", tier: tiers.V1, effect: tiers.Reads,
 		verb: verb{"list changes", "listed changes", "of"}, naming: namesFiles,
 		target: targetVault, embeddedOnly: true,
@@ -228,7 +228,7 @@ var v1ContentRows = []row{
 			{name: "limit", kind: kindNumber, least: 1, most: maxRecent, more: true, summary: "Maximum number of changed notes (default: 100)"},
 			{name: "format", kind: kindChoice, choices: []string{"tsv", "json", "csv"}, rare: true, summary: "Output format"},
 		}, reply: Reply{Kind: Lines}},
-	// An extension: the app's recents are what was opened, not what was changed.
+	// An extension: the recents of the app are files that were opened, not changed.
 	{name: "recent", tier: tiers.V1, effect: tiers.Reads,
 		verb: verb{"list recent notes", "listed recent notes", "of"}, naming: namesFiles,
 		target: targetVault, embeddedOnly: true,

@@ -2,23 +2,23 @@ package allowlist
 
 import "github.com/vaultwicket/vaultwicket/tiers"
 
-// v2Rows: bases, history, links, publish and templates.
+// v2Rows are the commands of tier v2: bases, history, links, publish and templates.
 //
-// What history, diff and publish print was recorded nowhere, and is known from descriptions.
-// What a call did is read back from the note.
+// The output of history, diff and publish was not recorded and is only known from descriptions.
+// What a call did is verified by reading the note.
 var v2Rows = []row{
-	// 1.12 on Windows listed the focused vault, whatever vault= said.
+	// On Windows, 1.12 listed the focused vault regardless of vault=.
 	{name: "bases", tier: tiers.V2, effect: tiers.Reads,
 		verb: verb{"list bases", "listed bases", "of"}, naming: namesFiles,
 		target: targetVault, summary: "List the base files of the vault",
 		reply: Reply{Kind: Paths, Empty: "No base files found in vault"}}, // this sentence has no full stop
-	// The app takes no target: file, path and even vault= are ignored (recorded on 1.12.7).
+	// The app ignores every target: file, path and even vault= (recorded on 1.12.7).
 	{name: "base:views", tier: tiers.V2, effect: tiers.Reads,
 		verb: verb{"list the views", "listed the views", "of"}, naming: namesNotAll,
 		summary: "List the views of a base, or of the one that is open in the app",
 		params:  []param{ourBaseByName, ourBaseByPath}, exclusive: fileOrPath, reply: Reply{Kind: Lines, Empty: "No views defined.", Form: Fields}},
-	// file and path name the base, not the note, so the base is the explicit target. A taken name
-	// becomes a numbered copy; the answer has the name only.
+	// file and path name the base, not the note, so the base is the explicit target. If the name exists,
+	// the app creates a numbered copy; the answer contains only the name.
 	{name: "base:create", tier: tiers.V2, effect: tiers.Writes,
 		verb:    verb{"create in a base", "created in a base", ""},
 		summary: "Add a note to a base", shows: showsNewTab,
@@ -30,7 +30,7 @@ var v2Rows = []row{
 			{name: "group", kind: kindText, asked: askedByChange, embeddedOnly: true, rare: true, summary: "The group of the view to which it is added"},
 			openAfter, openNewTab,
 		}, exclusive: fileOrPath, needs: tabNeeds, since: release{1, 12, 2}, // file, path and view
-		reply: Reply{Kind: Confirmation, Confirms: []string{"Created: "}}, access: AccessToRead}, // the path is that of the base
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Created: "}}, access: AccessToRead}, // path names the base
 	{name: "base:query", tier: tiers.V2, effect: tiers.Reads,
 		verb: verb{"query the base", "queried the base", ""}, naming: namesNotAll,
 		searches: true, summary: "Print the rows of a base",
@@ -58,7 +58,7 @@ var v2Rows = []row{
 			{name: "base", kind: kindPath, summary: "A base whose formulas can be used"},
 			{name: "format", kind: kindChoice, choices: textOrJSON, rare: true, summary: "Output format; JSON has the type too"},
 		}, exclusive: fileOrPath, reply: Reply{Kind: Content}},
-	// file and path name the base; what is changed are the rows of its view.
+	// file and path name the base; the notes in the rows of its view are changed.
 	{name: "base:set", tier: tiers.V2, effect: tiers.Writes,
 		verb:         verb{"set a property by a base", "set a property by a base", "of"},
 		embeddedOnly: true, many: true,
@@ -103,8 +103,8 @@ var v2Rows = []row{
 			{name: "remove", kind: kindFlag, rare: true, summary: "Remove the formula"},
 		}, oneOf: [][]string{{"expr", "remove"}}, exclusive: [][]string{{"file", "path"}, {"expr", "remove"}},
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Set: ", "Removed: "}}},
-	// Four extensions that change many notes at once: all of them or none. They have
-	// no target; what may be changed is judged note by note.
+	// Four extensions that change many notes at once, all of them or none. They have
+	// no target; which notes may be changed is judged note by note.
 	{name: "tag:rename", tier: tiers.V2, effect: tiers.Writes,
 		verb:   verb{"rename a tag", "renamed a tag", "in"},
 		target: targetNone, embeddedOnly: true, many: true,
@@ -126,7 +126,7 @@ var v2Rows = []row{
 			{name: "heading", kind: kindName, required: true, summary: "The heading; A#B is B below A"},
 			{name: "to", kind: kindName, required: true, summary: "The new text of the heading"},
 		}, exclusive: fileOrPath, reply: Reply{Kind: Confirmation, Confirms: []string{"Renamed heading "}}},
-	// The first note goes to the trash; the second gets its text.
+	// The first note is moved to the trash, and its text is appended to the second.
 	{name: "note:merge", tier: tiers.V2, effect: tiers.Destroys,
 		verb:         verb{"merge", "merged", ""},
 		embeddedOnly: true, many: true,
@@ -156,7 +156,7 @@ var v2Rows = []row{
 			{name: "folder", kind: kindFolder, rare: true, summary: "The folder of the new notes (default: that of the note)"},
 			leaveEmbed, linksHeld,
 		}, exclusive: fileOrPath, reply: Reply{Kind: Confirmation, Confirms: []string{"Split: "}}},
-	// It can remove any text, also a little in each of many notes, so it destroys.
+	// It can remove any text, even a little in each of many notes, so it destroys.
 	{name: "vault:replace", tier: tiers.V2, effect: tiers.Destroys,
 		verb:   verb{"replace text", "replaced text", "in"},
 		target: targetNone, embeddedOnly: true, many: true,
@@ -169,8 +169,8 @@ var v2Rows = []row{
 			{name: "ignore-case", kind: kindFlag, rare: true, summary: "Ignore case"},
 			inFolder, ofSearch,
 		}, oneOf: [][]string{{"new", "remove"}}, exclusive: [][]string{{"new", "remove"}},
-		reply: Reply{Kind: Confirmation, Confirms: []string{"Replaced "}}, access: AccessToWrite}, // only a part of the notes
-	// Without numbers it lists versions; two equal ones have no difference.
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Replaced "}}, access: AccessToWrite}, // it removes only parts of the notes
+	// Without numbers it lists the versions; two equal ones have no difference.
 	{name: "diff", tier: tiers.V2, effect: tiers.Reads,
 		verb:  verb{"compare versions", "compared versions", "of"},
 		reach: reachNote, summary: "List the versions of a note, or compare two",
@@ -196,7 +196,7 @@ var v2Rows = []row{
 			noteByName, noteByPath,
 			{name: "version", kind: kindNumber, least: 1, summary: "The version, 1 is the newest and the default"},
 		}, exclusive: fileOrPath, reply: Reply{Kind: Content}, versions: versions{of: historyOfApp}},
-	// The app keeps a version every five minutes at most, so the latest edits may be lost.
+	// The app stores at most one version every five minutes, so the latest edits may be lost.
 	{name: "history:restore", tier: tiers.V2, effect: tiers.Destroys,
 		verb:    verb{"restore a version", "restored a version", "of"},
 		reach:   reachNote,
@@ -209,13 +209,13 @@ var v2Rows = []row{
 		verb:  verb{"open the file history", "opened the file history", "of"},
 		reach: reachNote, needsApp: true,
 		summary: "Open the file history of a note in the app", params: []param{noteByName, noteByPath}, exclusive: fileOrPath,
-		reply: Reply{Kind: Confirmation, Confirms: []string{"Opened"}}}, // as all others that open something
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Opened"}}}, // the same as all other commands that open something
 	{name: "backlinks", tier: tiers.V2, effect: tiers.Reads,
 		verb: verb{"list links", "listed links", "to"}, naming: namesFiles,
 		summary: "List the notes that link to a note",
 		params:  []param{noteByName, noteByPath, withCounts, rareTotal, asTable}, exclusive: fileOrPath, since: release{1, 12, 2}, // format
 		reply: Reply{Kind: Paths, Empty: "No backlinks found."}},
-	// A target without a file is printed as it is written, with a remark after it, so these lines are no paths.
+	// An unresolved target is printed as written, followed by a remark, so these lines are not paths.
 	{name: "links", tier: tiers.V2, effect: tiers.Reads,
 		verb: verb{"list links", "listed links", "of"}, naming: namesNotAll,
 		summary: "List the links of a note",
@@ -243,18 +243,18 @@ var v2Rows = []row{
 			asTable,
 		}, since: release{1, 12, 2}, // format
 		reply: Reply{Kind: Lines, Empty: "No unresolved links found."}},
-	// The flag all, which early releases had, is in no help page since 1.12.2; the installed client still lists
-	// it, but files that are no notes are listed without it too (recorded on 1.12.7). format is ignored.
+	// The flag all of early releases is not in the help page since 1.12.2. The installed CLI still lists it, but
+	// files other than notes are listed without it, too (recorded on 1.12.7). format is ignored.
 	{name: "orphans", tier: tiers.V2, effect: tiers.Reads,
 		verb: verb{"list files without links to them", "listed files without links to them", "of"}, naming: namesFiles,
 		target: targetVault, summary: "List the files that nothing links to",
 		params: []param{onlyTotal}, reply: Reply{Kind: Paths, Empty: "No orphan files found."}},
-	// As orphans, all included.
+	// The same as orphans, also for the flag all.
 	{name: "deadends", tier: tiers.V2, effect: tiers.Reads,
 		verb: verb{"list files without links", "listed files without links", "of"}, naming: namesFiles,
 		target: targetVault, summary: "List the files without links",
 		params: []param{onlyTotal}, reply: Reply{Kind: Paths, Empty: "No dead-end files found."}},
-	// The sentence comes in every format, for total too.
+	// The sentence for no matches is printed in every format, and even with total.
 	{name: "outline", tier: tiers.V2, effect: tiers.Reads,
 		verb:  verb{"outline", "outlined", ""},
 		reach: reachNote, summary: "List the headings of a note",
@@ -282,22 +282,22 @@ var v2Rows = []row{
 			{name: "changed", kind: kindFlag, summary: "Only notes that differ from the published ones"},
 			{name: "deleted", kind: kindFlag, summary: "Only published notes that are gone from the vault"},
 		}, exclusive: [][]string{{"new", "changed", "deleted"}}, reply: Reply{Kind: Lines, Empty: "No changes."}},
-	// What it changes is on no disk of this machine: only its confirmation says that it is done.
+	// It changes nothing on this machine: only the confirmation says whether it succeeded.
 	{name: "publish:add", tier: tiers.V2, effect: tiers.Publishes,
 		verb:  verb{"publish", "published", ""},
 		reach: reachNote, needsApp: true, summary: "Publish a note",
 		params: []param{
 			noteByName, noteByPath,
-			// An approval of this flag would be one of notes that were not named.
+			// The user would approve notes that the question does not name.
 			{name: "changed", kind: kindFlag, refused: "the call does not name what leaves the machine", summary: "Publish every changed note"},
 		}, exclusive: [][]string{{"file", "path", "changed"}}, reply: Reply{Kind: Confirmation, Confirms: []string{"Published: "}}},
-	// Destroys the public copy as well. Publishing is the worse of the two, and both need the same yes.
+	// It also destroys the public copy. Publishing is the worse effect, and both need the same approval.
 	{name: "publish:remove", tier: tiers.V2, effect: tiers.Publishes,
 		verb:  verb{"unpublish", "unpublished", ""},
 		reach: reachNote, needsApp: true,
 		summary: "Take a note off the published site", params: []param{noteByName, noteByPath}, exclusive: fileOrPath,
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Unpublished: "}}},
-	// Prints the address of the page.
+	// It prints the address of the page.
 	{name: "publish:open", tier: tiers.V2, effect: tiers.Shows,
 		verb:  verb{"open the published page", "opened the published page", "of"},
 		reach: reachNote, needsApp: true,
@@ -316,7 +316,7 @@ var v2Rows = []row{
 			{name: "resolve", kind: kindFlag, summary: "Fill in date, time and title"},
 		}, needs: []need{{"title", []string{"resolve"}}}, reply: Reply{Kind: Content}},
 	// In the app it has no target: it changes the note that is open for
-	// editing, at the cursor, so without path it is always refused.
+	// editing, at the cursor. So it is refused unless path is given.
 	{name: "template:insert", tier: tiers.V2, effect: tiers.Writes,
 		verb:    verb{"insert a template", "inserted a template", "into"},
 		summary: "Insert a template into a note",

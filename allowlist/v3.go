@@ -2,9 +2,9 @@ package allowlist
 
 import "github.com/vaultwicket/vaultwicket/tiers"
 
-// v3Rows: bookmarks, what is installed, Sync, the vault itself, the workspace.
+// v3Rows are the commands of tier v3: bookmarks, what is installed, Sync, the vault itself, and the workspace.
 //
-// What most of them print is known from descriptions alone.
+// The output of most of them is only known from descriptions.
 var v3Rows = []row{
 	{name: "bookmarks", tier: tiers.V3, effect: tiers.Reads,
 		verb: verb{"list bookmarks", "listed bookmarks", "of"}, naming: namesNotAll,
@@ -12,8 +12,8 @@ var v3Rows = []row{
 		params: []param{onlyTotal, {name: "verbose", kind: kindFlag, summary: "Add the type of each"}, asTable},
 		since:  release{1, 12, 2}, // format
 		reply:  Reply{Kind: Lines, Empty: "No bookmarks found."}},
-	// What it does without a subject is stated nowhere, so one is required. Its file is a path, unlike
-	// that of other commands. A web address is only kept, not opened.
+	// What it does without a subject is not documented, so one is required. Unlike in other commands,
+	// file is a path. A web address is only stored, not opened.
 	{name: "bookmark", tier: tiers.V3, effect: tiers.Writes,
 		verb:   verb{"bookmark", "bookmarked", ""},
 		target: targetNone, summary: "Bookmark a file, folder, search or web address",
@@ -25,14 +25,14 @@ var v3Rows = []row{
 			{name: "url", kind: kindURL, asked: askedByChange, summary: "The web address"},
 			{name: "title", kind: kindName, summary: "The label of the bookmark"},
 		}, oneOf: [][]string{{"file", "folder", "search", "url"}}, exclusive: [][]string{{"file", "folder", "search", "url"}},
-		needs: []need{{"subpath", []string{"file"}}}, reply: Reply{Kind: Unpublished}, access: AccessToRead}, // the bookmark is written, not the file
+		needs: []need{{"subpath", []string{"file"}}}, reply: Reply{Kind: Unpublished}, access: AccessToRead}, // it changes the bookmarks, not the file
 	{name: "commands", tier: tiers.V3, effect: tiers.Reads,
 		verb:   verb{"list commands of the app", "listed commands of the app", "of"},
 		target: targetNone, reach: reachNothing, needsApp: true,
 		summary: "List the command ids of the app and its plugins",
 		params:  []param{{name: "filter", kind: kindName, summary: "Only ids that begin with this"}},
 		reply:   Reply{Kind: Lines, Empty: "No commands found.", Form: Ids}},
-	// The flag all is left out as on orphans.
+	// The flag all is left out for the same reason as in orphans.
 	{name: "hotkeys", tier: tiers.V3, effect: tiers.Reads,
 		verb:   verb{"list keyboard shortcuts", "listed keyboard shortcuts", "of"},
 		target: targetNone, reach: reachNothing, needsApp: true,
@@ -83,7 +83,7 @@ var v3Rows = []row{
 			noteByName, noteByPath,
 			{name: "version", kind: kindNumber, required: true, least: 1, summary: "The version, 1 is the newest"},
 		}, exclusive: fileOrPath, reply: Reply{Kind: Content}, versions: versions{of: historyOfSync}},
-	// The other devices of the user get the replaced text too.
+	// The replaced text reaches the other devices of the user, too.
 	{name: "sync:restore", tier: tiers.V3, effect: tiers.Destroys,
 		verb:  verb{"restore a version from Sync", "restored a version from Sync", "of"},
 		reach: reachNote, needsApp: true,
@@ -96,7 +96,7 @@ var v3Rows = []row{
 		verb:  verb{"open the Sync history", "opened the Sync history", "of"},
 		reach: reachNote, needsApp: true,
 		summary: "Open the Sync history of a note in the app", params: []param{noteByName, noteByPath}, exclusive: fileOrPath,
-		reply: Reply{Kind: Confirmation, Confirms: []string{"Opened"}}}, // as all others that open something
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Opened"}}}, // the same as all other commands that open something
 	{name: "sync:deleted", tier: tiers.V3, effect: tiers.Reads,
 		verb: verb{"list deleted files", "listed deleted files", "of"}, naming: namesNotAll,
 		target: targetVault, needsApp: true,
@@ -120,7 +120,8 @@ var v3Rows = []row{
 		verb:   verb{"list style snippets", "listed style snippets", "of"},
 		target: targetNone, reach: reachNothing, needsApp: true,
 		summary: "List the style snippets that are switched on", reply: Reply{Kind: Lines, Empty: "No snippets found."}},
-	// A template that is set for such notes is applied. The confirmation is that of create; none was recorded.
+	// A template that is configured for such notes is applied. The confirmation is assumed to be that of create,
+	// because none was recorded.
 	{name: "unique", tier: tiers.V3, effect: tiers.Writes,
 		verb:    verb{"create a unique note", "created a unique note", ""},
 		target:  targetNone,
@@ -131,20 +132,20 @@ var v3Rows = []row{
 			openPane, openAfter,
 		}, needs: paneNeeds, since: release{1, 12, 2}, // before, it opened the note unless told not to
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Created: "}}},
-	// Reveals the folder of the vault on disk.
+	// It reveals the folder of the vault on disk.
 	{name: "vault", tier: tiers.V3, effect: tiers.Reads,
 		verb: verb{"look up the vault", "looked up the vault", "of"}, naming: namesNotAll, builtIn: true,
 		target: targetVault, summary: "Show the name, path and size of the vault",
 		params: []param{
 			{name: "info", kind: kindChoice, choices: []string{"name", "path", "files", "folders", "size"}, rare: true, summary: "This one fact only"},
 		}, reply: Reply{Kind: Facts, Form: Fields}},
-	// Names every vault of the user, not only the one that is served.
+	// It names every vault of the user, not only the one that is served.
 	{name: "vaults", tier: tiers.V3, effect: tiers.Reads,
 		verb: verb{"list vaults", "listed vaults", "of"}, listsVaults: true, builtIn: true,
 		target: targetNone, reach: reachNothing,
 		summary: "List the vaults that the app knows",
 		params:  []param{onlyTotal, {name: "verbose", kind: kindFlag, summary: "Add their folders"}}, reply: Reply{Kind: Lines}},
-	// The address can carry text of a note out, and can reach machines of the local network.
+	// The address can send text of a note to another machine, and can reach the local network.
 	{name: "web", tier: tiers.V3, effect: tiers.Shows,
 		verb: verb{"open a web address", "opened a web address", "of"}, opensWeb: true,
 		sends: true, target: targetNone, reach: reachNothing, needsApp: true,
@@ -168,7 +169,7 @@ var v3Rows = []row{
 		verb: verb{"list layouts", "listed layouts", "of"}, naming: namesNotAll,
 		target: targetNone, needsApp: true, summary: "List the saved layouts",
 		params: []param{onlyTotal}, reply: Reply{Kind: Lines, Empty: "No workspaces saved."}},
-	// Replaces a layout of the same name. Which one it replaces without a name is stated nowhere, so
+	// It replaces a layout of the same name. Which one it replaces without a name is not documented, so
 	// the name is required. The effect is admin, because it changes settings of the app and no note.
 	{name: "workspace:save", tier: tiers.V3, effect: tiers.Administers,
 		verb:   verb{"save a layout", "saved a layout", "of"},
@@ -180,7 +181,7 @@ var v3Rows = []row{
 		target: targetNone, needsApp: true,
 		summary: "Replace the panes by a saved layout",
 		params:  []param{{name: "name", kind: kindName, required: true, summary: "The name of the layout"}}, reply: Reply{Kind: Confirmation, Confirms: []string{"Loaded workspace:"}}},
-	// No trash and no history keeps a layout.
+	// A deleted layout is neither in the trash nor in a history.
 	{name: "workspace:delete", tier: tiers.V3, effect: tiers.Destroys,
 		verb:   verb{"delete a layout", "deleted a layout", "of"},
 		target: targetNone, needsApp: true, summary: "Delete a saved layout",
@@ -189,7 +190,7 @@ var v3Rows = []row{
 		verb: verb{"list open tabs", "listed open tabs", "of"}, naming: namesNotAll,
 		target: targetNone, needsApp: true, summary: "List the open tabs",
 		params: []param{{name: "ids", kind: kindFlag, summary: "Add their ids"}}, reply: Reply{Kind: Lines, Form: Tabs}},
-	// Its file is a path, unlike that of other commands.
+	// Unlike in other commands, file is a path.
 	{name: "tab:open", tier: tiers.V3, effect: tiers.Shows,
 		verb: verb{"open a tab", "opened a tab", "of"}, naming: namesNotAll,
 		target: targetNone, needsApp: true, summary: "Open a tab in the app",

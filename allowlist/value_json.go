@@ -5,14 +5,14 @@ import (
 	"encoding/json"
 )
 
-// valueForm is the error of JSON that is no value of a parameter.
+// valueForm is the error for JSON that is not the value of a parameter.
 type valueForm struct{}
 
 func (valueForm) Error() string {
 	return "a value is a text, a number, true, false, or a list of texts"
 }
 
-// MarshalJSON writes a value as a caller sends it. A value that is not given has no JSON.
+// MarshalJSON encodes a value as a caller sends it. An absent value cannot be encoded.
 func (v Value) MarshalJSON() ([]byte, error) {
 	switch v.form {
 	case textForm:
@@ -30,7 +30,7 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	return nil, valueForm{}
 }
 
-// UnmarshalJSON reads what MarshalJSON has written, and gives the same value.
+// UnmarshalJSON decodes the output of MarshalJSON to the same value.
 func (v *Value) UnmarshalJSON(data []byte) error {
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 {
