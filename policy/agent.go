@@ -12,25 +12,25 @@ import (
 // DefaultAgent is the agent of a server or a request that names none.
 const DefaultAgent = "default"
 
-// Agent is a name with rights, which only narrow those of the server and of its vaults. The
-// zero Agent has no rights.
+// Agent is an agent with its rights, which can only narrow those of the server and of its vaults.
+// The zero Agent has no rights.
 type Agent struct {
 	Rights  Policy    // the most that the agent may do in any vault
 	Vaults  []string  // the names, ids or folders of the vaults that it may use, nil for every vault
-	Expires time.Time // the time from which it has no rights, zero for never
-	// Subjects are the values of the claim of access tokens that are of the agent (see the
-	// setting oauth-claim), nil for no token.
+	Expires time.Time // when it loses its rights, zero for never
+	// Subjects are the values of a claim (setting oauth-claim) by which access tokens belong to the
+	// agent, nil for no tokens.
 	Subjects []string
-	Ended    string // why it has no rights, "" for an agent that has some
+	Ended    string // why it has no rights, "" if it has some
 }
 
-// Agents are the agents that the user has defined, by their names. Without any, no caller is narrowed.
+// Agents are the agents that the user has defined, by name. If there are none, they restrict no caller.
 type Agents map[string]Agent
 
-// InForce returns what the server, one of its vaults and an agent all allow: the policy of the
-// agent in that vault. known are the name, the id and the folder of the vault, as far as it has
-// them. An agent that is not defined, or may not use the vault, is allowed nothing; whether it
-// has expired is for [Policy.At] to say. The name "" is the agent [DefaultAgent].
+// InForce returns the policy of an agent in a vault: what the server, the vault and the agent all allow.
+// known are the name, the id and the folder of the vault, as far as it has them. An agent that is not
+// defined, or may not use the vault, is allowed nothing. Whether it has expired is decided by [Policy.At].
+// The name "" stands for [DefaultAgent].
 func (a Agents) InForce(name string, server, vault Policy, known ...string) Policy {
 	p := server.Meet(vault)
 	named := cmp.Or(name, DefaultAgent)
@@ -52,19 +52,18 @@ func (a Agents) InForce(name string, server, vault Policy, known ...string) Poli
 	return p
 }
 
-// HasRightsAt reports whether the agent has rights at a time: it has not expired, and managed settings
-// do not end it.
+// HasRightsAt reports whether the agent has rights at a time: it has not expired, and Ended is "".
 func (a Agent) HasRightsAt(now time.Time) bool {
 	return a.Ended == "" && (a.Expires.IsZero() || now.Before(a.Expires))
 }
 
-// MayUse reports whether the agent may use the vault that has one of the names.
+// MayUse reports whether the agent may use the vault that is known by these names.
 func (a Agent) MayUse(known ...string) bool {
 	return a.Vaults == nil ||
 		slices.ContainsFunc(a.Vaults, func(name string) bool { return name != "" && slices.Contains(known, name) })
 }
 
-// At returns the policy at a time: one that has expired allows nothing. The zero time is after every end.
+// At returns the policy at a time: one that has expired allows nothing. The zero time is after every expiry.
 func (p Policy) At(now time.Time) Policy {
 	isInTime := p.Until.IsZero() || !now.IsZero() && now.Before(p.Until)
 	if p.Closed != "" || isInTime {
@@ -73,11 +72,11 @@ func (p Policy) At(now time.Time) Policy {
 	return p.closed(p.Agent, "the agent has expired ("+p.Until.Format(time.DateTime)+")")
 }
 
-// Revoked says why an agent has no rights that the user has revoked. It is a fact of calls, see [Facts].
+// Revoked is the reason for which an agent that the user has revoked has no rights, see [Facts].
 const Revoked = "the agent was revoked"
 
-// Under returns the policy as it applies to a call of which the facts are known: one of an agent that has expired, or
-// that has no rights any more, allows nothing.
+// Under returns the policy for a call with these facts: it allows nothing if the agent has expired or has no rights
+// anymore.
 func (p Policy) Under(facts Facts) Policy {
 	p = p.At(facts.At)
 	if p.Closed != "" || !facts.Halted.Holds() {
@@ -103,8 +102,8 @@ func (p Policy) closed(agent, why string) Policy {
 	return shut.From("agent " + agent)
 }
 
-// Unlimited returns the policy that narrows nothing. It is the beginning of the rights of a
-// vault or an agent, of which the user has written only some.
+// Unlimited returns the policy that restricts nothing. The rights of a vault or an agent start with it,
+// because the user states only some of them.
 func Unlimited() Policy {
 	return Policy{
 		Ceiling:      tiers.V3,
@@ -124,16 +123,15 @@ func Unlimited() Policy {
 	}
 }
 
-// Scope is the most that a request may do by the access token that it came with. It grants
-// nothing: the policy applies as well.
+// Scope is the most that the access token of a request allows. It grants nothing: the policy applies, too.
 type Scope uint8
 
 const (
-	ScopeNone        Scope = iota // for no call: that of an access token without a scope that is known
-	ScopeRead                     // for calls that only read
-	ScopeWrite                    // for calls that add to notes, too, and for those that move the focus
-	ScopeDestructive              // for all calls
-	ScopeAll                      // that of a request without an access token that has scopes: it limits nothing
+	ScopeNone        Scope = iota // allows no call: the access token has no known scope
+	ScopeRead                     // allows calls that only read
+	ScopeWrite                    // also allows calls that write to notes, and calls that move the focus
+	ScopeDestructive              // allows all calls
+	ScopeAll                      // allows all calls: the request has no access token with scopes
 )
 
 var scopeNames = [...]string{ScopeRead: "vault:read", ScopeWrite: "vault:write", ScopeDestructive: "vault:destructive"}
@@ -146,11 +144,11 @@ func (s Scope) String() string {
 	return ""
 }
 
-// ScopeNames returns the scopes of access tokens up to one: who asks for it needs all of them.
+// ScopeNames returns the names of the scopes up to most: a client that asks for most asks for all of them.
 func ScopeNames(most Scope) []string { return scopeNames[ScopeRead : min(most, ScopeDestructive)+1] }
 
-// ParseScope returns the highest scope among the scopes of an access token, ScopeNone if none of
-// them is known. Each includes the ones before it.
+// ParseScope returns the highest of the scopes of an access token, ScopeNone if none of them is known.
+// Each scope includes the lower ones.
 func ParseScope(granted []string) (highest Scope) {
 	for _, name := range granted {
 		if i := slices.Index(scopeNames[:], name); i > int(highest) {
@@ -162,7 +160,7 @@ func ParseScope(granted []string) (highest Scope) {
 
 const scopeRule = "scope"
 
-// scopeSuffices denies what the access token was not issued for.
+// scopeSuffices denies a call that needs a higher scope than that of the access token.
 func scopeSuffices(_ Policy, s subject) *Denial {
 	needs := ScopeRead
 	switch {

@@ -28,7 +28,7 @@ type Denial struct {
 	Command string
 	Reason  string // lower case, no full stop
 	Setting string // the name of the setting that decides, "" if none does
-	Scope   Scope  // what the access token of the request would need, ScopeNone if that was not wrong
+	Scope   Scope  // the scope that the access token of the request lacks, ScopeNone if the denial has another cause
 	hint    string
 	origin  string
 }
@@ -36,8 +36,8 @@ type Denial struct {
 // Code returns one of the Code constants of this package.
 func (d *Denial) Code() string { return d.code }
 
-// Hint says how the user can change the answer, and where the setting that decided comes from;
-// "" if that is not possible.
+// Hint says how the user can allow the call, and where the setting that decided comes from;
+// "" if it cannot be allowed.
 func (d *Denial) Hint() string {
 	if d.origin == "" || d.hint == "" {
 		return d.hint
@@ -51,14 +51,14 @@ func (d *Denial) Hint() string {
 	return d.hint + " (" + d.Setting + " is set by " + d.origin + ")"
 }
 
-// originDefault is the origin of a setting that is not set, OriginManaged of one that the
-// administrator of the machine has bounded.
+// originDefault is the origin of a setting that is not set. OriginManaged is that of a setting that the
+// administrator of the machine has limited.
 const originDefault, OriginManaged = "default", "managed settings"
 
-// NeedsApproval reports whether approval by the user would lift the denial.
+// NeedsApproval reports whether the call is only denied because the user has not approved it.
 func (d *Denial) NeedsApproval() bool { return d.code == CodeUnconfirmed }
 
-// RefusedBy returns the name of the rule, for packages that do not know policies.
+// RefusedBy returns the name of the rule, for packages that do not import this one.
 func (d *Denial) RefusedBy() string { return d.Rule }
 
 func (d *Denial) Error() string { return fmt.Sprintf("command %q: %s", d.Command, d.Reason) }
@@ -75,7 +75,7 @@ type RuleVerdict struct {
 	denial  *Denial
 }
 
-// Verdict is what a rule says about a call.
+// Verdict is the result of a rule for a call.
 type Verdict uint8
 
 const (
@@ -96,15 +96,15 @@ func (v Verdict) String() string {
 }
 
 // Decision says whether one call may be run, whether it may be run once the user approves it, and whether its
-// change may be worked out. Only [Policy.Decide] makes one. The zero Decision denies the zero Call.
+// change may be previewed. Only [Policy.Decide] makes one. The zero Decision denies the zero Call.
 type Decision struct {
 	call   allowlist.Call
 	denial *Denial
-	grant  *grant // what there is to grant, nil where approval would not be enough
+	grant  *grant // what can be granted, nil if even approval would not be enough
 }
 
-// Decide checks call against the rules, with what is known of it. It is the only judge: lists, explanations, dry
-// runs and pages ask it, or [Policy.Judge] and [Policy.Lists], which go through the same rules.
+// Decide checks call and the facts about it against the rules. Nothing else decides: lists, explanations, dry
+// runs and pages use it, or [Policy.Judge] and [Policy.Lists], which apply the same rules.
 func (p Policy) Decide(call allowlist.Call, facts Facts) Decision {
 	p = p.Under(facts)
 	d := Decision{call: call}
@@ -121,8 +121,8 @@ func (p Policy) Decide(call allowlist.Call, facts Facts) Decision {
 	return d
 }
 
-// In returns the same decision about the call in a vault, by its name or id: no rule
-// looks at the vault. The error is a [*allowlist.ParseError].
+// In returns the same decision for the call in a vault, given by name or id: no rule
+// looks at the vault. The error is a [*allowlist.ParseError] if vault is not a valid argument.
 func (d Decision) In(vault string) (Decision, error) {
 	call, err := d.call.In(vault)
 	if err != nil {
@@ -136,10 +136,10 @@ func (d Decision) In(vault string) (Decision, error) {
 	return d, nil
 }
 
-// Call returns the call that was decided about, whatever the decision.
+// Call returns the call, whatever the decision.
 func (d Decision) Call() allowlist.Call { return d.call }
 
-// Err returns nil if the call may be run as it is, else the [*Denial].
+// Err returns nil if the call may be run without approval, otherwise the [*Denial].
 func (d Decision) Err() error {
 	if denial := d.denied(); denial != nil {
 		return denial
@@ -147,7 +147,7 @@ func (d Decision) Err() error {
 	return nil
 }
 
-// Permit returns the permit to run the call, or the [*Denial]. A call that requires
+// Permit returns the permit to run the call. The error is a [*Denial]; a call that requires
 // approval is denied with CodeUnconfirmed.
 func (d Decision) Permit() (Permit, error) {
 	if denial := d.denied(); denial != nil {
@@ -156,7 +156,7 @@ func (d Decision) Permit() (Permit, error) {
 	return Permit{d.grant}, nil
 }
 
-// Approved is Permit for a call that the user approved: approval lifts no other rule.
+// Approved is [Decision.Permit] for a call that the user approved. Approval does not lift any other denial.
 func (d Decision) Approved() (Permit, error) {
 	if denial := d.denied(); denial != nil && !denial.NeedsApproval() {
 		return Permit{}, denial
@@ -164,12 +164,12 @@ func (d Decision) Approved() (Permit, error) {
 	return Permit{d.grant}, nil
 }
 
-// Preview returns the permit to work out the change of the call. It is granted where
-// the call is, and where only the approval is missing: the user has to see what the
-// approval is about. Otherwise it is the zero Preview.
+// Preview returns the permit to compute the change of the call without making it. It is granted if
+// the call may be run, and also if only the approval is missing, because the user has to see
+// what to approve. Otherwise it is the zero Preview.
 func (d Decision) Preview() Preview { return Preview{grant: d.grant} }
 
-// denied returns the denial, nil for a call that may be run as it is.
+// denied returns the denial, nil for a call that may be run without approval.
 func (d Decision) denied() *Denial {
 	if d.denial == nil && d.grant == nil {
 		return deny(CodeRestricted, "", "was judged by no policy", "")

@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// Facts are what a session and a call bring to a decision besides the settings, which are the [Policy]. A fact only
-// takes away. The zero value of each is that it is not known, and counts as what takes most away, so that a fact
-// that was forgotten opens nothing: the zero Facts allow no call. [ClearFacts] is where nothing is against a call.
+// Facts are what is known of a session and a call when a decision is made; the settings are in the [Policy]. A fact
+// can only restrict. The zero value of each fact means "not known" and restricts most, so that a forgotten fact
+// allows nothing: the zero Facts allow no call. [ClearFacts] returns the facts that restrict nothing.
 type Facts struct {
-	// At is when the call is made. The zero time is after the end of every agent that has one.
+	// At is the time of the call. The zero time is after the expiry of every agent that expires.
 	At time.Time
-	// Halted says why nothing is allowed any more, such as that the agent was revoked.
+	// Halted says why nothing is allowed anymore, for example because the agent was revoked.
 	Halted Reason
 	// Scope is the most that the access token of the request allows.
 	Scope Scope
 	// Suspected says which suspected prompt injection the session has read.
 	Suspected Reason
-	// Flowing are the flow rules from whose places the session, or the call itself, has read what the call can carry
-	// to where it may not go.
+	// Flowing are the flow rules that the call may break: the session or the call itself has read from their places,
+	// and the call can carry text to where it must not go.
 	Flowing Flowing
-	// Carries says what the call adds to notes that can carry text of another note to another machine.
+	// Carries says what the call adds to notes that could send text of another note to another machine.
 	Carries Reason
-	// Narrowed says that notes in reach restrict access to themselves, which only the embedded program knows, and Ignores
-	// that the vault has an ignore file, which hides more than the access rules.
+	// Narrowed says that notes in reach restrict access to themselves, which only the embedded program knows. Ignores
+	// says that the vault has an ignore file, which hides more than the access rules.
 	Narrowed, Ignores Reason
 }
 
-// ClearFacts returns the facts of a call at a time with nothing against it.
+// ClearFacts returns the facts of a call at a time that restrict nothing.
 func ClearFacts(at time.Time) Facts {
 	return Facts{
 		At:        at,
@@ -41,19 +41,20 @@ func ClearFacts(at time.Time) Facts {
 	}
 }
 
-// Reason says why a fact holds. The zero Reason is that it is not known whether it does, and counts as if it did.
-type Reason struct{ why *string } // nil where it is not known, else "" for a fact that does not hold
+// Reason says whether a fact holds, and why. The zero Reason means that this is not known, and counts as if the
+// fact held.
+type Reason struct{ why *string } // nil if it is not known; "" for a fact that does not hold
 
 // None is the Reason of a fact that does not hold.
 var None = Because("")
 
-// Because returns the Reason of a fact that holds, [None] for "".
+// Because returns the Reason of a fact that holds; for "" it is equal to [None].
 func Because(text string) Reason { return Reason{&text} }
 
-// Holds reports whether the fact holds, or may do so.
+// Holds reports whether the fact holds or may hold.
 func (r Reason) Holds() bool { return r.why == nil || *r.why != "" }
 
-// or returns the text of the reason, another one where it is not known.
+// or returns the text of the reason, and unknown if it is not known whether the fact holds.
 func (r Reason) or(unknown string) string {
 	if r.why == nil {
 		return unknown
@@ -61,7 +62,7 @@ func (r Reason) or(unknown string) string {
 	return *r.why
 }
 
-// meet returns the reason of a fact that holds if one of two does: one that is known, if there is one.
+// meet returns the reason of a fact that holds if r or s does. A known reason takes precedence.
 func (r Reason) meet(s Reason) Reason {
 	switch {
 	case !r.Holds(), r.why == nil && s.Holds():
@@ -76,22 +77,22 @@ func (r Reason) equal(s Reason) bool {
 	return (r.why == nil) == (s.why == nil) && r.or("") == s.or("")
 }
 
-// Flowing are flow rules that are about a call. The zero Flowing is that they are not known, and counts as every rule
-// of the policy.
+// Flowing are the flow rules that apply to a call. The zero Flowing means that they are not known, and counts as
+// every rule of the policy.
 type Flowing struct {
 	known bool
 	rules []Flow
 }
 
-// NothingFlows is where no flow rule is about the call.
+// NothingFlows means that no flow rule applies to the call.
 var NothingFlows = Flowing{known: true}
 
-// With returns the flow rules with one more.
+// With returns the flow rules with rule added.
 func (f Flowing) With(rule Flow) Flowing {
 	return Flowing{f.known, append(slices.Clip(f.rules), rule)}
 }
 
-// of returns the rules that are about a call under the policy.
+// of returns the rules that apply to a call under p.
 func (f Flowing) of(p Policy) []Flow {
 	if f.known {
 		return f.rules
@@ -99,7 +100,8 @@ func (f Flowing) of(p Policy) []Flow {
 	return unionOfFlows(f.rules, p.Flows)
 }
 
-// factRow is one fact, and how what is known of it at two places meets.
+// factRow describes one fact, and how two values of it are combined: join sets the fact in to to the combination of
+// those in f and g.
 type factRow struct {
 	name, field, meets string
 	join               func(to *Facts, f, g Facts)
@@ -143,7 +145,7 @@ var factRows = [...]factRow{
 	reason("the vault has an ignore file", "Ignores", func(f *Facts) *Reason { return &f.Ignores }),
 }
 
-// reason is the row of a fact that holds if it does at one of two places.
+// reason returns the row of a fact that holds if it holds in one of the two.
 func reason(name, field string, of func(*Facts) *Reason) factRow {
 	return factRow{
 		name: name, field: field, meets: "yes, if either says so or does not know",
@@ -152,7 +154,7 @@ func reason(name, field string, of func(*Facts) *Reason) factRow {
 	}
 }
 
-// Meet returns the facts of a call of which both f and g are known.
+// Meet combines f and g, which are both known of a call: of each fact, the more restrictive value counts.
 func (f Facts) Meet(g Facts) (met Facts) {
 	for _, r := range factRows {
 		r.join(&met, f, g)

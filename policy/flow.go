@@ -10,8 +10,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/access"
 )
 
-// Flow is a rule about where text may go: once a session has read from one of the places From, what
-// carries text to one of the places To requires approval, or is refused. The zero Flow is about nothing.
+// Flow is a rule about where text may go: once a session has read from one of the places From, a call that
+// carries text to one of the places To requires approval, or is refused. The zero Flow applies to nothing.
 type Flow struct {
 	Name    string
 	From    []string // folders and notes by their paths, tags with "#", and FromPrivate
@@ -19,19 +19,19 @@ type Flow struct {
 	Refuses bool
 }
 
-// The places of a [Flow] that are no paths or tags.
+// The places of a [Flow] other than paths and tags.
 const (
-	FromPrivate = "private" // notes that narrow access to themselves
-	ToPublish   = "publish" // what is published, and what else sends text off the machine but web
+	FromPrivate = "private" // notes that restrict access to themselves
+	ToPublish   = "publish" // calls that publish, or send text off the machine other than by opening a web address
 	ToWeb       = "web"     // web addresses that are opened
 	ToVaults    = "vaults"  // changes in another vault than the one that was read
 )
 
-// maxFlow bounds the name of a flow rule in bytes.
+// maxFlow is the maximum length of the name of a flow rule in bytes.
 const maxFlow = 64
 
-// ParseFlow returns a rule. Without to, it is about publish, web and vaults. The action is "ask",
-// also for "", or "refuse". The error says what is wrong.
+// ParseFlow returns the rule with a name of up to 64 bytes. from must not be empty; the default of to is publish, web
+// and vaults. action is "ask", which is the default, or "refuse".
 func ParseFlow(name string, from, to []string, action string) (f Flow, err error) {
 	if name == "" || len(name) > maxFlow || strings.ContainsFunc(name, unicode.IsControl) {
 		return Flow{}, fmt.Errorf("name %q: want 1 to %d bytes without control characters", name, maxFlow)
@@ -69,13 +69,13 @@ func ParseFlow(name string, from, to []string, action string) (f Flow, err error
 	return f, nil
 }
 
-// Equal reports whether two rules are the same.
+// Equal reports whether f and g are the same rule.
 func (f Flow) Equal(g Flow) bool {
 	haveSamePlaces := slices.Equal(f.From, g.From) && slices.Equal(f.To, g.To)
 	return haveSamePlaces && f.Name == g.Name && f.Refuses == g.Refuses
 }
 
-// HasMark reports whether one of some marks of a note, its tags with "#" and [FromPrivate], is one that the rule names.
+// HasMark reports whether From contains one of the marks of a note: its tags with "#", and [FromPrivate].
 func (f Flow) HasMark(marks []string) bool {
 	return slices.ContainsFunc(f.From, func(place string) bool {
 		return slices.ContainsFunc(marks, func(mark string) bool {
@@ -88,7 +88,7 @@ func (f Flow) HasMark(marks []string) bool {
 	})
 }
 
-// Action returns what follows: "ask" or "refuse".
+// Action returns what the rule does: "ask" or "refuse".
 func (f Flow) Action() string {
 	if f.Refuses {
 		return "refuse"
@@ -96,7 +96,7 @@ func (f Flow) Action() string {
 	return "ask"
 }
 
-// consequences are what a rule of a flow does with a call, in words.
+// consequences describes the actions of a flow rule, for people.
 var consequences = map[string]string{"ask": "requires approval", "refuse": "is refused"}
 
 // String returns the rule for people.
@@ -110,7 +110,7 @@ func (f Flow) String() string {
 	)
 }
 
-// Paths returns the places From or To of the rule that are paths; "/" is the vault.
+// Paths returns those of the places From or To of a rule that are paths; "/" is the whole vault.
 func Paths(places []string) (paths []string) {
 	for _, place := range places {
 		if !strings.HasPrefix(place, "#") &&
@@ -121,7 +121,7 @@ func Paths(places []string) (paths []string) {
 	return paths
 }
 
-// Covers reports whether a path is that of one of the places or below it, in whatever spelling.
+// Covers reports whether path is one of the places or below one, ignoring differences in case and spelling.
 func Covers(places []string, path string) bool {
 	path = access.Fold(path)
 	return slices.ContainsFunc(Paths(places), func(place string) bool {
@@ -148,13 +148,13 @@ func flowsWithin(a, b []Flow) bool {
 	return !slices.ContainsFunc(a, func(f Flow) bool { return !slices.ContainsFunc(b, f.Equal) })
 }
 
-// flowsHere refuses what carries text of notes that the session has read to where that may not go. It
-// names the rule and not the note.
+// flowsHere refuses a call that would carry text of notes that the session has read to where it must not go, or
+// requires approval for it. The message names the rule and not the note.
 func flowsHere(p Policy, s subject) *Denial {
 	if p.Shadows(RuleFlow) {
 		return nil
 	}
-	for _, refuses := range []bool{true, false} { // what asks comes last
+	for _, refuses := range []bool{true, false} { // rules that refuse take precedence
 		for _, f := range s.facts.Flowing.of(p) {
 			switch {
 			case f.Refuses != refuses:

@@ -11,19 +11,20 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// row is one part of a policy, and how two values of it meet. No source of settings widens another because every
-// source is a policy, and policies only come together in [Policy.Meet], which is these rows.
+// row describes one part of a policy, and how two values of it are combined: join sets the part in to to the
+// combination of those in p and q. No source of settings can widen another one, because every source is a policy,
+// and policies are only combined by [Policy.Meet], which applies these rows.
 type row struct {
-	name   string   // of the setting, or of what is no setting of its own
-	fields []string // of [Policy] that it is about
-	bounds bool     // agents and managed settings can have it as a key
-	meets  string   // how two values meet, for people
+	name   string   // of the setting, or of a part that is not a setting
+	fields []string // the fields of [Policy] that it covers
+	bounds bool     // whether it is a setting of agents and managed settings
+	meets  string   // how two values are combined, for people
 	value  func(p Policy) any
 	join   func(to *Policy, p, q Policy)
 	same   func(p, q Policy) bool
 }
 
-// rows are all parts of a policy but for what is only said in messages. The settings of agents are in the order in
+// rows are all parts of a policy except for those in messages. The settings of agents are in the order in
 // which they are listed everywhere.
 var rows = [...]row{
 	least("tier", "Ceiling", "the lower tier", func(p *Policy) *tiers.Tier { return &p.Ceiling }, tiers.V3,
@@ -196,8 +197,8 @@ var rows = [...]row{
 // messages are the fields of [Policy] that decide nothing.
 var messages = []string{"Origins"}
 
-// least is a row of values of which the lower one is the stricter. last is the loosest one; what is beyond it counts
-// as the strictest.
+// least returns the row of a part of which the lower value is the stricter one. last is the loosest value; values
+// beyond it count as the strictest.
 func least[T ~uint8](name, field, meets string, of func(*Policy) *T, last T, value func(Policy) any) row {
 	known := func(p Policy) T { return valid(*of(&p), last) }
 	return row{
@@ -207,7 +208,7 @@ func least[T ~uint8](name, field, meets string, of func(*Policy) *T, last T, val
 	}
 }
 
-// gate is a row of what is only enabled if both enable it.
+// gate returns the row of a part that is enabled only if both policies enable it.
 func gate(name, field string, of func(*Policy) *bool) row {
 	return row{
 		name: name, fields: []string{field}, bounds: true, meets: "true, if both say so",
@@ -217,7 +218,7 @@ func gate(name, field string, of func(*Policy) *bool) row {
 	}
 }
 
-// names is a row of names by which notes narrow access to themselves.
+// names returns the row of a list of names with which notes restrict access to themselves.
 func names(name, meets string, of func(*Policy) *[]string) row {
 	return row{
 		name: name, fields: []string{"Private"}, bounds: true, meets: meets,
@@ -227,7 +228,7 @@ func names(name, meets string, of func(*Policy) *[]string) row {
 	}
 }
 
-// rate is a row of a number of which 0 is no limit.
+// rate returns the row of a rate limit; 0 is no limit.
 func rate(name string, of func(*Policy) *int) row {
 	limit := func(p Policy) int { return max(0, *of(&p)) }
 	return row{
@@ -240,7 +241,7 @@ func rate(name string, of func(*Policy) *int) row {
 	}
 }
 
-// LowerRate returns the stricter of two rates, of which 0 and less is no limit.
+// LowerRate returns the stricter of two rate limits; 0 and negative numbers are no limit.
 func LowerRate(a, b int) int {
 	switch {
 	case a <= 0:
@@ -251,9 +252,9 @@ func LowerRate(a, b int) int {
 	return min(a, b)
 }
 
-// Meet returns the policy that allows what both p and q allow, and requires approval where one of them does. It is
-// the only way in which what several sources say becomes one policy. The origin of a setting is that of q where
-// q is stricter, otherwise that of p.
+// Meet returns the policy that allows what both p and q allow, and requires approval if one of them does. It is the
+// only way to combine the settings of several sources. The origin of a setting is that of q if q is stricter,
+// otherwise that of p.
 func (p Policy) Meet(q Policy) Policy {
 	t := p.meet(q)
 	t.Origins = maps.Clone(p.Origins)
@@ -271,7 +272,7 @@ func (p Policy) Meet(q Policy) Policy {
 	return t
 }
 
-// originOfBoth says where the access rules of p and q come from.
+// originOfBoth returns the origin of the combined access rules of p and q.
 func originOfBoth(p, q Policy) string {
 	first := p.Origins[accessSetting]
 	second := q.Origins[accessSetting]
@@ -299,12 +300,12 @@ func (p Policy) meet(q Policy) (t Policy) {
 		r.join(&t, p, q)
 	}
 	if t.EnableOnly != nil && len(t.EnableOnly) == 0 {
-		t.Ceiling = tiers.None // so that it is seen that no command is enabled
+		t.Ceiling = tiers.None // shows that no command is enabled
 	}
 	return t
 }
 
-// Stricter returns the names of what q takes away from p, in the order of [Meetings].
+// Stricter returns the names of the parts of which q allows less than p, in the order of [Meetings].
 func (p Policy) Stricter(q Policy) (stricter []string) {
 	met := p.meet(q)
 	for _, r := range rows {
@@ -315,13 +316,13 @@ func (p Policy) Stricter(q Policy) (stricter []string) {
 	return stricter
 }
 
-// Meeting says how two values of a part of a policy, or of a fact, meet.
+// Meeting says how two values of a part of a policy, or of a fact, are combined.
 type Meeting struct {
 	Name, Meets string
 	Fact        bool
 }
 
-// Meetings returns all parts of a policy, and after them the facts of a call.
+// Meetings returns all parts of a policy, followed by the facts of a call.
 func Meetings() (all []Meeting) {
 	for _, r := range rows {
 		all = append(all, Meeting{Name: r.name, Meets: r.meets})
@@ -332,7 +333,7 @@ func Meetings() (all []Meeting) {
 	return all
 }
 
-// SettingNames returns the names of the settings that agents and managed settings can have, but for tables.
+// SettingNames returns the names of the settings that agents and managed settings can have, except for tables.
 func SettingNames() (all []string) {
 	for _, r := range rows {
 		if r.bounds {
@@ -342,8 +343,8 @@ func SettingNames() (all []string) {
 	return all
 }
 
-// Setting returns the value of a setting but for access rules, which is a string, a boolean, a number or a list of
-// strings; nil for another name.
+// Setting returns the value of a setting: a string, a boolean, a number or a list of strings. It returns nil for the
+// access rules and for other names.
 func (p Policy) Setting(name string) any {
 	for _, r := range rows {
 		if r.name != name || r.value == nil {
@@ -375,7 +376,7 @@ func within(a, b []string) bool {
 	return !slices.ContainsFunc(a, func(name string) bool { return !slices.Contains(b, name) })
 }
 
-// enabledInBoth returns the commands that two lists enable, of which nil enables all and an empty one none.
+// enabledInBoth returns the commands that both lists enable. A nil list enables all commands, an empty one none.
 func enabledInBoth(a, b []string) []string {
 	switch {
 	case a == nil:
@@ -392,7 +393,7 @@ func enabledInBoth(a, b []string) []string {
 	return both
 }
 
-// exceptionsIn returns the exceptions of p that q has, too.
+// exceptionsIn returns the exceptions of p that q accepts, too.
 func (p Policy) exceptionsIn(q Policy) access.Exceptions {
 	return slices.DeleteFunc(
 		slices.Clone(p.Exceptions),
@@ -400,15 +401,15 @@ func (p Policy) exceptionsIn(q Policy) access.Exceptions {
 	)
 }
 
-// exempts reports whether a rule about texts does not apply to the file at a path.
+// exempts reports whether the policy exempts the file at path from a rule about texts, or accepts any exception.
 func (p Policy) exempts(rule, path string) bool {
 	return p.Exceptions.Has(rule, path) || p.exemptsAll(rule)
 }
 
-// exemptsAll reports whether the policy leaves all exceptions to a rule to others.
+// exemptsAll reports whether the policy accepts any exception of other policies to a rule.
 func (p Policy) exemptsAll(rule string) bool { return p.AnyException && !p.states(rule) }
 
-// exemptsAllOf reports whether p has every exception that q has.
+// exemptsAllOf reports whether p accepts every exception that q accepts.
 func (p Policy) exemptsAllOf(q Policy) bool {
 	for _, rule := range TextRules() {
 		if q.exemptsAll(rule) && !p.exemptsAll(rule) {
@@ -418,9 +419,9 @@ func (p Policy) exemptsAllOf(q Policy) bool {
 	return len(q.exceptionsIn(p)) == len(q.Exceptions)
 }
 
-// Overlaid returns the policy of settings that were laid over each other, where shadow and exceptions only count for
-// rules of a lower or the same priority: what is said last of a rule is not weakened by what was said before.
-// priority returns that of the source of a setting.
+// Overlaid returns the policy without the shadow and the exceptions of rules that a source with a higher priority
+// states: a source does not weaken the rules of a source that takes precedence. priority returns the priority of
+// the source of a setting.
 func (p Policy) Overlaid(priority func(setting string) int) Policy {
 	said := func(rule string) (highest int) {
 		for _, r := range rules {
@@ -443,7 +444,7 @@ func (p Policy) Overlaid(priority func(setting string) int) Policy {
 	return p
 }
 
-// earlier returns the earlier of two times, of which zero is never.
+// earlier returns the earlier of two times; zero is never.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

@@ -1,7 +1,7 @@
 // Package policy decides whether a session may make a call.
 //
 // [Policy.Decide] checks a call against an ordered list of rules. The first denial is the
-// answer; if there is none and no approval is required, the answer is a [Permit], without which
+// answer. If there is none and no approval is required, the answer is a [Permit], without which
 // package exec starts no process. Nothing else makes a Permit, and the zero Policy grants none.
 package policy
 
@@ -15,60 +15,61 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// Policy is what the settings of one or more sources allow. It is plain data, and policies come together in
-// [Policy.Meet] alone; what a session or a call brings is in [Facts]. The zero value enables nothing and requires
-// approval of every change.
+// Policy is what the settings of one or more sources allow. It is plain data. Policies are combined only by
+// [Policy.Meet]; what is known of a session or a call is in [Facts]. The zero value enables nothing and requires
+// approval for every change.
 type Policy struct {
 	Ceiling   tiers.Tier // the highest enabled tier
 	Mutations bool       // enables calls that change something
-	Publish   bool       // enables, together with Mutations, what leaves the machine
+	Publish   bool       // enables, together with Mutations, calls that can send data off the machine
 	UI        bool       // enables calls that move the focus or open a view
 	Confirm   Confirm    // which changes require approval
 	Asking    Asking     // how the user is asked for it
-	// MinAnswer is how long a client has had a form at least when an answer comes that counts: what comes sooner no
-	// person has given. The zero value is [DefaultMinAnswer].
+	// MinAnswer is the minimum time between a form and its answer: no person answers faster, so an earlier answer does
+	// not count. The zero value stands for [DefaultMinAnswer].
 	MinAnswer   time.Duration
-	MaxGrant    time.Duration // the longest that a grant of the owner counts; the zero value is for none
-	Secrets     Secrets       // what is done with keys, tokens and passwords in answers
+	MaxGrant    time.Duration // the maximum duration of a grant of the owner; zero allows no grants
+	Secrets     Secrets       // what happens to keys, tokens and passwords in answers
 	Suspicious  Suspicious    // what follows from suspected prompt injection in answers
-	RemoteLinks bool          // allows changes that add an address with text of another note
-	// Shadow has the names of rules about texts that decide and have no effect, see [TextRules]. Exceptions are
-	// folders and notes for which these rules do not apply. AnyShadow and AnyException are for rights that say
-	// nothing of the one or the other, such as those of an agent: they leave both to others for the rules that
-	// they do not state either, and to nobody for those that they state.
+	RemoteLinks bool          // allows changes that add a web address with text of another note
+	// Shadow names the rules about texts that are judged and logged, but not enforced, see [TextRules]. Exceptions are
+	// folders and notes to which these rules do not apply. AnyShadow and AnyException belong to sources without the
+	// setting, such as the rights of an agent: for each rule that such a source does not state itself, it accepts
+	// the shadow or the exceptions of other sources, and for the others it accepts none.
 	Shadow       []string
 	AnyShadow    bool
 	Exceptions   access.Exceptions
 	AnyException bool
 	Flows        []Flow         // the rules about where text may go
-	Private      access.Private // names what narrows the access to a note in the note itself
-	// Disable disables single commands. EnableOnly disables all others; nil is for every command, and an empty list
-	// for none. Neither enables anything.
+	Private      access.Private // the properties and tags with which a note restricts access to itself
+	// Disable disables single commands. EnableOnly disables all commands that it does not contain: nil disables none,
+	// and an empty list disables all. Neither enables anything.
 	Disable, EnableOnly []string
 	Access              access.Rules      // what may be done with which note
 	Rates               Rates             // how often calls may be made
 	Disabled            bool              // refuses every call
-	Marks               bool              // text of notes in answers is between marks
+	Marks               bool              // text of notes in answers is enclosed in delimiters
 	Origins             map[string]string // where a setting comes from, by its name, for messages
-	MinVersion          tiers.Version     // the oldest app that is used. Below tiers.MinimumFloor the policy grants nothing.
-	// Agent is the agent whose rights are in the policy, "" where no agent is defined. Until is when they end,
-	// zero for never; see [Policy.At]. Closed says why nothing is allowed, "" where something may be.
+	// MinVersion is the oldest app that may run calls; below tiers.MinimumFloor the policy grants nothing.
+	MinVersion tiers.Version
+	// Agent is the agent whose rights are in the policy, "" if no agent is defined. Until is when they expire, zero
+	// for never, see [Policy.At]. Closed says why nothing is allowed; it is "" if something may be.
 	Agent  string
 	Until  time.Time
 	Closed string
 }
 
-// Rates bound how often calls are made. 0 is no limit.
+// Rates limit how often calls are made. 0 is no limit.
 type Rates struct {
-	Calls                    int // of one caller in a minute
-	Mutations, MutationsHour int // of all callers together, in a minute and in an hour
+	Calls                    int // of one caller, per minute
+	Mutations, MutationsHour int // of all callers together, per minute and per hour
 }
 
 // Confirm says which changes require approval.
 type Confirm uint8
 
 const (
-	ConfirmWrites      Confirm = iota // every change. It is the zero value.
+	ConfirmWrites      Confirm = iota // the zero value: every change
 	ConfirmDestructive                // a change that removes, replaces or publishes
 	ConfirmNever                      // no change
 )
@@ -83,14 +84,15 @@ func (c Confirm) String() string {
 	return fmt.Sprintf("confirm(%d)", uint8(c))
 }
 
-// Asking says in which ways questions reach the user. Each has those before it, too: a terminal is always one.
+// Asking says in which ways approval questions reach the user. Each value includes those before it, so a terminal is
+// always possible.
 type Asking uint8
 
 const (
-	AskTerminal Asking = iota // "vaultwicket approve" alone. It is the zero value.
+	AskTerminal Asking = iota // the zero value: only "vaultwicket approve"
 	AskPage                   // the page of vaultwicket, which a client may open
-	AskAuto                   // a form of the client, where it shows all of the question, and nothing is destroyed
-	AskClient                 // a form of the client also for what is destructive
+	AskAuto                   // a form of the client, if it shows the whole question and the call is not destructive
+	AskClient                 // a form of the client, for destructive calls, too
 )
 
 var askingNames = [...]string{AskTerminal: "terminal", AskPage: "page", AskAuto: "auto", AskClient: "client"}
@@ -104,13 +106,13 @@ func ParseAsking(s string) (Asking, error) {
 }
 
 const (
-	// DefaultMinAnswer is less than a person needs to read a question. Programs have answered within 200 ms.
+	// DefaultMinAnswer is less than a person needs to read a question. Programs have been seen to answer within 200 ms.
 	DefaultMinAnswer = time.Second
 	// NoMinAnswer lets every answer count.
 	NoMinAnswer time.Duration = -1
 )
 
-// MinAnswerTime returns how long a client has had a form at least when an answer comes that counts.
+// MinAnswerTime returns the minimum time between a form and an answer that counts.
 func (p Policy) MinAnswerTime() time.Duration {
 	switch {
 	case p.MinAnswer == 0:
@@ -121,7 +123,7 @@ func (p Policy) MinAnswerTime() time.Duration {
 	return p.MinAnswer
 }
 
-// minAnswerOf returns the field for a time.
+// minAnswerOf returns the value of [Policy.MinAnswer] for a minimum time.
 func minAnswerOf(d time.Duration) time.Duration {
 	if d <= 0 {
 		return NoMinAnswer
@@ -138,8 +140,8 @@ func ParseMinAnswer(s string) (time.Duration, error) {
 	return minAnswerOf(d), nil
 }
 
-// LongestGrant is the longest time of a grant, and the default of the setting max-grant: nobody knows for longer what
-// they have given.
+// LongestGrant is the maximum duration of a grant and the default of the setting max-grant: after a month, nobody
+// remembers what they have granted.
 const LongestGrant = 31 * 24 * time.Hour
 
 const noGrants = "none"
@@ -156,7 +158,7 @@ func ParseMaxGrant(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// MaxGrantTime returns the longest that a grant counts, 0 for no grant.
+// MaxGrantTime returns the maximum duration of a grant, 0 if grants are not allowed.
 func (p Policy) MaxGrantTime() time.Duration { return min(max(p.MaxGrant, 0), LongestGrant) }
 
 // shownMaxGrant returns the value of the setting max-grant.
@@ -167,14 +169,14 @@ func (p Policy) shownMaxGrant() string {
 	return p.MaxGrantTime().String()
 }
 
-// Secrets says what is done with keys, tokens and passwords in answers.
+// Secrets says what happens to keys, tokens and passwords in answers.
 type Secrets uint8
 
 const (
-	SecretsBlock  Secrets = iota // ends a call whose answer has some. It is the zero value.
-	SecretsStrict                // replaces them by marks, as well as numbers of cards and accounts
-	SecretsRedact                // replaces them by marks
-	SecretsAllow                 // leaves them as they are
+	SecretsBlock  Secrets = iota // the zero value: a call whose answer contains some fails
+	SecretsStrict                // they are redacted, and so are card and account numbers
+	SecretsRedact                // they are redacted
+	SecretsAllow                 // they stay as they are
 )
 
 var secretsNames = [...]string{
@@ -196,9 +198,10 @@ func ParseSecrets(s string) (Secrets, error) {
 type Suspicious uint8
 
 const (
-	SuspiciousAsk    Suspicious = iota // a notice, and then every change of the session requires approval. It is the zero value.
-	SuspiciousNotice                   // a notice
-	SuspiciousOff                      // nothing: they are not looked for
+	// SuspiciousAsk is the zero value: a notice, and from then on every change of the session requires approval.
+	SuspiciousAsk    Suspicious = iota
+	SuspiciousNotice            // a notice
+	SuspiciousOff               // nothing: answers are not searched for it
 )
 
 var suspiciousNames = [...]string{SuspiciousAsk: "ask", SuspiciousNotice: "notice", SuspiciousOff: "off"}
@@ -216,8 +219,8 @@ func ParseConfirm(s string) (Confirm, error) {
 	return parseNamed[Confirm](confirmNames[:], s, "confirm: want never, destructive or writes")
 }
 
-// parseNamed returns the value of a setting with a name, the zero value, which is the strictest, with
-// an error for another text.
+// parseNamed returns the value with the name text. For another text it returns an error, and the zero value, which
+// is the strictest. setting is the end of the message: the setting and its valid values.
 func parseNamed[T ~uint8](names []string, text, setting string) (T, error) {
 	if i := slices.Index(names, text); i >= 0 {
 		return T(i), nil
@@ -225,7 +228,7 @@ func parseNamed[T ~uint8](names []string, text, setting string) (T, error) {
 	return 0, fmt.Errorf("invalid value %q for %s", text, setting)
 }
 
-// valid returns a value up to the last one of its type, for another the zero value, the strictest.
+// valid returns value if it is at most last, otherwise the zero value, which is the strictest.
 func valid[T ~uint8](value, last T) T {
 	if value > last {
 		return 0
@@ -233,9 +236,9 @@ func valid[T ~uint8](value, last T) T {
 	return value
 }
 
-// Judge returns the verdict of every rule, in order, also of those after a denial: a dry run
-// shows them all. The rules about the agent and about the access token are left out where there is
-// none, and those about texts where they are off or not about the call.
+// Judge returns the verdict of every rule, in order, including the rules after a denial: a dry run
+// shows them all. The rules about the agent and the access token are left out if there is none, and
+// those about texts if they are off or do not apply to the call.
 func (p Policy) Judge(call allowlist.Call, facts Facts) []RuleVerdict {
 	p = p.Under(facts)
 	s := subjectOf(call, facts)
@@ -261,8 +264,8 @@ func (p Policy) Judge(call allowlist.Call, facts Facts) []RuleVerdict {
 	return verdicts
 }
 
-// Lists returns why the plain form of a command is denied, nil if it is enabled or requires
-// approval. It is for lists of commands; it grants nothing.
+// Lists returns why a command without optional parameters is denied, nil if it is enabled or
+// requires approval. It is for lists of commands; it grants nothing.
 func (p Policy) Lists(command allowlist.Command, facts Facts) *Denial {
 	p = p.Under(facts)
 	s := plainForm(command, facts)
@@ -274,8 +277,8 @@ func (p Policy) Lists(command allowlist.Command, facts Facts) *Denial {
 	return nil
 }
 
-// Obstacles returns all that denies the plain form of a command, in the order of the rules: the first is that of
-// [Policy.Lists]. Where no setting lifts one of them, it is the last.
+// Obstacles returns every denial of a command without optional parameters, in the order of the rules: the first is
+// that of [Policy.Lists]. A denial that no setting can lift is the last one.
 func (p Policy) Obstacles(command allowlist.Command, facts Facts) (all []*Denial) {
 	p = p.Under(facts)
 	s := plainForm(command, facts)
@@ -291,7 +294,7 @@ func (p Policy) Obstacles(command allowlist.Command, facts Facts) (all []*Denial
 	return all
 }
 
-// plainForm returns a command as the rules see it.
+// plainForm returns the subject for a command without optional parameters.
 func plainForm(command allowlist.Command, facts Facts) subject {
 	return subject{
 		facts: facts,
@@ -309,19 +312,19 @@ func (p Policy) Allows(param allowlist.Param) bool {
 	return !param.Shows || p.UI
 }
 
-// subject is what the rules look at: a call, or the plain form of a command, with what is known of it.
+// subject is what the rules look at: a call, or a command without optional parameters, with the facts about it.
 type subject struct {
 	facts                   Facts
 	valid                   bool
 	name                    string
 	tier                    tiers.Tier
 	effect                  tiers.Effect
-	loses                   string // what the call would remove, where that makes it destructive
+	loses                   string // what the call would remove, if that makes it destructive
 	shows, sends, fallsBack bool
 	notes                   bool // it may read or change notes
 	since                   tiers.Version
 	spells                  []allowlist.NamedPath
-	access                  allowlist.PathAccess // that the paths need
+	access                  allowlist.PathAccess // the access that the paths need
 }
 
 func subjectOf(call allowlist.Call, facts Facts) subject {
@@ -333,10 +336,11 @@ func subjectOf(call allowlist.Call, facts Facts) subject {
 	}
 }
 
-// Sends reports whether texts may leave the machine.
+// Sends reports whether text may be sent off the machine.
 func (p Policy) Sends() bool { return p.Mutations && p.Publish }
 
-// EnforcedAccess returns the access rules with what notes narrow access to themselves by, unless that has no effect.
+// EnforcedAccess returns the access rules, including the properties and tags with which notes restrict access to
+// themselves unless that rule is in shadow.
 func (p Policy) EnforcedAccess() access.Rules {
 	if p.Shadows(RulePrivate) {
 		return p.Access
@@ -349,7 +353,7 @@ func (p Policy) suspicious() Suspicious { return valid(p.Suspicious, SuspiciousO
 func (p Policy) confirm() Confirm       { return valid(p.Confirm, ConfirmNever) }
 func (p Policy) asking() Asking         { return valid(p.Asking, AskClient) }
 
-// Redacts reports whether notes are read with marks in place of their secrets.
+// Redacts reports whether secrets in notes are redacted.
 func (p Policy) Redacts() bool { return p.secrets() != SecretsAllow && !p.Shadows(RuleSecrets) }
 
 func (p Policy) remoteLinks() string {

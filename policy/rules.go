@@ -12,11 +12,10 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// requiring says what requires approval, by the setting confirm from the strictest on.
+// requiring describes for each value of the setting confirm which changes require approval.
 var requiring = [...]string{"every change", "deleting, overwriting, publishing", "nothing"}
 
-// rules apply in this order; the first denial is the answer. The check of a rule returns nil
-// if it passes the subject.
+// rules are all rules, in the order in which they apply: the first denial is the answer.
 var rules = [...]rule{
 	{
 		name: "known",
@@ -27,8 +26,8 @@ var rules = [...]rule{
 		denies: func(_ Policy, s subject) bool { return !s.valid },
 		pass:   func(Policy, subject) string { return "known command" },
 	},
-	// What runs code, administers the app or shows its screen is denied by no setting, so that no mistake
-	// in a setting can enable it.
+	// Commands that run code, administer the app or show its screen are denied whatever the settings say, so that
+	// no mistake in a setting can enable them.
 	{
 		name: "restricted",
 		denial: Denial{
@@ -60,7 +59,7 @@ var rules = [...]rule{
 			return "effect " + s.effect.String() + ", mutations are " + onOff[p.Mutations]
 		},
 	},
-	// It regards sends besides the effect: an address that is opened changes nothing, and can contain a note.
+	// Not only the effect counts: opening a web address changes nothing, but the address can contain text of a note.
 	{
 		name: "publish",
 		denial: Denial{
@@ -114,7 +113,7 @@ var rules = [...]rule{
 			return strings.Join(names, ", ")
 		}},
 	{name: RuleConfirm, check: confirmed, pass: func(p Policy, s subject) string {
-		loss := "" // the reason if the effect is worse than that of the command
+		loss := "" // why the effect is worse than that of the command
 		if s.loses != "" {
 			loss = " (it " + s.loses + ")"
 		}
@@ -152,18 +151,20 @@ var rules = [...]rule{
 		state: func(p Policy) string { return p.Suspicious.String() }},
 }
 
-// rule is one reason for a denial, with its name in a dry run and its message for a call that
-// it passes. One about texts has a state instead of the message, see [TextRule].
+// rule is one reason for a denial. pass is its message in a dry run for a call that it passes; a rule
+// about texts has a state instead, see [TextRule].
 type rule struct {
-	name   string
-	check  func(Policy, subject) *Denial // nil where no call is refused before it is run, or with denies
-	denies func(Policy, subject) bool    // whether the call is refused with denial, nil with check
+	name string
+	// check returns the denial, nil for a call that it passes. It is nil if the rule has denies instead, or refuses no
+	// call before it is run.
+	check  func(Policy, subject) *Denial
+	denies func(Policy, subject) bool // whether the call is refused with denial
 	denial Denial
 	pass   func(Policy, subject) string
 
-	looks    string
-	settings []string
-	about    func(subject) bool  // the calls in which it looks at texts
+	looks    string              // what it looks for in texts, in words
+	settings []string            // the settings that decide
+	about    func(subject) bool  // whether it looks at texts in a call
 	state    func(Policy) string // the value of the settings
 }
 
@@ -184,7 +185,7 @@ func (r rule) refuse(p Policy, s subject) (denial *Denial) {
 
 const agentRule = "agent"
 
-// concerns reports whether a verdict of the rule on the subject is worth showing where it does not refuse it.
+// concerns reports whether a dry run shows the rule even if it does not refuse s.
 func (r rule) concerns(p Policy, s subject) bool {
 	switch {
 	case r.name == agentRule:
@@ -223,7 +224,7 @@ func tierOpen(p Policy, s subject) *Denial {
 	return deny(CodeTierClosed, "tier", tierRequired(p, s), hint)
 }
 
-// tierRequired says which tier the subject requires and which is enabled.
+// tierRequired returns a message with the tier that s requires and the one that is enabled.
 func tierRequired(p Policy, s subject) string {
 	return "requires tier " + s.tier.String() + " (current: " + p.Ceiling.String() + ")"
 }
@@ -256,13 +257,13 @@ func commandEnabled(p Policy, s subject) *Denial {
 	return nil
 }
 
-// leaves reports whether the call can send data off the machine. So can every effect that is
-// worse than publishing, but for administering: saving a layout of panes sends nothing.
+// leaves reports whether s can send data off the machine. Publishing can, and every worse effect
+// except administering: saving a layout of panes sends nothing.
 func leaves(s subject) bool {
 	return s.sends || s.effect.WorseThan(tiers.Destroys) && s.effect != tiers.Administers
 }
 
-// targetNamed denies a change to the note that the user has open: the caller cannot know which it is.
+// targetNamed denies a change to the note that is open in the app: the caller cannot know which one it is.
 func targetNamed(_ Policy, s subject) *Denial {
 	if !s.fallsBack || !s.effect.Mutates() {
 		return nil
@@ -275,8 +276,8 @@ func targetNamed(_ Policy, s subject) *Denial {
 	return deny(CodeTargetRequired, "", "requires a target; it would change the note that is open in the app", hint)
 }
 
-// versionSet denies if no usable minimum is set. Package exec later compares the installed
-// version with that of the permit.
+// versionSet denies the call if the minimum version is too low. Package exec later compares the
+// installed version with the minimum of the permit.
 func versionSet(p Policy, s subject) *Denial {
 	if !p.MinVersion.Before(tiers.MinimumFloor) {
 		return nil
@@ -310,7 +311,7 @@ func confirmed(p Policy, s subject) *Denial {
 	)
 }
 
-// unsuspected requires approval of every change of a session that has read suspected prompt injection.
+// unsuspected requires approval for every change of a session that has read suspected prompt injection.
 func unsuspected(p Policy, s subject) *Denial {
 	asks := p.suspicious() == SuspiciousAsk && !p.Shadows(RuleSuspicious)
 	if !asks || !s.facts.Suspected.Holds() || !s.effect.Mutates() {
@@ -324,7 +325,8 @@ func unsuspected(p Policy, s subject) *Denial {
 	)
 }
 
-// carriesNothing requires approval, whatever confirm says, of an added address with text of another note.
+// carriesNothing requires approval for a change that adds a web address with text of another note, whatever the
+// setting confirm says.
 func carriesNothing(p Policy, s subject) *Denial {
 	asks := !p.RemoteLinks && !p.Shadows(RuleRemoteLinks)
 	if !asks || !s.facts.Carries.Holds() || !s.effect.Mutates() {
@@ -338,6 +340,7 @@ func carriesNothing(p Policy, s subject) *Denial {
 	)
 }
 
+// changes describes the change that s makes, for a message.
 func changes(s subject) string {
 	if s.loses != "" {
 		return s.loses
@@ -359,9 +362,9 @@ var onOff = map[bool]string{true: "on", false: "off"}
 
 // accessAllows checks the paths that a call names against the access rules.
 //
-// A note of level none is not denied here: the call goes to the embedded
-// program, which enforces the rules and finds no such note, so that the answer is
-// that of a missing note. Other notes that a call touches are judged there too.
+// A note of level none is not denied here: the call goes to the embedded program,
+// which enforces the rules and answers as if the note did not exist. Other notes
+// that a call touches are judged there, too.
 func accessAllows(p Policy, s subject) *Denial {
 	if !p.Access.Restrict() && !s.facts.Ignores.Holds() {
 		return nil
@@ -393,7 +396,7 @@ func accessAllows(p Policy, s subject) *Denial {
 	return nil
 }
 
-// shortOf says that a path has a lower level of access than a command needs.
+// shortOf returns a message that a path has a lower level of access than command needs.
 func shortOf(path, command string, has, needs access.Level) string {
 	levels := "access " + has.String() + "; " + command + " needs " + needs.String()
 	if has == access.Read {
@@ -409,12 +412,13 @@ func accessPasses(p Policy, s subject) string {
 	return "the given paths are allowed; other notes are checked when they are reached"
 }
 
+// needs returns the access that s needs for a path that it names.
 func (s subject) needs(spelled allowlist.NamedPath) access.Level {
 	switch {
 	case spelled.To:
 		return access.Write
 	case spelled.Folder:
-		return access.None // what is in it is judged, not the folder
+		return access.None // the notes in the folder are judged, not the folder itself
 	}
 	if s.loses != "" && s.access != allowlist.AccessToRead {
 		return access.Delete
@@ -452,8 +456,8 @@ func (s subject) leaves(from string) bool {
 	return true
 }
 
-// confines reports whether a call may only be run by a program that enforces the rules: it
-// could reveal hidden notes, or touch more than the rules allow.
+// confines reports whether only a program that enforces the access rules may run the call,
+// because it could reveal hidden notes or change more than the rules allow.
 func (p Policy) confines(call allowlist.Call, facts Facts) bool {
 	ignores := facts.Ignores.Holds()
 	isMoreThanRead := call.UsesOpenNote() || call.Effect().Mutates()
@@ -476,8 +480,8 @@ func (p Policy) confines(call allowlist.Call, facts Facts) bool {
 	return false
 }
 
-// The rules about texts look at what notes say, and the others at the call. Each is a row of the table of
-// rules, and has one name everywhere: in the settings shadow and exceptions, in dry runs and
+// The rules about texts look at the text of notes, the other rules at the call. Each is a row of the table of
+// rules, and has the same name everywhere: in the settings shadow and exceptions, in dry runs and
 // explanations, in the audit log, in metrics and on the page.
 const (
 	RuleFlow        = "flow"
@@ -487,7 +491,7 @@ const (
 	RuleSuspicious  = "suspicious"
 )
 
-// RuleConfirm is the rule of the setting confirm: which changes require approval.
+// RuleConfirm is the name of the rule for the setting confirm, which says which changes require approval.
 const RuleConfirm = "confirm"
 
 // TextRules returns the names of the rules about texts.
@@ -500,14 +504,14 @@ func TextRules() (names []string) {
 	return names
 }
 
-// TextRule is what a policy says of a rule about texts.
+// TextRule is a rule about texts with its state in a policy.
 type TextRule struct {
 	Name          string
-	Looks         string   // at what
-	Settings      []string // that decide. State is their value, and Origin where that of the first one comes from.
-	State, Origin string
-	Shadow        bool              // it decides, and has no effect
-	Exceptions    access.Exceptions // where it does not apply
+	Looks         string            // what it looks for
+	Settings      []string          // the settings that decide
+	State, Origin string            // their value, and where that of the first setting comes from
+	Shadow        bool              // it is judged and logged, but not enforced
+	Exceptions    access.Exceptions // the folders and notes to which it does not apply
 }
 
 // String returns the rule for people, without its name.
@@ -532,7 +536,7 @@ func (p Policy) TextRules() (all []TextRule) {
 	return all
 }
 
-// TextRulesOf returns those that are on and look at texts of a command, none if no setting enables it.
+// TextRulesOf returns the rules that are on and look at texts of a command; none if the command cannot be enabled.
 func (p Policy) TextRulesOf(command allowlist.Command) (all []TextRule) {
 	for _, r := range rules {
 		if r.state != nil && command.Tier != tiers.Restricted && r.looksAt(p, plainForm(command, Facts{})) {
@@ -556,12 +560,12 @@ func (r rule) text(p Policy) TextRule {
 	}
 }
 
-// Shadows reports whether a rule about texts decides and has no effect.
+// Shadows reports whether a rule about texts is in shadow: judged and logged, but not enforced.
 func (p Policy) Shadows(rule string) bool {
 	return slices.Contains(p.Shadow, rule) || p.AnyShadow && !p.states(rule)
 }
 
-// states reports whether the policy has a rule about texts.
+// states reports whether a rule about texts is on in the policy.
 func (p Policy) states(rule string) bool {
 	switch rule {
 	case RuleFlow:
