@@ -1,9 +1,8 @@
-// Package tiers has the vocabulary of every decision: the [Tier] of a command, the [Effect] of a
-// call, and the [Version] of the app.
+// Package tiers has the types on which every decision is based: the [Tier] of a command, the [Effect]
+// of a call, and the [Version] of the app.
 //
-// It decides nothing and imports nothing of vaultwicket. In both types the zero
-// value is the cautious one: [None] opens no command, [Unknown] counts as the
-// worst effect.
+// It decides nothing and imports no other package of vaultwicket. The zero values are the cautious
+// ones: [None] enables no command, and [Unknown] counts as the worst effect.
 package tiers
 
 import (
@@ -15,12 +14,12 @@ import (
 	goversion "github.com/hashicorp/go-version"
 )
 
-// Tier is a group of commands that is opened together. Tiers are cumulative:
-// a ceiling of [V1] opens v0 and v1.
+// Tier is a group of commands that are enabled together. Tiers are cumulative:
+// a ceiling of [V1] enables v0 and v1.
 type Tier uint8
 
 const (
-	// None opens nothing. As the tier of a command it matches no ceiling.
+	// None enables nothing. A command of this tier is never enabled.
 	None Tier = iota
 	// V0 has daily and random notes, help and version.
 	V0
@@ -30,7 +29,7 @@ const (
 	V2
 	// V3 adds the other harmless commands: workspace, bookmarks, vault facts.
 	V3
-	// Restricted commands run code or administer the app. No ceiling opens them.
+	// Restricted commands run code or administer the app. No ceiling enables them.
 	Restricted
 )
 
@@ -44,8 +43,8 @@ func (t Tier) String() string {
 	return fmt.Sprintf("tier(%d)", uint8(t))
 }
 
-// Opens reports whether a ceiling of t lets commands of tier c through.
-// Restricted and None are never opened and never open anything.
+// Opens reports whether a ceiling of t enables commands of tier c.
+// Restricted and None are never enabled and enable nothing.
 func (t Tier) Opens(c Tier) bool {
 	isTier := V0 <= c && c <= V3
 	isCeiling := t <= V3
@@ -63,8 +62,8 @@ func ParseTier(s string) (Tier, error) {
 	return None, fmt.Errorf("invalid tier %q (use v0, v1, v2 or v3)", s)
 }
 
-// Effect is the most severe thing a call does, counted over its command and
-// its parameters together.
+// Effect is the most severe effect of a call: of its command and of its
+// parameters.
 type Effect uint8
 
 const (
@@ -74,9 +73,9 @@ const (
 	Reads
 	// Shows moves the focus or opens a view; the vault stays as it is.
 	Shows
-	// Writes makes or changes notes or user data that can be brought back.
+	// Writes creates or changes notes or user data, and can be undone.
 	Writes
-	// Destroys removes, replaces or restores over what is there.
+	// Destroys removes or overwrites something.
 	Destroys
 	// Publishes changes what the public network can see.
 	Publishes
@@ -103,10 +102,10 @@ func (e Effect) String() string {
 // value outside the list, is worse than everything that is known.
 func (e Effect) WorseThan(other Effect) bool { return e.severity() > other.severity() }
 
-// Mutates reports whether e needs the mutation gate: everything above Shows.
+// Mutates reports whether e requires mutations to be on: everything worse than Shows.
 func (e Effect) Mutates() bool { return e.WorseThan(Shows) }
 
-// ChangesNotes reports whether e is a change of files of the vault, and not of published notes or of the app.
+// ChangesNotes reports whether e changes files of the vault, and not published notes or the app.
 func (e Effect) ChangesNotes() bool { return e == Writes || e == Destroys }
 
 func (e Effect) severity() int {
@@ -117,29 +116,29 @@ func (e Effect) severity() int {
 }
 
 // Version is a version of a program, such as 1.12.7 or 1.13.0-beta.1. The zero Version means "not known" and satisfies
-// no minimum. Two are equal by == if they are the same version, however they were written.
+// no minimum. Versions can be compared with ==, however they were written.
 type Version struct {
-	numbers [4]int // those that were not written are 0
-	pre     string // of a pre-release, "" for a release
+	numbers [4]int // missing ones are 0
+	pre     string // the suffix of a pre-release, such as beta.1; "" for a release
 }
 
 // Release returns the version of a release.
 func Release(major, minor, patch int) Version { return Version{numbers: [4]int{major, minor, patch}} }
 
-// MinimumFloor is the lowest minimum a setting may ask for. Before 1.12.2 the
+// MinimumFloor is the lowest minimum version that a setting may have. Before 1.12.2 the
 // CLI answered from the current vault when the named one did not exist, and
 // "silent" and "all" had the opposite defaults (release notes of 1.12.2).
 var MinimumFloor = Version{numbers: [4]int{1, 12, 2}}
 
-// DefaultMinimum is the first release whose installer brings the native client
+// DefaultMinimum is the first release whose installer includes the native CLI
 // (release notes of 1.12.7).
 var DefaultMinimum = Version{numbers: [4]int{1, 12, 7}}
 
-// ParseVersion reads a version: two to four numbers with points between them, with "v" before them or not, and what
-// tells a pre-release or a build behind them, as in 2.0, v1.12.7 and 1.13.0-beta.1. The build is left out.
+// ParseVersion parses a version: an optional "v", two to four numbers separated by dots, and an optional suffix of a
+// pre-release or a build, as in 2.0, v1.12.7 and 1.13.0-beta.1. The build is dropped.
 func ParseVersion(s string) (Version, error) {
 	parsed, err := goversion.NewVersion(s)
-	// The library takes one number, too, which any program may print.
+	// The library also accepts a single number, which any program may print.
 	if err != nil || !strings.Contains(s, ".") {
 		return Version{}, fmt.Errorf("invalid version %q: want numbers such as 1.12.7", s)
 	}
@@ -169,7 +168,7 @@ func (v Version) String() string {
 	return text
 }
 
-// Before reports whether v is an earlier version than other. A pre-release is before its release.
+// Before reports whether v is earlier than other. A pre-release is earlier than its release.
 func (v Version) Before(other Version) bool {
 	if order := slices.Compare(v.numbers[:], other.numbers[:]); order != 0 || v.pre == other.pre {
 		return order < 0
@@ -177,12 +176,12 @@ func (v Version) Before(other Version) bool {
 	if v.pre == "" || other.pre == "" {
 		return v.pre != ""
 	}
-	// Both were parsed, so they can be parsed again.
+	// Must does not panic: both versions were parsed before.
 	first := goversion.Must(goversion.NewVersion(v.String()))
 	return first.LessThan(goversion.Must(goversion.NewVersion(other.String())))
 }
 
-// Later returns the later of two releases.
+// Later returns the later of two versions.
 func Later(a, b Version) Version {
 	if a.Before(b) {
 		return b
