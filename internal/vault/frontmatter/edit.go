@@ -16,7 +16,7 @@ import (
 
 // Refusal says why an edit was not made: it would have changed more than it should.
 type Refusal struct {
-	Line   int // within the block, as that of [Malformed]; 0 if it concerns the whole
+	Line   int // within the block, counted from 1; 0 if it concerns the whole block
 	Reason string
 }
 
@@ -28,12 +28,13 @@ func (r *Refusal) Error() string {
 }
 
 // Set returns the note text with a property set to value. Only the lines of that property
-// change, and of a list that gets or loses items those of the items: its key stays as it is spelled, and so does a comment after it. A new property
-// is added at the end of the block, or in a new block before the body. A property that has
-// the value already stays as it is written.
+// change; if items are added to a list or removed from it, only the lines of these items. The
+// key keeps its spelling and the comment after it. A new property is added at the end of the
+// block, or in a new block before the body. A property that already has the value is not
+// changed.
 //
-// The result is checked to read back as the same properties with this change alone. The
-// errors are *[Malformed] for a block that cannot be read, and *[Refusal].
+// The result is checked: it must have the same properties, except for this change. The error
+// is a *[Malformed] if the block cannot be read, otherwise a *[Refusal].
 func Set(text []byte, key string, value Value) ([]byte, error) {
 	if reason := unusable(key); reason != "" {
 		return nil, &Refusal{Reason: reason}
@@ -68,7 +69,8 @@ func Set(text []byte, key string, value Value) ([]byte, error) {
 	})
 }
 
-// SetAll is [Set] for several properties, in their order. They are checked together, unless that fails.
+// SetAll sets several properties in order, as [Set] does. They are set and checked together if possible, otherwise one
+// by one.
 func SetAll(text []byte, values Properties) ([]byte, error) {
 	if len(values) > 1 {
 		if edited, ok := setTogether(text, values); ok {
@@ -85,8 +87,8 @@ func SetAll(text []byte, values Properties) ([]byte, error) {
 	return text, nil
 }
 
-// setTogether sets properties whose names differ, each in the first form of its value. It reports false if the
-// result does not read back so.
+// setTogether sets properties with different names, each in the first form of its value. It reports false if that
+// is not possible, or if the result does not have these properties.
 func setTogether(text []byte, values Properties) (edited []byte, ok bool) {
 	b, err := open(text)
 	if err != nil {
@@ -124,7 +126,7 @@ func setTogether(text []byte, values Properties) (edited []byte, ok bool) {
 	}
 	slices.SortStableFunc(replaced, func(a, b Patch) int { return a.Start - b.Start })
 	for i := 1; i < len(replaced); i++ {
-		if replaced[i].Start < replaced[i-1].End { // one is set twice
+		if replaced[i].Start < replaced[i-1].End { // a property is set twice
 			return nil, false
 		}
 	}
@@ -132,14 +134,15 @@ func setTogether(text []byte, values Properties) (edited []byte, ok bool) {
 	return edited, err == nil
 }
 
-// newLines returns the lines of a property that is added, with \n at their ends.
+// newLines returns the lines of a new property. They end with \n.
 func (b *note) newLines(key, form string) string { return b.indent() + writtenKey(key) + ":" + form }
 
-// addition returns where properties are added, and what is written there.
+// addition returns where new properties are inserted, and the text to insert: lines with the line ends of the note, and
+// with fences if the note has no block.
 func (b *note) addition(lines string) (markdown.Span, string) {
 	at := b.span.End
 	end := breakBefore(b.text, b.span.End)
-	if b.body <= b.front { // there is no block
+	if b.body <= b.front { // the note has no block
 		at = b.front
 		end = breakBefore(b.text, b.front+1+bytes.IndexByte(b.text[b.front:], '\n'))
 		lines = fence + "\n" + lines + fence + "\n"
@@ -147,11 +150,11 @@ func (b *note) addition(lines string) (markdown.Span, string) {
 	return markdown.Span{Start: at, End: at}, withBreaks(lines, end)
 }
 
-// replacement is where the value of a property is replaced.
+// replacement says where and how a property is replaced.
 type replacement struct {
-	span markdown.Span // in the note
-	// The key stays as it is written, and the comment at the end of its line.
-	key, comment, end string
+	span         markdown.Span // the lines of the property in the note
+	key, comment string        // the key with its colon, and the comment at the end of its line, as they are written
+	end          string        // the line break of the note
 }
 
 func (b *note) replacement(place int) replacement {
@@ -168,20 +171,21 @@ func (b *note) replacement(place int) replacement {
 	return r
 }
 
-// lines returns what is written in place of the property.
+// lines returns the new lines of the property; form is its value as written after the colon.
 func (r replacement) lines(form string) string {
 	line, rest, _ := strings.Cut(form, "\n")
 	return r.key + withBreaks(line+r.comment+"\n"+rest, r.end)
 }
 
-// form returns a value as it is written after the colon of its key.
+// form returns a value as it is written after the colon of its key, with \n at the ends of lines.
 func (b *note) form(value Value) string {
 	var w yamlWriter
 	w.value(value, b.indent())
 	return w.out.String()
 }
 
-// Get returns the value of a property of the note text. It is null in a block that cannot be read.
+// Get returns the value of a property of the note text. It is null if the property does not exist or the block cannot
+// be read.
 func Get(text []byte, key string) Value {
 	_, properties, _ := scan(text)
 	property, _ := properties.Lookup(key)
@@ -195,9 +199,9 @@ func scan(text []byte) (markdown.Note, Properties, error) {
 	return found, properties, err
 }
 
-// Remove returns the note text without a property, the text itself if it does not have it. The
-// block is removed with its last property, unless comments are left in it, or the text after
-// it would be taken for another block. The errors are those of [Set].
+// Remove returns the note text without a property; the text itself if the property does not
+// exist. The block is removed with its last property, unless comments are left in it or the
+// text after it would be read as another block. The errors are those of [Set].
 func Remove(text []byte, key string) ([]byte, error) {
 	b, err := open(text)
 	if err != nil {
@@ -218,7 +222,7 @@ func Remove(text []byte, key string) ([]byte, error) {
 	return b.checked(splice(b.text, b.span, string(left)), want, b.properties[place].Line)
 }
 
-// unusable says why key cannot be that of a new property.
+// unusable returns why key cannot be the key of a property, "" if it can.
 func unusable(key string) string {
 	switch {
 	case strings.TrimSpace(key) == "":
@@ -234,9 +238,9 @@ func unusable(key string) string {
 // note is a note whose properties are edited.
 type note struct {
 	text       []byte
-	front      int           // where the block is or would be: after a byte order mark
-	span       markdown.Span // between the fences
-	body       int
+	front      int           // offset of the block, or where it would be: after a byte order mark
+	span       markdown.Span // the text between the fences
+	body       int           // offset of the body
 	properties Properties
 	entries    []entry
 }
@@ -259,7 +263,7 @@ func open(text []byte) (*note, error) {
 
 func (b *note) block() []byte { return b.text[b.span.Start:b.span.End] }
 
-// find returns the place of a property, by the rule of [Properties.Lookup].
+// find returns the index of a property, which it looks up as [Properties.Lookup] does.
 func (b *note) find(key string) (place int, found bool, err error) {
 	property, found := b.properties.Lookup(key)
 	if !found {
@@ -274,7 +278,7 @@ func (b *note) find(key string) (place int, found bool, err error) {
 
 const fence = "---"
 
-// indent returns the blanks in front of every key.
+// indent returns the blanks before every key of the block.
 func (b *note) indent() string {
 	if len(b.entries) == 0 {
 		return ""
@@ -283,12 +287,12 @@ func (b *note) indent() string {
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " "))])
 }
 
-// first tries the forms of a value, each beginning after the colon of its key, until one
-// reads back. A text of several lines has two: the lines after it might be taken for a
-// part of it.
+// first calls try with the forms in which a value can be written after the colon of its key,
+// until one succeeds. A string has two forms, because the lines after a block of text might
+// be read as a part of it; the second is in double quotes.
 func (b *note) first(value Value, try func(form string) ([]byte, error)) ([]byte, error) {
 	for _, v := range value.Elements() {
-		if v.kind == String && !utf8.ValidString(v.text) { // no note can have it
+		if v.kind == String && !utf8.ValidString(v.text) {
 			return nil, &Refusal{Reason: "the value is not valid UTF-8"}
 		}
 	}
@@ -301,14 +305,14 @@ func (b *note) first(value Value, try func(form string) ([]byte, error)) ([]byte
 	return edited, err
 }
 
-// checked returns edited if its properties are want and its body is that of the
-// note.
+// checked returns edited if its properties are want and its body is unchanged. Otherwise the
+// error is a *[Refusal] with the given line.
 func (b *note) checked(edited []byte, want Properties, line int) ([]byte, error) {
 	found, got, err := scan(edited)
 	var malformed *Malformed
 	switch {
 	case errors.As(err, &malformed):
-		// Its line is one of a note that is not kept.
+		// Its line is not used: it refers to the edited text, which the caller does not see.
 		return nil, &Refusal{line, "with this change the properties could not be read: " + malformed.Reason}
 	case !same(got, want):
 		return nil, &Refusal{line, "this change cannot be made without changing other properties"}
@@ -326,9 +330,9 @@ func splice(text []byte, at markdown.Span, bytes string) []byte {
 	return append(out, text[at.End:]...)
 }
 
-// Rename returns the note text with another name for a property, the text itself if it does not
-// have it. The value stays as it is written, and so does its place. If another property has the
-// new name, in any case, the error is a *[Refusal]; the others are those of [Set].
+// Rename returns the note text with another name for a property; the text itself if the property
+// does not exist. Its value and its place do not change. If another property has the new name,
+// ignoring case, the error is a *[Refusal]; the other errors are those of [Set].
 func Rename(text []byte, key, to string) ([]byte, error) {
 	if reason := unusable(to); reason != "" {
 		return nil, &Refusal{Reason: reason}
@@ -364,11 +368,11 @@ func Rename(text []byte, key, to string) ([]byte, error) {
 	)
 }
 
-// entry is the place of a property in its block, whole lines, and its value there.
+// entry is a property in its block.
 type entry struct {
-	markdown.Span
-	value *yaml.Node
-	twice bool // two keys are one as text, such as 1 and "1"
+	markdown.Span // its whole lines
+	value         *yaml.Node
+	twice         bool // another key has the same text, such as 1 and "1"
 }
 
 // entries finds the lines of every property of a block, with the comments and blank lines
@@ -408,12 +412,12 @@ func entries(block []byte, properties Properties) ([]entry, error) {
 	return all, nil
 }
 
-// lineStarts returns where each line of a block begins. A carriage return alone ends a line
-// of YAML, too. After the last break one more begins.
+// lineStarts returns the offset of each line of a block. In YAML, a single carriage return also
+// ends a line. The last line begins after the last line break, even if it is empty.
 func lineStarts(block []byte) []int {
 	starts := []int{0}
 	for n, b := range block {
-		isOfPair := b == '\r' && bytes.HasPrefix(block[n+1:], []byte("\n")) // which ends the line
+		isOfPair := b == '\r' && bytes.HasPrefix(block[n+1:], []byte("\n")) // the line ends after \n
 		if (b == '\n' || b == '\r') && !isOfPair {
 			starts = append(starts, n+1)
 		}
@@ -422,18 +426,18 @@ func lineStarts(block []byte) []int {
 }
 
 // trimmed returns the span of the entry at place without the comments and blank lines after
-// it: those that can be removed and change nothing.
+// it that are not part of its value.
 func (b *note) trimmed(place int) markdown.Span {
 	block := b.block()
 	at := b.entries[place].Span
-	ends := []int{at.End} // of the entry, if idle lines are removed from its end
+	ends := []int{at.End} // possible ends of the entry, the shortest entry last
 	starts := lineStarts(block[at.Start:at.End])
 	for n := len(starts) - 1; n > 0; n-- {
 		start := at.Start + starts[n]
 		if start == at.End {
 			continue
 		}
-		// A blank line, a comment or the end of the document may be no part of the value above it.
+		// A blank line, a comment or the end of the document need not be a part of the value.
 		line := bytes.TrimRight(bytes.TrimPrefix(block[start:ends[len(ends)-1]], []byte(b.indent())), " \t\r\n")
 		if len(line) > 0 && line[0] != '#' && string(line) != "..." {
 			break
@@ -446,21 +450,21 @@ func (b *note) trimmed(place int) markdown.Span {
 	return markdown.Span{Start: at.Start, End: ends[kept-1]}
 }
 
-// reads reports whether another block has the same properties.
+// reads reports whether block has the same properties as the note.
 func (b *note) reads(block []byte) bool {
 	got, err := Parse(block)
 	return err == nil && same(got, b.properties)
 }
 
-// firstLine returns the first line of the entry at place, its break included.
+// firstLine returns the first line of the entry at place, including its line break.
 func (b *note) firstLine(place int) markdown.Span {
 	at := b.entries[place].Span
 	starts := lineStarts(b.block()[at.Start:at.End])
 	return markdown.Span{Start: at.Start, End: at.Start + starts[min(1, len(starts)-1)]}
 }
 
-// behindKey returns where on its line a key ends, colon included. Keys other than a plain
-// or quoted text are not read.
+// behindKey returns the offset in line after the colon of the key. ok is false if the key is not
+// a plain or a quoted text.
 func behindKey(line []byte) (at int, ok bool) {
 	at = len(line) - len(bytes.TrimLeft(line, " "))
 	if at == len(line) || bytes.IndexByte([]byte("?&*!{["), line[at]) >= 0 {
@@ -481,8 +485,8 @@ func behindKey(line []byte) (at int, ok bool) {
 	return 0, false
 }
 
-// quotedSize returns the length of the quoted text at the start of text, 0 if it does not
-// end.
+// quotedSize returns the length of the quoted string at the start of text, including its
+// quotes; 0 if it is not closed.
 func quotedSize(text []byte) int {
 	mark := text[0]
 	for n := 1; n < len(text); n++ {
@@ -498,12 +502,13 @@ func quotedSize(text []byte) int {
 	return 0
 }
 
-// maxMarks bounds how many marks on one line are tried for a comment: each parses the whole
-// block.
+// maxMarks limits how many "#" on a line are tried as the start of a comment: each try parses
+// the whole block.
 const maxMarks = 16
 
-// comment returns the comment on a line of the block after from, with the blanks before it.
-// It is one if the block reads the same without it.
+// comment returns the comment on a line of the block with the blanks before it, "" if there is
+// none. It searches from an offset in the line; text is a comment if the block has the same
+// properties without it.
 func (b *note) comment(line markdown.Span, from int) string {
 	block := b.block()
 	text := bytes.TrimRight(block[line.Start:line.End], "\r\n")
@@ -522,7 +527,7 @@ func (b *note) comment(line markdown.Span, from int) string {
 	return ""
 }
 
-// breakBefore returns the line break that ends at at, "\n" where none does.
+// breakBefore returns the line break that ends at at; "\n" if there is none.
 func breakBefore(text []byte, at int) string {
 	if bytes.HasSuffix(text[:at], []byte("\r\n")) {
 		return "\r\n"

@@ -9,9 +9,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// itemPatches returns the patches to the note that make value of the list at place, in which the items that stay keep
-// their bytes. It reports false if items are not only removed, and added at the end, or are not where they can be
-// changed one by one.
+// itemPatches returns the patches to the note that change the list at place to value and do not touch the items that
+// stay. It reports false if more is necessary than removing items and adding some at the end, or if the items
+// cannot be changed one by one.
 func (b *note) itemPatches(place int, value Value) (patches []Patch, ok bool) {
 	old := b.properties[place].Value.List()
 	node := b.entries[place].value
@@ -41,17 +41,16 @@ func (b *note) itemPatches(place int, value Value) (patches []Patch, ok bool) {
 	return list.changed(stays, added)
 }
 
-// itemList is a list in the block of a note, and where its items are.
+// itemList is a list in the block of a note.
 type itemList struct {
-	block []byte
-	start int // of the block in the note
-	items []markdown.Span
-	// indent is what comes before the dash of each item, with its line break; "" for a list in brackets.
-	indent string
-	end    string // of lines
+	block  []byte
+	start  int             // offset of the block in the note
+	items  []markdown.Span // in the block
+	indent string          // the blanks before each dash
+	end    string          // the line break of the note; "" for a list in brackets
 }
 
-// newItemList finds the items of a list. There are none if they cannot be told apart.
+// newItemList finds the items of a list. It has none if they cannot be separated.
 func newItemList(b *note, place int, node *yaml.Node) itemList {
 	list := itemList{block: b.block(), start: b.span.Start}
 	r := rewriter{block: b.block(), lines: lineStarts(b.block())}
@@ -88,7 +87,7 @@ func newItemList(b *note, place int, node *yaml.Node) itemList {
 	return list
 }
 
-// idleEnd returns the length of the blank lines and comments at the end of an item, of which it is not the first line.
+// idleEnd returns the length of the blank lines and comments at the end of an item, not counting its first line.
 func idleEnd(item []byte) (size int) {
 	starts := lineStarts(item)
 	end := len(item)
@@ -102,9 +101,10 @@ func idleEnd(item []byte) (size int) {
 	return len(item) - end
 }
 
-// changed returns the patches that remove the items that do not stay and add others at the end.
+// changed returns the patches that remove the items for which stays is false and add others at the end. It reports
+// false if no item stays.
 func (l itemList) changed(stays []bool, added []Value) (patches []Patch, ok bool) {
-	last := -1 // of the items that stay
+	last := -1 // index of the last item that stays
 	for i, stay := range stays {
 		if stay {
 			last = i
@@ -138,7 +138,7 @@ func (l itemList) patch(start, end int, text string) Patch {
 	return Patch{markdown.Span{Start: l.start + start, End: l.start + end}, text}
 }
 
-// written returns items as they are added after the one that ends at an offset.
+// written returns the text of new items that are inserted after the item that ends at the offset at.
 func (l itemList) written(added []Value, at int) string {
 	var out strings.Builder
 	for _, item := range added {
@@ -164,8 +164,8 @@ func (l itemList) written(added []Value, at int) string {
 	return out.String()
 }
 
-// flowItems returns the items of a list in brackets that begins at an offset, without the blanks and comments around
-// them.
+// flowItems returns the items of the list in brackets that begins at start, without the blanks and comments around
+// them; nil if it cannot be read.
 func flowItems(block []byte, start int) (items []markdown.Span) {
 	var item markdown.Span
 	depth := 0

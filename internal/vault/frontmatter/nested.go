@@ -11,12 +11,12 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// SetIn returns a YAML file with another value of a key, in the mapping to which path leads from
-// the root, by keys and in lists by indexes from 0. A nil value removes the key. Only the lines
-// of that key change; a mapping that is missing at the end of path is added.
+// SetIn returns a YAML file with another value of a key in the mapping at path. The elements of path
+// are keys, and indexes from 0 in lists; an empty path is the root. A nil value removes the key. Only
+// the lines of that key change; a mapping that is missing at the end of path is added.
 //
-// As with [Set] the result is checked to read back with this change alone. The errors are
-// *[Malformed] and *[Refusal], which has no line.
+// As with [Set], the result is checked: nothing but this value may change. The error is a
+// *[Malformed], or a *[Refusal] without a line.
 func SetIn(text []byte, path []string, key string, value *Value) ([]byte, error) {
 	return changed(
 		text,
@@ -25,8 +25,8 @@ func SetIn(text []byte, path []string, key string, value *Value) ([]byte, error)
 	)
 }
 
-// AddTo returns a YAML file with one more element at the end of the list under a key of the root.
-// A missing list is added. The errors are those of [SetIn].
+// AddTo returns a YAML file with item added to the end of a list; list is its key in the root. A
+// missing list is added. The errors are those of [SetIn].
 func AddTo(text []byte, list string, item Value) ([]byte, error) {
 	want := func(root Value) Value {
 		old, _ := root.Fields().Lookup(list)
@@ -54,8 +54,8 @@ func AddTo(text []byte, list string, item Value) ([]byte, error) {
 	}, want)
 }
 
-// RemoveFrom returns a YAML file without the element at an index of the list under a key of the
-// root. Comments and blank lines after the element stay. The errors are those of [SetIn].
+// RemoveFrom returns a YAML file without the element at index, counted from 0, of a list; list is its
+// key in the root. Comments and blank lines after the element stay. The errors are those of [SetIn].
 func RemoveFrom(text []byte, list string, index int) ([]byte, error) {
 	want := func(root Value) Value {
 		old, _ := root.Fields().Lookup(list)
@@ -76,8 +76,8 @@ func RemoveFrom(text []byte, list string, index int) ([]byte, error) {
 	}, want)
 }
 
-// changed returns a file that is changed as one that ends in a line break and has no byte order
-// mark, if it then reads as it should.
+// changed returns the edited file if its value is the result of want. change is called with the file
+// without a byte order mark, and with a line break at its end; both are restored afterwards.
 func changed(text []byte, change func(block []byte) ([]byte, error), want func(root Value) Value) ([]byte, error) {
 	const mark = "\ufeff"
 	block, hasMark := bytes.CutPrefix(text, []byte(mark))
@@ -110,7 +110,7 @@ func changed(text []byte, change func(block []byte) ([]byte, error), want func(r
 	return edited, nil
 }
 
-// with returns a value with another one of a key below it, see [SetIn].
+// with returns the value that a document v should have after [SetIn].
 func (v Value) with(path []string, key string, value *Value) Value {
 	if v.kind == List {
 		list := slices.Clone(v.List())
@@ -134,7 +134,7 @@ func (v Value) with(path []string, key string, value *Value) Value {
 	case len(path) > 0:
 		inner := fields[place].Value.with(path[1:], key, value)
 		if len(inner.Fields()) == 0 && inner.kind == Map {
-			inner = Value{} // what is left is the key without a value
+			inner = Value{} // the key stays without a value
 		}
 		fields[place].Value = inner
 	case value == nil:
@@ -159,7 +159,7 @@ func setIn(block []byte, path []string, key string, value *Value) ([]byte, error
 			err = &Refusal{Reason: r.Reason}
 		}
 		if err != nil || !bytes.HasPrefix(edited, []byte(fence)) {
-			return nil, err // or the block was removed with its last key
+			return nil, err // the block was removed with its last key if err is nil
 		}
 		return edited[len(fence)+1 : bytes.LastIndex(edited, []byte(fence))], nil
 	}
@@ -182,7 +182,7 @@ func setIn(block []byte, path []string, key string, value *Value) ([]byte, error
 			return nil, &Refusal{Reason: "the list " + strconv.Quote(path[0]) + " has no element " + path[1]}
 		}
 		inner := bytes.Clone(block[items[i].Start:items[i].End])
-		inner[column] = ' ' // without its dash an element is a mapping
+		inner[column] = ' ' // without its dash the element is a mapping
 		if inner, err = setIn(inner, path[2:], key, value); err != nil {
 			return nil, err
 		}
@@ -202,7 +202,7 @@ func setIn(block []byte, path []string, key string, value *Value) ([]byte, error
 	return splice(block, at, string(inner)), nil
 }
 
-// under returns the value of a key of the root and the lines of the key, nil if it is missing.
+// under returns the value of a key of the root, nil if it is missing, and the lines of the key.
 func under(block []byte, key string) (*yaml.Node, markdown.Span, error) {
 	properties, err := Parse(block)
 	if err != nil || len(properties) == 0 {
@@ -219,13 +219,13 @@ func under(block []byte, key string) (*yaml.Node, markdown.Span, error) {
 	return all[i].value, all[i].Span, nil
 }
 
-// areSame reports whether two documents have the same fields.
+// areSame reports whether two documents are equal; documents without fields are.
 func areSame(a, b Value) bool {
 	areEmpty := len(a.Fields()) == 0 && len(b.Fields()) == 0
 	return areEmpty || a.Equal(b)
 }
 
-// isEmptyMapping reports whether keys can be added to a node, which may be nil, as to a mapping without any.
+// isEmptyMapping reports whether keys can be added to node as to an empty mapping: it is nil, null or an empty mapping.
 func isEmptyMapping(node *yaml.Node) bool {
 	switch {
 	case node == nil:
@@ -236,8 +236,9 @@ func isEmptyMapping(node *yaml.Node) bool {
 	return node.Kind == yaml.MappingNode && len(node.Content) == 0
 }
 
-// elements returns the lines of each mapping in the list under a key of the root, the column of
-// their dashes, and the lines of the key; none if the list is missing or empty.
+// elements returns the lines of each mapping in a list, the column of their dashes counted from 0,
+// and the lines of the list; key is the key of the list in the root. There are no items if the list
+// is missing or empty. The error is a *[Refusal] if an element is not a mapping on lines of its own.
 func elements(block []byte, key string) (items []markdown.Span, column int, at markdown.Span, err error) {
 	node, at, err := under(block, key)
 	if err != nil || node == nil {
@@ -268,7 +269,7 @@ func elements(block []byte, key string) (items []markdown.Span, column int, at m
 	return items, column, at, nil
 }
 
-// bareEnd returns the end of lines without the comments and blank lines at their end.
+// bareEnd returns the end of the lines in at without the comments and blank lines at their end.
 func bareEnd(block []byte, at markdown.Span) int {
 	end := at.End
 	starts := lineStarts(block[at.Start:at.End])

@@ -1,9 +1,9 @@
 // Package frontmatter reads and edits the properties of a note: the YAML block at its
 // start.
 //
-// A library parses the YAML, but for simple blocks; the meaning of a plain word is decided
-// here, by the core schema of YAML 1.2, because the app does so and Go's libraries do not.
-// No alias is followed further than the limits allow.
+// A library parses the YAML, except for simple blocks. The type of a plain scalar is decided
+// here, by the core schema of YAML 1.2, because the app uses it and Go's libraries do not.
+// Aliases are expanded only within limits.
 package frontmatter
 
 import (
@@ -19,16 +19,16 @@ import (
 )
 
 const (
-	maxSize  = 1 << 20 // bytes; a block of properties is a screenful
-	maxNodes = 100_000 // values, aliases followed: a few lines of aliases can expand without bounds
+	maxSize  = 1 << 20 // bytes; a usual block fits on a screen
+	maxNodes = 100_000 // values, including expanded aliases: a few lines of aliases can expand exponentially
 )
 
-// MaxDepth is how deep values may be nested; each level is a call on the stack.
+// MaxDepth is the maximum nesting of values; each level is a recursive call.
 const MaxDepth = 100
 
-// Malformed says why a block is no properties. To the app such a note has none.
+// Malformed says why the properties of a block cannot be read. For the app, such a note has none.
 type Malformed struct {
-	Line   int // within the block, counted from 1; 0 if it concerns the whole
+	Line   int // within the block, counted from 1; 0 if it concerns the whole block
 	Reason string
 }
 
@@ -39,15 +39,15 @@ func (m *Malformed) Error() string {
 	return fmt.Sprintf("line %d: %s", m.Line, m.Reason)
 }
 
-// Parse reads the block between the fences. An empty one, or one of comments, is valid and
-// has no properties. The error is a *[Malformed].
+// Parse reads the block between the fences. A block that is empty or has only comments is valid
+// and has no properties. The error is a *[Malformed].
 func Parse(block []byte) (Properties, error) { return new(Parser).Parse(block) }
 
-// Parser reads one block after the other, all in the same memory. The zero Parser is ready for
-// use, by one goroutine at a time.
+// Parser reads one block after another and reuses its memory. The zero Parser is ready for use, by
+// one goroutine at a time.
 type Parser struct{ properties Properties }
 
-// Parse is as the function Parse, but the properties are good until the next call.
+// Parse is like the function [Parse], but the properties are only valid until the next call.
 func (p *Parser) Parse(block []byte) (Properties, error) {
 	if len(block) > maxSize {
 		return nil, &Malformed{Reason: fmt.Sprintf("longer than %d bytes", maxSize)}
@@ -69,16 +69,15 @@ func (p *Parser) Parse(block []byte) (Properties, error) {
 }
 
 // ParseDocument reads a whole YAML file of any kind by the same rules, and records the line
-// of each value. An empty one is null. The error is a *[Malformed].
+// of each value. The value of an empty file is null. The error is a *[Malformed].
 func ParseDocument(text []byte) (Value, error) {
 	if len(text) > maxSize {
 		return Value{}, &Malformed{Reason: fmt.Sprintf("longer than %d bytes", maxSize)}
 	}
 	value, _, err := readBlock(text, builder{nodes: maxNodes, lines: true})
 	if m, ok := errors.AsType[*Malformed](err); ok {
-		// A document that ends too early ends on the last line that is not empty, but for the
-		// library on the one below. In a note that is the line of the closing fence; a file
-		// has none.
+		// If a document ends too early, the library reports the line after the last one. In a note
+		// that is the line of the closing fence, but a file has no such line.
 		last := bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) - bytes.Count(text, []byte("\r\n"))
 		if end := text[len(text)-1]; end != '\n' && end != '\r' {
 			last++
@@ -88,7 +87,8 @@ func ParseDocument(text []byte) (Value, error) {
 	return value, err
 }
 
-// readBlock returns the value of a text, made by b, and the line on which it begins.
+// readBlock returns the value of a text, made by b, and its first line. The value is null, and the line 0, if the text
+// has only blank lines and comments.
 func readBlock(text []byte, b builder) (v Value, line int, err error) {
 	hasContent := false // other than blank lines and comments
 	for line := range bytes.Lines(text) {
@@ -109,8 +109,8 @@ func readBlock(text []byte, b builder) (v Value, line int, err error) {
 	return v, root.Line, err
 }
 
-// load parses the YAML as the app does. A text that escapes a character as a surrogate pair, as JSON does, is tried again
-// with the pairs joined, and one with marks in the names of anchors with others in their place.
+// load parses the YAML as the app does. If the library refuses a text, load tries again with plain letters in the
+// names of anchors, and then with escaped surrogate pairs, as JSON has them, replaced by the characters.
 func load(block []byte) (document yaml.Node, err error) {
 	document, err = loadPlain(block)
 	if err == nil {
@@ -120,7 +120,7 @@ func load(block []byte) (document yaml.Node, err error) {
 		return document, nil
 	}
 	if plain, count := withPlainAnchors(string(block)); count > 0 {
-		// A text in quotes may have what looks like an anchor, so all that were renamed have to be some.
+		// A quoted text may contain something that looks like an anchor, so the number of real anchors must match.
 		other, failed := loadPlain([]byte(plain))
 		if failed == nil && len(oddAnchors().FindAllString(plain, -1)) == namesOf(&other) {
 			return other, nil
@@ -158,7 +158,7 @@ func loadPlain(block []byte) (document yaml.Node, err error) {
 	return document, err
 }
 
-// malformed takes the line and the reason from an error of the library.
+// malformed converts an error of the library to a *[Malformed].
 func malformed(err error) error {
 	if refusal, ok := errors.AsType[*Malformed](err); ok {
 		return refusal
@@ -174,8 +174,8 @@ func malformed(err error) error {
 
 // builder turns nodes into values.
 type builder struct {
-	nodes int  // how many more may be made
-	lines bool // record where each begins
+	nodes int  // how many more values may be made
+	lines bool // whether to record the line of each value
 }
 
 func (b *builder) value(n *yaml.Node, depth int) (v Value, err error) {
@@ -186,7 +186,7 @@ func (b *builder) value(n *yaml.Node, depth int) (v Value, err error) {
 	case depth == 0:
 		err = &Malformed{n.Line, "values are nested too deep"}
 	case n.Kind == yaml.AliasNode:
-		// One within its own anchor is nested without end.
+		// An alias within its own anchor is nested without end, until depth is 0.
 		v, err = b.value(n.Alias, depth-1)
 	case n.Kind == yaml.SequenceNode:
 		list := make([]Value, 0, len(n.Content))
@@ -211,7 +211,7 @@ func (b *builder) value(n *yaml.Node, depth int) (v Value, err error) {
 			if err != nil {
 				return Value{}, err
 			}
-			// Keys that differ in type alone, such as 1 and "1", are one as text.
+			// Keys that differ only in type, such as 1 and "1", are the same as text.
 			if place, ok := at[name]; ok {
 				fields[place].Value = field
 				continue
@@ -229,7 +229,7 @@ func (b *builder) value(n *yaml.Node, depth int) (v Value, err error) {
 	return v, err
 }
 
-// scalarKey is what makes two keys of a map the same.
+// scalarKey identifies a key of a map.
 type scalarKey struct {
 	kind Kind
 	text string
@@ -255,8 +255,8 @@ func (b *builder) key(n *yaml.Node, seen map[scalarKey]bool) (string, error) {
 	return key.text, nil
 }
 
-// scalar returns the value of a scalar node: that of its text if it is plain, otherwise a
-// string, unless it names a type that fits.
+// scalar returns the value of a scalar node. A plain one has the type of its text, one in quotes or in a block
+// is a string. If the node has a tag of another type, the value is a string, too.
 func scalar(n *yaml.Node) Value {
 	text := unshield(n.Value)
 	v := Value{kind: String, text: text}
@@ -286,7 +286,7 @@ func scalar(n *yaml.Node) Value {
 	return v
 }
 
-// keyWriter writes a list or a map as a key, as the app does: on one line, unless a key in it is a list or a map.
+// keyWriter writes a list or a map that is a key, as the app does: on one line, unless a key in it is a list or a map.
 type keyWriter struct {
 	b   *builder
 	out strings.Builder

@@ -21,16 +21,16 @@ type Patch struct {
 
 // Scalar is a single value in a YAML document.
 type Scalar struct {
-	Key  string // of the map that it is in, or of the list; "" without one
-	Text string // as it is read
-	Line int    // from 1
+	Key  string // the key of the value, or of the list that contains it; "" without one
+	Text string // the decoded text
+	Line int    // counted from 1
 }
 
-// RewritePieces returns the patches to a YAML document with which pieces of its texts are replaced. change gets
-// each text; it returns the pieces to replace, in their order, by their places in the text as it is read. Quotes,
-// escapes and layout stay, except that a plain text is quoted where it has to be.
+// RewritePieces returns the patches that replace pieces of the strings in a YAML document. change is called for
+// each string; it returns the pieces to replace, in order, with their positions in the decoded string. Quotes,
+// escapes and layout stay, except that a plain string is quoted if necessary.
 //
-// left are the texts of which the pieces cannot be replaced. A document that cannot be read has no texts.
+// left are the strings whose pieces cannot be replaced. A document that cannot be read has no strings.
 func RewritePieces(text []byte, change func(Scalar) []Patch) (patches []Patch, left []Scalar) {
 	document, err := load(shield(text))
 	if err != nil {
@@ -71,7 +71,7 @@ func RewritePieces(text []byte, change func(Scalar) []Patch) (patches []Patch, l
 	return nil, left
 }
 
-// eachScalar visits the scalars of a document in its order.
+// eachScalar visits the scalars of a document in order, except those behind aliases.
 func eachScalar(n *yaml.Node, key string, visit func(n *yaml.Node, key string)) {
 	switch n.Kind {
 	case yaml.ScalarNode:
@@ -87,7 +87,7 @@ func eachScalar(n *yaml.Node, key string, visit func(n *yaml.Node, key string)) 
 	}
 }
 
-// readsAs reports whether a document has the texts that are wanted.
+// readsAs reports whether the scalars of a document have the wanted texts.
 func readsAs(text []byte, wanted []pieces) bool {
 	document, err := load(shield(text))
 	if err != nil {
@@ -98,7 +98,7 @@ func readsAs(text []byte, wanted []pieces) bool {
 	return slices.EqualFunc(read, wanted, func(text string, p pieces) bool { return text == p.wanted })
 }
 
-// patched returns a text with patches that are in its order.
+// patched applies patches, which must be in the order of text and must not overlap.
 func patched(text []byte, patches []Patch) []byte {
 	var out []byte
 	at := 0
@@ -109,18 +109,18 @@ func patched(text []byte, patches []Patch) []byte {
 	return append(out, text[at:]...)
 }
 
-// pieces are the pieces of a text that are replaced.
+// pieces are the pieces to replace in one string.
 type pieces struct {
 	Scalar
 	changes []Patch
-	wanted  string // the text with the changes
-	start   int    // of the value in the document
-	mark    byte   // with which it begins
-	// sources has the place in the document of each byte of the text, and of its end; nil if they are not known.
+	wanted  string // the string with the changes
+	start   int    // offset of the value in the document
+	mark    byte   // its first byte, which tells quotes and blocks
+	// sources has the offset in the document of each byte of the string, and of its end; nil if they are not known.
 	sources []int
 }
 
-// locate finds the bytes of the text in the document, where its value begins at start.
+// locate sets sources and wanted. start is the offset of the value in the document.
 func (p *pieces) locate(document []byte, start int) {
 	if start >= len(document) {
 		return
@@ -143,12 +143,13 @@ func (p *pieces) locate(document []byte, start int) {
 	}
 }
 
-// sourcesOf walks along a text and its source. Where lines are folded the blanks of both are passed over.
+// sourcesOf returns the offset in document of each byte of a string, and of its end; nil if the two do not match. from
+// is where the string begins, after its mark. Blanks at line breaks are skipped in both, because lines may be folded.
 func sourcesOf(document []byte, from int, mark byte, text string) []int {
 	sources := make([]int, len(text)+1)
 	for at := 0; at < len(text); {
 		if from == len(document) && strings.TrimSpace(text[at:]) == "" {
-			break // the line break that a block has at the end of the document
+			break // a block at the end of the document has a line break that is not in the document
 		}
 		if size := breakLength(document[from:], mark); size > 0 {
 			for ; at < len(text) && strings.IndexByte(" \t\r\n", text[at]) >= 0; at++ {
@@ -170,7 +171,7 @@ func sourcesOf(document []byte, from int, mark byte, text string) []int {
 	return sources
 }
 
-// breakLength returns the length of the blanks at the beginning of a source if a line ends in them, otherwise 0.
+// breakLength returns the length of the white space at the beginning of source if it contains a line end, otherwise 0.
 func breakLength(source []byte, mark byte) int {
 	escaped := 0
 	after, isEscape := bytes.CutPrefix(source, []byte(`\`))
@@ -188,7 +189,7 @@ func breakLength(source []byte, mark byte) int {
 // startsLine reports whether a text begins with the end of a line.
 func startsLine(text []byte) bool { return len(text) > 0 && (text[0] == '\n' || text[0] == '\r') }
 
-// characterAt returns what the beginning of a source means, and its length; 0 if it means nothing.
+// characterAt decodes the beginning of source: text is its meaning and size its length; size is 0 if it is not valid.
 func characterAt(source []byte, mark byte) (text string, size int) {
 	switch {
 	case len(source) == 0:
@@ -204,10 +205,11 @@ func characterAt(source []byte, mark byte) (text string, size int) {
 	return string(source[:1]), 1
 }
 
-// digitsOfEscapes are the lengths of escapes with a number, by their letter.
+// digitsOfEscapes maps the letter of an escape to its number of hexadecimal digits.
 var digitsOfEscapes = map[byte]int{'x': 2, 'u': 4, 'U': 8}
 
-// escapeAt returns the meaning and the length of an escape in double quotes.
+// escapeAt returns the meaning and the length of the escape sequence at the beginning of source; size is 0 if it is
+// not valid.
 func escapeAt(source []byte) (text string, size int) {
 	if len(source) < len(`\n`) {
 		return "", 0
@@ -240,7 +242,7 @@ func escapeAt(source []byte) (text string, size int) {
 	return string(first), size
 }
 
-// inPlace returns the patches that replace the pieces where they are.
+// inPlace returns the patches that replace only the pieces.
 func (p *pieces) inPlace() (patches []Patch) {
 	if p.sources == nil {
 		return nil
@@ -260,7 +262,7 @@ func (p *pieces) inPlace() (patches []Patch) {
 	return patches
 }
 
-// quoted returns the patches as inPlace does, but a plain text gets quotes.
+// quoted is like inPlace, except that it puts a plain string in quotes.
 func (p *pieces) quoted() []Patch {
 	if p.sources == nil || strings.IndexByte(`"'|>`, p.mark) >= 0 {
 		return p.inPlace()

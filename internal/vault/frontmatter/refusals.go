@@ -9,15 +9,15 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// The library of the app, yaml 2.7 of npm, refuses some documents that the one of Go reads, and reads some that the one
-// of Go refuses. That of the app decides whether a block has properties.
+// The library of the app, yaml 2.7 of npm, refuses some documents that the Go library reads, and reads some that the Go
+// library refuses. The app decides whether a block has properties, so these differences are handled here.
 
 const (
 	unclosedQuote = "a line of a quoted text is not indented by blanks"
 	deepBlankLine = "a blank line at the beginning of a block of text has more blanks than the text"
 )
 
-// refusedByApp returns why the app does not read a document, nil if it does.
+// refusedByApp returns why the app refuses a document, nil if it reads it.
 func refusedByApp(text []byte, document *yaml.Node) *Malformed {
 	if !bytes.ContainsAny(text, `"'|>`) {
 		return nil
@@ -34,7 +34,7 @@ func refusedByApp(text []byte, document *yaml.Node) *Malformed {
 			refusal = r.refusedScalar(n, least)
 		case yaml.MappingNode, yaml.SequenceNode:
 			if n.Style&yaml.FlowStyle == 0 {
-				least = n.Column // one more than the blanks before its keys or dashes
+				least = n.Column // columns count from 1, so this is one more than the blanks before its keys or dashes
 			}
 			for _, node := range n.Content {
 				visit(node, least)
@@ -49,7 +49,8 @@ func refusedByApp(text []byte, document *yaml.Node) *Malformed {
 	return refusal
 }
 
-// refusedScalar returns why the app does not read a value whose lines have to be indented by a number of blanks.
+// refusedScalar returns why the app refuses a value whose lines must be indented by at least least blanks; nil if it
+// reads it.
 func (r *rewriter) refusedScalar(n *yaml.Node, least int) *Malformed {
 	const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle
 	const block = yaml.LiteralStyle | yaml.FoldedStyle
@@ -74,7 +75,7 @@ func (r *rewriter) refusedScalar(n *yaml.Node, least int) *Malformed {
 	if bytes.ContainsAny(mark, "123456789") {
 		return nil
 	}
-	deepest := 0 // of the blank lines
+	deepest := 0 // the largest indent of the blank lines
 	for line := range bytes.Lines(rest) {
 		bare := bytes.TrimLeft(line, " ")
 		indent := len(line) - len(bare)
@@ -82,7 +83,7 @@ func (r *rewriter) refusedScalar(n *yaml.Node, least int) *Malformed {
 		case len(bytes.TrimRight(bare, "\r\n")) == 0:
 			deepest = max(deepest, indent)
 		case indent < least:
-			return nil // it has no text
+			return nil // the block has no text
 		case indent < deepest:
 			return &Malformed{n.Line, deepBlankLine}
 		default:
@@ -92,16 +93,16 @@ func (r *rewriter) refusedScalar(n *yaml.Node, least int) *Malformed {
 	return nil
 }
 
-// oddAnchors are anchors and aliases with marks in their names, which the library of Go does not take.
+// oddAnchors matches anchors and aliases. The Go library refuses punctuation in their names.
 var oddAnchors = sync.OnceValue(
 	func() *regexp.Regexp { return regexp.MustCompile(`(?m)(^|[ \t\[{,])([&*])([^ \t\r\n\[\]{},]+)`) },
 )
 
-// plainInNames are the characters of names that stay.
+// plainInNames are the characters of names that are kept.
 const plainInNames = "_-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// withPlainAnchors returns a text in which the names of anchors and aliases have letters and digits only, and as many
-// characters as before. count is how many names were changed.
+// withPlainAnchors replaces other characters in the names of anchors and aliases by letters, so that the names keep
+// their lengths. count is the number of changed names.
 func withPlainAnchors(text string) (plain string, count int) {
 	plain = oddAnchors().ReplaceAllStringFunc(text, func(found string) string {
 		mark := strings.IndexAny(found, "&*")
@@ -120,7 +121,7 @@ func withPlainAnchors(text string) (plain string, count int) {
 	return plain, count
 }
 
-// namesOf counts the anchors and aliases of a document.
+// namesOf returns the number of anchors and aliases in a document.
 func namesOf(n *yaml.Node) (count int) {
 	if n.Kind == yaml.AliasNode {
 		return 1

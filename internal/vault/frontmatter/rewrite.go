@@ -11,12 +11,12 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// RewriteLinks returns a block with other links in its properties, those that [Links]
-// finds. change gets each as text and parsed, with its line in the block; it returns the
-// replacement, or "" to keep it. The text keeps its quotes, and nothing else changes.
+// RewriteLinks returns the block with other links in its properties. change is called for
+// each link that [Links] finds, with its text and its line in the block; it returns the
+// replacement, or "" to keep the link. The text keeps its quotes, and nothing else changes.
 //
-// left are the links that could not be changed, with their lines in the block: all of them
-// where the block would not read back as the same properties.
+// changed is the number of rewritten links. left are the links that could not be changed, with
+// their lines in the block: all of them if the edited block would have other properties.
 func RewriteLinks(
 	block []byte,
 	change func(text string, link markdown.Link) string,
@@ -45,9 +45,9 @@ func RewriteLinks(
 	return edited, changed, left
 }
 
-// rewriteTexts returns a block with other strings as the values, or in the lists, of the
-// properties whose keys are concerned. change gets each; it returns the replacement, or ""
-// to keep it. left are those that could not be changed, as in [RewriteLinks].
+// rewriteTexts returns the block with other strings as the values, or in the lists, of the
+// properties for whose keys concerned returns true. change is called for each string; it
+// returns the replacement, or "" to keep it. changed and left are as in [RewriteLinks].
 func rewriteTexts(
 	block []byte,
 	concerned func(key string) bool,
@@ -78,7 +78,7 @@ func rewriteTexts(
 	at := 0
 	for _, p := range r.edits {
 		if p.Start < at {
-			return block, 0, append(r.left, r.done...) // no note has this: a value within another
+			return block, 0, append(r.left, r.done...) // two values overlap, which should not happen
 		}
 		edited = append(append(edited, block[at:p.Start]...), p.Text...)
 		at = p.End
@@ -109,21 +109,21 @@ func rewriteTexts(
 type rewriter struct {
 	block  []byte
 	lines  []int
-	seen   map[*yaml.Node]bool // the node of several values is changed once
-	texts  map[string]string   // old strings and their replacements
+	seen   map[*yaml.Node]bool // nodes that were visited: one with aliases is changed once
+	texts  map[string]string   // replacements by old string
 	change func(text string, line int) string
 
 	edits []Patch
 	done  []textAt
 	left  []textAt
 
-	last place // of the node before
+	last place // of the previous node
 }
 
-// place is one in the block, by line and column as the library counts them, and by offset.
+// place is a position in the block: line and column as the library counts them, and the byte offset.
 type place struct{ line, column, offset int }
 
-// textAt is a string, and the line of the block on which it is.
+// textAt is a string with its line in the block.
 type textAt struct {
 	text string
 	line int
@@ -166,7 +166,7 @@ func (r *rewriter) value(n *yaml.Node) {
 	}
 }
 
-// offset returns where a node begins in the block. Nodes of one line are looked up in one pass over it.
+// offset returns the offset of a node in the block. For successive nodes of a line it continues from the previous one.
 func (r *rewriter) offset(n *yaml.Node) int {
 	at := place{line: n.Line, column: 1, offset: r.lines[n.Line-1]}
 	if r.last.line == n.Line && r.last.column <= n.Column {
@@ -180,7 +180,7 @@ func (r *rewriter) offset(n *yaml.Node) int {
 	return at.offset
 }
 
-// valueStart returns where the value of a node begins, behind an anchor and a type.
+// valueStart returns the offset of the value of a node, after an anchor and a tag.
 func (r *rewriter) valueStart(n *yaml.Node) int {
 	start := r.offset(n)
 	for start < len(r.block) && (r.block[start] == '&' || r.block[start] == '!') {
@@ -194,7 +194,8 @@ func (r *rewriter) valueStart(n *yaml.Node) int {
 	return start
 }
 
-// place returns the span of a string in the block, and how another is written there.
+// place returns the span of the string old in the block, and how text is written in its place. ok is false if the
+// string cannot be replaced there.
 func (r *rewriter) place(n *yaml.Node, old, text string) (at markdown.Span, written string, ok bool) {
 	start := r.valueStart(n)
 	if start >= len(r.block) {
@@ -237,7 +238,7 @@ func (r *rewriter) place(n *yaml.Node, old, text string) (at markdown.Span, writ
 	return markdown.Span{Start: start, End: start + size}, written, size > 0
 }
 
-// renamed returns a value as the rewritten block should have it.
+// renamed returns the value that v should have in the rewritten block.
 func (r *rewriter) renamed(v Value) Value {
 	if other, ok := r.texts[v.text]; ok && v.kind == String {
 		v.text = other
@@ -245,13 +246,13 @@ func (r *rewriter) renamed(v Value) Value {
 	return v
 }
 
-// RewriteTags returns the note text with other tags in its properties, those that [Tags]
-// finds. change gets each, without its "#", and returns its replacement, or "" to keep it.
-// A tag keeps its quotes and its "#", and nothing else changes; only where that would make
-// a duplicate, in any case, the list is rewritten without it.
+// RewriteTags returns the note text with other tags in its properties. change is called for
+// each tag that [Tags] finds, without its "#", and returns its replacement, or "" to keep it.
+// A tag keeps its quotes and its "#", and nothing else changes. Only if a change creates a
+// duplicate, ignoring case, the list is rewritten without it.
 //
-// A tag that cannot be changed so is a *[Refusal]; a block that cannot be read has no
-// tags.
+// changed is the number of rewritten tags. The error is a *[Refusal] if a tag cannot be
+// changed. A block that cannot be read has no tags.
 func RewriteTags(text []byte, change func(name string) string) (edited []byte, changed int, err error) {
 	found := markdown.Scan(text)
 	block := text[found.Frontmatter.Start:found.Frontmatter.End]
@@ -296,7 +297,7 @@ func RewriteTags(text []byte, change func(name string) string) (edited []byte, c
 	return edited, changed, err
 }
 
-// tagList returns the elements of the property tags if it is a list of strings.
+// tagList returns the elements of the property tags, nil if it is not a list of strings.
 func tagList(text []byte) (elements []string) {
 	for _, value := range Get(text, "tags").List() {
 		if value.Kind() != String {
@@ -307,7 +308,7 @@ func tagList(text []byte) (elements []string) {
 	return elements
 }
 
-// unique returns tags without duplicates, in any case.
+// unique returns tags without duplicates, ignoring case.
 func unique(tags []string) (once []string) {
 	there := map[string]bool{}
 	for _, tag := range tags {

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// resolve gives a plain scalar the value it has in the core schema of YAML 1.2.
-// That of the library is the one of YAML 1.1, in which dates are times, 012 is
-// ten and yes is true.
+// resolve returns the value of a plain scalar in the core schema of YAML 1.2. The
+// library uses the schema of YAML 1.1, in which dates are times, 012 is ten and
+// yes is true.
 func resolve(text string) Value {
 	switch text {
 	case "", "~", "null", "Null", "NULL":
@@ -30,7 +30,7 @@ func resolve(text string) Value {
 	return Value{kind: String, text: text}
 }
 
-// parseNumber reads a number of the core schema.
+// parseNumber parses a number of the core schema.
 func parseNumber(text string) (float64, bool) {
 	digits := text
 	signed := false
@@ -73,7 +73,7 @@ func parseNumber(text string) (float64, bool) {
 	}
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(digits), "e")
 	if strings.Trim(mantissa, "0123456789.") != "" || strings.Trim(exponent, "0123456789+-") != "" {
-		return 0, false // strconv knows more than YAML, and makes an error for each date
+		return 0, false // strconv accepts more than YAML, and allocates an error for each date
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	return f, err == nil || math.IsInf(f, 0)
@@ -98,14 +98,14 @@ func FormatNumber(f float64) string {
 	return mantissa + "e" + exponent[:1] + strings.TrimPrefix(exponent[1:], "0")
 }
 
-// The library refuses control characters and takes three others for line ends, as YAML 1.1
-// did; the app does neither. For the library they are replaced by characters for private
-// use that are not assigned.
+// shieldBase is the first of 256 private-use characters that replace certain characters for the
+// library: it refuses control characters and treats three others as line ends, as in YAML 1.1;
+// the app does neither.
 const shieldBase = 0x10f000
 
-// shield returns block as the library should see it, with a line end after the last line:
-// without it, a text in literal style that ends the block has none. Invalid UTF-8 is
-// replaced, as in any decoder of text.
+// shield returns block as it is passed to the library: with replaced characters, and with a
+// line end after the last line, without which a literal text at the end of the block would
+// have none. Invalid UTF-8 is replaced, too.
 func shield(block []byte) []byte {
 	out := bytes.Map(func(r rune) rune {
 		if isShielded(r) {
@@ -133,7 +133,7 @@ func isShielded(r rune) bool {
 
 // unshield is the inverse of shield for the characters of text.
 func unshield(text string) string {
-	const first = "\xf4\x8f" // of every replacement in UTF-8
+	const first = "\xf4\x8f" // the first bytes of every replacement in UTF-8
 	if !strings.Contains(text, first) {
 		return text
 	}
@@ -150,25 +150,24 @@ func unshield(text string) string {
 	}, text)
 }
 
-// The names of types in parameters, where they are not those of [Type].
+// The names of types that parameters have in addition to those of [Type].
 const (
 	typeList     Type = "list"
 	typeDatetime Type = "datetime"
 )
 
-// ParseValue reads the value of a property as it is typed: as one of a type, or as the type
-// it looks like if that is "". The types are text, list, number, checkbox, date and
-// datetime, and "multitext", which is a list. Its errors are the sentences of the app where
-// they are known.
+// ParseValue parses the value of a property as a user types it. The type is text, list, number,
+// checkbox, date or datetime; multitext is the same as list. For "", the type is inferred from
+// the text. The errors are the messages of the app if they are known.
 //
 // A list is split at commas outside of links and of elements in quotation marks, and blanks
-// around its elements are dropped; "[]" is one without elements, and no text at all is one
-// empty element. It can also be a JSON array of strings. An empty date is null.
+// around elements are dropped. It can also be a JSON array of strings: "[]" is an empty list,
+// while "" is a list with one empty element. An empty date is null.
 func ParseValue(typed string, as Type) (Value, error) {
 	switch as {
 	case "":
-		// Numbers with leading zeros, or of more digits than the app can keep, are more often codes: they
-		// stay text, and so do lists, except "[]".
+		// Numbers with leading zeros, or with more digits than the app can store, are usually codes. They
+		// remain text, and so do lists except "[]".
 		switch {
 		case typed == "true" || typed == "false":
 			return Value{kind: Bool, truth: typed == "true"}, nil
@@ -217,8 +216,8 @@ func ParseValue(typed string, as Type) (Value, error) {
 	return Value{}, errors.New("Invalid type: " + string(as) + ". Use text, list, number, checkbox, date or datetime")
 }
 
-// InferValue reads what a request sets a property to that has no type yet: as the app by its shape, and a list in brackets
-// of several items as that list, in which the items have the types of their own shapes.
+// InferValue parses the value of a property that has no type yet. It is like [ParseValue] without a type, except that a
+// list in brackets is a list whose items have inferred types.
 func InferValue(typed string) (Value, error) {
 	inBrackets := strings.HasPrefix(typed, "[") && strings.HasSuffix(typed, "]") && !strings.HasPrefix(typed, "[[")
 	isList := strings.Contains(typed, ",") || json.Valid([]byte(typed))
@@ -240,7 +239,7 @@ func isFlat(v Value) bool {
 
 func text(typed string) Value { return Value{kind: String, text: typed} }
 
-// list splits a text into elements.
+// list parses a list, see [ParseValue].
 func list(typed string) Value {
 	var elements []string
 	if json.Unmarshal([]byte(typed), &elements) != nil || elements == nil {
@@ -272,17 +271,17 @@ func list(typed string) Value {
 	return v
 }
 
-// ListOf returns the list of some values.
+// ListOf returns a list of items, which it does not copy.
 func ListOf(items []Value) Value { return Value{kind: List, more: items} }
 
-// isExact reports whether a number, of which the app keeps 53 bits, is the typed one:
-// whether a whole number is small enough.
+// isExact reports whether the app can store the typed number exactly. It has 53 bits, so only
+// whole numbers can be too large.
 func isExact(f float64, typed string) bool {
 	return strings.ContainsAny(typed, ".eE") || math.Abs(f) < 1<<53
 }
 
-// moment reads a date, or a date and a time, in one of its forms. It must exist in the
-// calendar.
+// moment parses a date, or a date and a time, in one of the given forms. It must exist in the
+// calendar; reason is the error message. An empty text is null.
 func moment(typed, reason string, forms ...string) (Value, error) {
 	typed = strings.TrimSpace(typed)
 	if typed == "" {

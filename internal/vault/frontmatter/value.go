@@ -12,19 +12,19 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// Properties are the properties of a note in the order they are written.
+// Properties are the properties of a note in their order in the note.
 type Properties []Property
 
-// Property is one of them. No two of a note have the same key, though keys may
-// differ in case alone.
+// Property is one property of a note. All properties of a note have different keys,
+// but two keys may differ only in case.
 type Property struct {
 	Key   string
 	Value Value
-	Line  int // of the key, counted from 1 within the block
+	Line  int // line of the key within the block, counted from 1
 }
 
-// Lookup returns the property with a name. Names are compared without regard
-// to case, yet one that fits exactly goes first.
+// Lookup returns the property with a name. The case of names does not matter, but
+// an exact match takes precedence.
 func (p Properties) Lookup(name string) (Property, bool) {
 	i := slices.IndexFunc(p, func(property Property) bool { return property.Key == name })
 	if i < 0 {
@@ -36,14 +36,14 @@ func (p Properties) Lookup(name string) (Property, bool) {
 	return p[i], true
 }
 
-// Named has properties for many lookups.
+// Named is an index of properties for many lookups.
 type Named struct {
 	all    Properties
 	exact  map[string]int
-	folded map[string]int // the first of a name, in any case
+	folded map[string]int // the first property of a name, ignoring case
 }
 
-// Named returns the properties by their names.
+// Named returns an index of the properties by name.
 func (p Properties) Named() *Named {
 	n := &Named{exact: make(map[string]int, len(p)), folded: make(map[string]int, len(p))}
 	for _, property := range p {
@@ -64,7 +64,7 @@ func (n *Named) add(property Property) {
 	}
 }
 
-// Lookup is [Properties.Lookup].
+// Lookup is like [Properties.Lookup].
 func (n *Named) Lookup(name string) (Property, bool) {
 	place, ok := n.place(name)
 	if !ok {
@@ -80,7 +80,7 @@ func (n *Named) place(name string) (place int, ok bool) {
 	return place, ok
 }
 
-// Values is a set of values, see [Value.Equal].
+// Values is a set of values, compared as by [Value.Equal].
 type Values map[string]bool
 
 // Add adds a value.
@@ -106,20 +106,20 @@ const (
 type Value struct {
 	kind   Kind
 	truth  bool
-	line   int32 // on which it begins, 0 if not recorded
+	line   int32 // first line, 0 if not recorded
 	number float64
-	text   string // of a string, or of a number as it was written
-	more   any    // of a list its []Value, of a map its Properties
+	text   string // a string, or a number as it was written
+	more   any    // []Value for a list, Properties for a map
 }
 
-// Parts are the parts of a value, for one that was stored elsewhere.
+// Parts are the parts from which a stored value is restored.
 type Parts struct {
 	Kind   Kind
 	Truth  bool
 	Number float64
 	Text   string
 	List   []Value
-	Fields Properties // nil if List is not
+	Fields Properties // ignored if List is not nil
 }
 
 // Value returns the value with these parts. Its line is not known.
@@ -133,19 +133,19 @@ func (p Parts) Value() Value {
 	return v
 }
 
-// Kind returns what v is.
+// Kind returns the kind of v.
 func (v Value) Kind() Kind { return v.kind }
 
 // IsTrue reports whether v is the boolean true.
 func (v Value) IsTrue() bool { return v.truth }
 
-// Float returns the number that v is, or 0.
+// Float returns the number v, or 0 if v is not a number.
 func (v Value) Float() float64 { return v.number }
 
-// Text returns the string that v is, or the number as it is written in the note, or "".
+// Text returns the string v, or the number v as it is written in the note; "" for other kinds.
 func (v Value) Text() string { return v.text }
 
-// Line returns the line on which v begins, counted from 1, if it was read by
+// Line returns the first line of v, counted from 1, if it was read by
 // [ParseDocument]; otherwise 0.
 func (v Value) Line() int { return int(v.line) }
 
@@ -161,11 +161,11 @@ func (v Value) Fields() Properties {
 	return fields
 }
 
-// Type is the app's word for the type of a property.
+// Type is the name of the type of a property in the app.
 type Type string
 
-// The types that can be inferred from a value. The app has others, such as
-// datetime, which a user assigns.
+// The types that can be inferred from a value. The app has more types, such as
+// datetime, which users assign.
 const (
 	TypeText      Type = "text"
 	TypeMultitext Type = "multitext"
@@ -175,8 +175,8 @@ const (
 	TypeUnknown   Type = "unknown"
 )
 
-// Type infers the type of a property from its value, for one to which none was
-// assigned.
+// Type infers the type of a property from its value, for a property that has no
+// assigned type.
 func (v Value) Type() Type {
 	switch v.kind {
 	case Bool:
@@ -209,7 +209,7 @@ func (v Value) Type() Type {
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
-// String returns v as the app shows it in a line of text: nothing for null, a
+// String returns v as the app shows it in a line of text: "" for null, a
 // number as JavaScript prints it, lists and maps as JSON.
 func (v Value) String() string {
 	switch v.kind {
@@ -230,8 +230,8 @@ func same(a, b Properties) bool {
 	return slices.EqualFunc(a, b, func(x, y Property) bool { return x.Key == y.Key && x.Value.Equal(y.Value) })
 }
 
-// Equal reports whether two values are the same, and of the same kind. How a number is
-// written does not matter.
+// Equal reports whether v and w have the same kind and value. How a number is written
+// does not matter, and NaN equals NaN.
 func (v Value) Equal(w Value) bool {
 	if v.kind != w.kind {
 		return false
@@ -249,8 +249,8 @@ func (v Value) Equal(w Value) bool {
 	return v.text == w.text
 }
 
-// Union returns the list of the elements of v followed by those of w that it lacks. It
-// reports false if one of the two is no list.
+// Union returns a list of the elements of v, followed by the elements of w that v lacks.
+// It reports false if one of the two is not a list.
 func (v Value) Union(w Value) (Value, bool) {
 	if v.kind != List || w.kind != List {
 		return v, false
@@ -269,14 +269,14 @@ func (v Value) Union(w Value) (Value, bool) {
 	return Value{kind: List, more: all}, true
 }
 
-// appendKey appends a text that equal values share, and no others.
+// appendKey appends a text that is the same for equal values only.
 func (v Value) appendKey(out []byte) []byte {
 	out = append(out, byte('0'+v.kind))
 	switch v.kind {
 	case Bool:
 		return strconv.AppendBool(out, v.truth)
 	case Number:
-		return strconv.AppendFloat(out, v.number+0, 'g', -1, 64) // zero has no sign then
+		return strconv.AppendFloat(out, v.number+0, 'g', -1, 64) // +0 removes the sign of zero
 	case List:
 		out = strconv.AppendInt(out, int64(len(v.List())), 10)
 		for _, element := range v.List() {
@@ -294,15 +294,15 @@ func (v Value) appendKey(out []byte) []byte {
 	return appendSized(out, v.text)
 }
 
-// appendSized appends a text after its length, so that it is told from what follows it.
+// appendSized appends the length of text and the text, so that it is clear where it ends.
 func appendSized(out []byte, text string) []byte {
 	out = strconv.AppendInt(append(out, ','), int64(len(text)), 10)
 	return append(append(out, ':'), text...)
 }
 
-// Tags returns the tags in the properties, each with its "#", in their order: those of the
-// key tags, in any case, that are strings and tags by the rules for the body. A comma does
-// not separate tags: "a, b" is no tag.
+// Tags returns the tags in the properties in their order, each with its "#": the strings of
+// the key tags, ignoring case, that are valid tags in the body. Commas do not separate tags:
+// "a, b" is not a tag.
 func Tags(p Properties) []string {
 	var tags []string
 	for _, text := range texts(p, "tags") {
@@ -314,7 +314,7 @@ func Tags(p Properties) []string {
 }
 
 // Aliases returns the other names of the note: the strings of the key aliases,
-// in any case, without empty ones.
+// ignoring case, without empty ones.
 func Aliases(p Properties) []string {
 	var aliases []string
 	for _, text := range texts(p, "aliases") {
@@ -325,7 +325,7 @@ func Aliases(p Properties) []string {
 	return aliases
 }
 
-// texts returns the strings that are the values of a name, or in their lists.
+// texts returns the strings in the values of a property, or in their lists. The case of name does not matter.
 func texts(p Properties, name string) []string {
 	var out []string
 	for _, property := range p {
@@ -341,7 +341,7 @@ func texts(p Properties, name string) []string {
 	return out
 }
 
-// Elements returns the elements of a list, or the one value that v is.
+// Elements returns the elements of v if it is a list, otherwise v alone.
 func (v Value) Elements() []Value {
 	if v.kind == List {
 		return v.List()
@@ -351,14 +351,14 @@ func (v Value) Elements() []Value {
 
 // Link is a link in a property.
 type Link struct {
-	// Key is the name of the property; for an element of a list, a dot and its index follow.
+	// Key is the name of the property, followed by a dot and the index for an element of a list.
 	Key  string
 	Link markdown.Link
 }
 
 // Links returns the links in the properties: the values and elements of lists that are
-// strings and consist of one link. Without quotes a wikilink is a nested list to YAML, and
-// therefore none.
+// strings and consist of one link. A wikilink without quotes is a nested list in YAML, and
+// not a link.
 func Links(p Properties) []Link {
 	var links []Link
 	for _, property := range p {
@@ -377,18 +377,18 @@ func Links(p Properties) []Link {
 	return links
 }
 
-// JSON returns the properties as the app prints them: indented by two blanks, in their own
-// types, with numbers as JavaScript writes them. Values that JSON lacks (infinity) are
+// JSON returns the properties as the app prints them: indented by two blanks, with their own
+// types, and with numbers as JavaScript writes them. Infinity and NaN, which JSON lacks, are
 // null.
 func (p Properties) JSON() string { return Value{kind: Map, more: p}.indented() }
 
 func (v Value) indented() string {
 	var out bytes.Buffer
-	_ = json.Indent(&out, v.appendJSON(nil), "", "  ") // which is JSON
+	_ = json.Indent(&out, v.appendJSON(nil), "", "  ") // cannot fail: the input is valid JSON
 	return out.String()
 }
 
-// appendJSON appends v without blanks.
+// appendJSON appends v as JSON without white space.
 func (v Value) appendJSON(out []byte) []byte {
 	switch v.kind {
 	case Bool:
@@ -423,8 +423,8 @@ func (v Value) appendJSON(out []byte) []byte {
 	return append(out, "null"...)
 }
 
-// AppendQuoted appends text as a JSON string, escaping no more than it must: encoding/json
-// would escape characters with a meaning in HTML as well.
+// AppendQuoted appends text as a JSON string with as few escapes as possible: encoding/json
+// would also escape characters that have a meaning in HTML.
 func AppendQuoted(out []byte, text string) []byte {
 	const digits = "0123456789abcdef"
 	out = append(out, '"')

@@ -7,7 +7,7 @@ import (
 )
 
 // YAML returns the properties as lines of YAML, as the app writes them after a change:
-// without the comments and quotes of the note.
+// without the comments of the note, and with quotes only where they are needed.
 func (p Properties) YAML() string {
 	var w yamlWriter
 	w.fields(p, "")
@@ -16,8 +16,8 @@ func (p Properties) YAML() string {
 
 type yamlWriter struct{ out strings.Builder }
 
-// fields writes a map whose lines begin with indent; that of the first line is written
-// already.
+// fields writes a map whose lines begin with indent. The indent of the first line was
+// already written.
 func (w *yamlWriter) fields(p Properties, indent string) {
 	for i, property := range p {
 		if i > 0 {
@@ -42,10 +42,10 @@ func (w *yamlWriter) value(v Value, indent string) {
 	}
 }
 
-// isBlock reports whether v takes lines of its own.
+// isBlock reports whether v is written on lines of its own.
 func isBlock(v Value) bool { return len(v.List()) > 0 || len(v.Fields()) > 0 }
 
-// block writes a list or a map that is not empty.
+// block writes a list or a map that is not empty. The indent of the first line was already written.
 func (w *yamlWriter) block(v Value, indent string) {
 	if v.kind == Map {
 		w.fields(v.Fields(), indent)
@@ -67,8 +67,8 @@ func (w *yamlWriter) block(v Value, indent string) {
 	}
 }
 
-// written returns a value that begins on the line of its key or dash; further lines of a
-// text begin with indent.
+// written returns a value as it is written after its key or dash. Further lines of a text
+// begin with indent.
 func written(v Value, indent string) string {
 	switch v.kind {
 	case Bool:
@@ -92,8 +92,8 @@ func written(v Value, indent string) string {
 	return writtenText(v.text, indent)
 }
 
-// writtenKey writes a key, which is one line, and must not look like the mark between two
-// documents.
+// writtenKey returns a key as it is written: on one line, and in quotes if it looks like
+// the mark between two documents.
 func writtenKey(key string) string {
 	isMark := false
 	if len(key) > 3 && isBlank(key[3]) {
@@ -105,14 +105,14 @@ func writtenKey(key string) string {
 	return writtenText(key, "")
 }
 
-// writtenText writes a string: plain if that reads as the same string, otherwise in quotes,
-// or as a block if it has several lines.
+// writtenText returns a string as it is written: plain if that reads as the same string,
+// otherwise in quotes, or as a literal block if it has several lines.
 func writtenText(text, indent string) string {
 	switch {
 	case hasControl(text):
 		return doubleQuoted(text)
 	case strings.Contains(text, "\n"):
-		// Write a text of several lines in literal style.
+
 		body := strings.TrimRight(text, "\n\t ")
 		tail := text[len(body):]
 		if body == "" || strings.Contains(tail, "\n") && !strings.HasSuffix(tail, "\n") {
@@ -143,7 +143,7 @@ func writtenText(text, indent string) string {
 	return quoted(text)
 }
 
-// hasControl reports whether text has a character that only double quotes can express.
+// hasControl reports whether text has a character that must be escaped in double quotes.
 func hasControl(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		switch {
@@ -156,7 +156,7 @@ func hasControl(text string) bool {
 	})
 }
 
-// isPlain reports whether text of one line can do without quotes.
+// isPlain reports whether a text of one line needs no quotes.
 func isPlain(text string) bool {
 	if text == "" || resolve(text).kind != String {
 		return false
@@ -180,7 +180,7 @@ func isPlain(text string) bool {
 
 func isBlank(b byte) bool { return b == ' ' || b == '\t' }
 
-// quoted writes text in double quotes, or in single ones if it contains only double ones.
+// quoted returns text in double quotes, or in single quotes if it contains only double ones.
 func quoted(text string) string {
 	if strings.Contains(text, `"`) && !strings.ContainsAny(text, "'\n") && !hasControl(text) {
 		return "'" + text + "'"
