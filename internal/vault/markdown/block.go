@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// kind is what an outermost block is.
+// kind is the kind of an outermost block.
 type kind uint8
 
 const (
-	other kind = iota // never continued by a block of its kind
+	other kind = iota // never continued by the next block
 	paragraph
 	table
 	indented
@@ -18,14 +18,14 @@ const (
 	list
 )
 
-// section is an outermost block, which a block id on a line of its own names.
+// section is an outermost block. A block id on a line of its own names the section above it.
 type section struct {
 	kind kind
 	Span
 }
 
-// touch notes that a block of a kind extends from start to end, if no container is open;
-// otherwise the container does.
+// touch records that a block of kind k extends from start to end. If a container is open, the
+// outermost container is extended instead.
 func (s *scanner) touch(k kind, start, end int) {
 	if s.depth > 0 {
 		k = list
@@ -48,7 +48,7 @@ func (s *scanner) addHeading(h Heading) {
 	}
 }
 
-// trim takes the blanks off both ends.
+// trim removes the blanks at both ends.
 func (g *segment) trim(text []byte) {
 	for g.start < g.end && isBlank(text[g.start]) {
 		g.start++
@@ -58,23 +58,23 @@ func (g *segment) trim(text []byte) {
 	}
 }
 
-// isUnderline reports whether line underlines a heading.
+// isUnderline reports whether line, which is not empty, underlines a heading.
 func isUnderline(line []byte) bool {
 	b := line[0]
 	return (b == '=' || b == '-') && len(bytes.TrimLeft(line[run(line, b):], " \t")) == 0
 }
 
-// isRule reports whether line is a horizontal rule: three or more of one mark,
-// with blanks anywhere.
+// isRule reports whether line, which is not empty, is a horizontal rule: three or
+// more of the same mark, with blanks anywhere.
 func isRule(line []byte) bool {
 	mark := line[:1]
 	return strings.IndexByte("-*_", line[0]) >= 0 && bytes.Count(line, mark) >= 3 &&
 		len(bytes.TrimLeft(line, string(mark)+" \t")) == 0
 }
 
-// task notes the task whose list mark is at mark and whose box, one character in brackets followed by
-// white space or the end of the line, would be at box, and reads the rest of the line; it reports
-// false if there is none.
+// task adds the task whose list mark is at the offset mark, and begins a paragraph with the rest of the
+// line. It reports false if there is no box at the offset box: one character in brackets, followed by
+// white space or the end of the line.
 func (s *scanner) task(mark, box, end int) bool {
 	line := s.text[box:end]
 	if len(line) < 3 || line[0] != '[' {
@@ -98,14 +98,14 @@ func (s *scanner) task(mark, box, end int) bool {
 	return true
 }
 
-// raw is an open block whose lines are no Markdown: it ends at its own mark, with the
+// raw is an open block whose lines are not Markdown. It ends at its closing mark, with the
 // containers around it, or with the note.
 type raw struct {
 	kind  rawKind
-	mark  byte // of a fence
-	size  int  // of a fence
-	base  bool // of a fence: whether its language is that of bases
-	depth int  // how many containers are around it
+	mark  byte // character of a fence
+	size  int  // length of a fence
+	base  bool // whether the language of a fence is base
+	depth int  // number of containers around it
 }
 
 type rawKind uint8
@@ -115,16 +115,16 @@ const (
 	fenced
 	html
 	math
-	// comment is the app's own %% block. It hides headings, tasks and blocks, but
-	// neither links nor tags.
+	// comment is a %% block of the app. It hides headings, tasks and blocks, but not
+	// links and tags.
 	comment
 )
 
-// rawMarks are what opens and what closes a raw block that is no fence.
+// rawMarks are the opening and closing marks of raw blocks other than fences.
 var rawMarks = [...]struct{ opening, closing string }{html: {"<!--", "-->"}, math: {"$$", "$$"}, comment: {"%%", "%%"}}
 
-// rawStart returns the block that line opens and does not close. A comment or
-// formula that ends on its own line is left to the text of a paragraph.
+// rawStart returns the block that line, which is not empty, opens and does not
+// close. A comment or formula that ends on its first line is part of a paragraph.
 func rawStart(line []byte) raw {
 	if mark := line[0]; mark == '`' || mark == '~' {
 		n := run(line, mark)
@@ -154,7 +154,7 @@ func run(line []byte, mark byte) int {
 	return n
 }
 
-// closing returns the line that closes the block.
+// closing returns a line that closes the block.
 func (r raw) closing() string {
 	if r.kind == fenced {
 		return strings.Repeat(string(r.mark), r.size)
@@ -167,7 +167,7 @@ func (s *scanner) closeRaw() {
 	s.raw = raw{}
 }
 
-// rawLine reads a line of the current raw block.
+// rawLine reads a line of the open raw block.
 func (s *scanner) rawLine(c *cursor) {
 	width, at := c.indent()
 	s.top.End = max(s.top.End, c.end)
@@ -202,7 +202,7 @@ func (s *scanner) rawLine(c *cursor) {
 	}
 }
 
-// commentLine adds a line of a %% block to its text.
+// commentLine adds a line of a %% block to the current text; an empty line ends it.
 func (s *scanner) commentLine(at, end int) {
 	text := segment{at, end, s.line}
 	text.trim(s.text)
@@ -213,29 +213,29 @@ func (s *scanner) commentLine(at, end int) {
 	s.para = append(s.para, text)
 }
 
-// maxDepth bounds the nesting of quotes and list items: marks further in are text. Every
-// line of a note looks at every open container.
+// maxDepth is the maximum nesting of quotes and list items; deeper marks are text. Every
+// line of a note is matched against every open container.
 const maxDepth = 32
 
-// codeIndent is the indent that makes a line code where no list is open.
+// codeIndent is the indent in columns that makes a line code if no list is open.
 const codeIndent = 4
 
-// container is an open quote, or a list item with the width of its mark.
+// container is an open quote or list item. item is the width of the mark of a list item in columns.
 type container struct{ item int }
 
-// isQuote is true for the zero container.
+// isQuote reports whether c is a quote, which is the zero container.
 func (c container) isQuote() bool { return c.item == 0 }
 
-// cursor walks over the marks at the start of a line, counting columns, because a tab may
-// be partly indent of one container and partly of its content.
+// cursor moves over the marks at the start of a line. It counts columns, because a tab may
+// belong partly to the indent of a container and partly to its content.
 type cursor struct {
 	text    []byte
 	at, end int
 	column  int
-	owed    int // columns of the tab before at that are not used up
+	owed    int // columns of the tab before at that were not skipped yet
 }
 
-// indent returns the columns of white space at the cursor and where it ends.
+// indent returns the columns of white space at the cursor and the offset where it ends.
 func (c *cursor) indent() (width, at int) {
 	width = c.owed
 	for at = c.at; at < c.end; at++ {
@@ -251,7 +251,7 @@ func (c *cursor) indent() (width, at int) {
 	return width, at
 }
 
-// skip moves the cursor over columns of white space, as far as there are any.
+// skip moves the cursor over up to columns columns of white space.
 func (c *cursor) skip(columns int) {
 	for columns > 0 {
 		if c.owed > 0 {
@@ -273,13 +273,15 @@ func (c *cursor) skip(columns int) {
 	}
 }
 
-// jump moves the cursor over the white space and a mark that ends at at.
+// jump moves the cursor over width columns of white space and mark columns of a mark, which ends at
+// the offset at.
 func (c *cursor) jump(width, mark, at int) {
 	c.column += width - c.owed + mark
 	c.at = at
 	c.owed = 0
 }
 
+// blank reports whether the rest of the line is blank.
 func (c *cursor) blank() bool {
 	_, at := c.indent()
 	return at == c.end
@@ -287,8 +289,8 @@ func (c *cursor) blank() bool {
 
 func isBlank(b byte) bool { return b == ' ' || b == '\t' }
 
-// match moves the cursor over the marks of the containers that the line
-// continues and returns how many these are.
+// match moves the cursor over the marks of the open containers that the line
+// continues, and returns their number.
 func (s *scanner) match(c *cursor) int {
 	for n := range s.depth {
 		width, at := c.indent()
@@ -322,9 +324,9 @@ func (s *scanner) inItem(n int) bool {
 	return false
 }
 
-// open opens the container whose mark is at at, after width columns of white space, and
-// moves the cursor after it; it reports false if there is none. A task takes the rest of
-// its line.
+// open opens the container whose mark is at the offset at, after width columns of white
+// space, and moves the cursor after it. For a task, it reads the rest of the line, too. It
+// reports false if there is no container.
 func (s *scanner) open(c *cursor, width, at, matched int) bool {
 	if matched == maxDepth {
 		return false
@@ -366,8 +368,9 @@ func (s *scanner) push(c container, at, end int) {
 	s.touch(paragraph, at, end)
 }
 
-// markerSize returns the length of the list mark at the start of line, or 0: a dash, star
-// or plus, or up to nine digits with a dot or bracket, followed by white space or nothing.
+// markerSize returns the length of the list mark at the start of line, 0 if there is none: a
+// dash, star or plus, or up to nine digits with a dot or parenthesis. White space or the end
+// of the line must follow.
 func markerSize(line []byte) int {
 	n := 0
 	for n < len(line) && n < 9 && isDigit(line[n]) {

@@ -9,32 +9,32 @@ import (
 	"unicode/utf8"
 )
 
-// inline is what the scanner remembers while it reads the text of a paragraph.
+// inline is the state of the scanner while it reads the text of a paragraph.
 //
-// Code, formulas and comments, which hide other marks, count only if they are closed, so
-// reading them means looking ahead. The fields with names in no remember that a search
-// found nothing up to the end of the paragraph; without them a text of opening marks would
-// be searched once for each (quadratic time).
+// Code, formulas and comments hide other marks, but only if they are closed, so the scanner has
+// to look ahead. The fields noMath, noDisplay and noComment record that a search found nothing
+// up to the end of the paragraph. Without them, a text full of opening marks would take
+// quadratic time.
 type inline struct {
 	seg       int // index of the current line in para
-	literal   int // end of the last escape: the character before it is no mark
+	literal   int // offset after the last escaped character, which is not a mark
 	noMath    bool
 	noDisplay bool
 	noComment bool
 	ticks     ticks
 	brackets  brackets
-	// The last pair of brackets that is no link, where references are collected.
+	// The offsets of the last pair of brackets that is not a link, if references are collected.
 	pairStart, pairEnd int
 
-	// looked counts the bytes looked at beyond the one pass, for the test that this is
-	// never more than a multiple of the text.
+	// looked counts the bytes that were read in addition to the one pass. A test checks that
+	// their number is at most proportional to the length of the text.
 	looked int
 }
 
-// place is an offset, and the index of its line in the paragraph.
+// place is an offset with the index of its line in the paragraph.
 type place struct{ at, seg int }
 
-// special are the bytes that may begin or end a mark in a text.
+// special marks the bytes that may begin or end a mark.
 var special = [256]bool{'\\': true, '`': true, '#': true, '$': true, '<': true, '[': true, ']': true}
 
 // scanText reads the text of para.
@@ -59,12 +59,12 @@ func (s *scanner) scanText() {
 	}
 }
 
-// nextSpecial returns where the first special byte is, or end. It looks at a word at a time
-// for bytes that may be one.
+// nextSpecial returns the offset of the first special byte in text[at:end], or end. It tests eight
+// bytes at a time for candidates.
 func nextSpecial(text []byte, at, end int) int {
 	for ; end-at >= wordSize; at += wordSize {
 		word := binary.LittleEndian.Uint64(text[at:])
-		const brackets = '_' // what [, \ and ] are with their low bits set
+		const brackets = '_' // [, \ and ] with their three low bits set
 		found := ((((word | 7*everyByte) ^ brackets*everyByte) - everyByte) |
 			((word ^ '`'*everyByte) - everyByte) |
 			((word ^ '#'*everyByte) - everyByte) |
@@ -88,7 +88,7 @@ const (
 	highBits  = 0x80 * everyByte
 )
 
-// mark reads what begins at at and returns where to continue.
+// mark reads what begins with the special byte at the offset at and returns where to continue.
 func (s *scanner) mark(at int, line segment) int {
 	switch s.text[at] {
 	case '\\':
@@ -113,7 +113,7 @@ func (s *scanner) mark(at int, line segment) int {
 	case '$':
 		return s.formula(at, line)
 	case '<':
-		// An HTML comment, an HTML tag or an address in angle brackets hides its own content, not the text
+		// An HTML comment, an HTML tag or a URL in angle brackets hides its own content, but not the text
 		// between two tags.
 		if bytes.HasPrefix(s.text[at:line.end], []byte("<!--")) {
 			return s.hidden("-->", at+2, at+1, &s.noComment) // "<!-->" is a whole comment
@@ -140,7 +140,7 @@ func (s *scanner) mark(at int, line segment) int {
 	return s.closeBracket(at, line)
 }
 
-// find returns where pattern begins in the paragraph, at or after a place.
+// find returns the first place at or after from where pattern begins in the paragraph.
 func (s *scanner) find(pattern string, from place) (found place, ok bool) {
 	for n := from.seg; n < len(s.para); n++ {
 		line := s.para[n]
@@ -160,7 +160,7 @@ func (s *scanner) find(pattern string, from place) (found place, ok bool) {
 }
 
 // joined returns the text of the paragraph from a place to an offset on the
-// current line, its lines joined by a blank.
+// current line. Its lines are joined by blanks.
 func (s *scanner) joined(from place, to int) string {
 	if from.seg == s.seg {
 		return s.string(from.at, to)
@@ -181,7 +181,7 @@ func (s *scanner) joined(from place, to int) string {
 	return string(out)
 }
 
-// isPunctuation reports whether b is an ASCII mark that a backslash protects.
+// isPunctuation reports whether b is ASCII punctuation, which a backslash escapes.
 func isPunctuation(b byte) bool {
 	switch {
 	case isLetter(b), isDigit(b):
@@ -190,8 +190,8 @@ func isPunctuation(b byte) bool {
 	return '!' <= b && b <= '~'
 }
 
-// isSpace reports whether r is white space for the app, which is JavaScript's
-// notion of it.
+// isSpace reports whether r is white space in JavaScript, and therefore for the
+// app.
 func isSpace(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
@@ -206,17 +206,17 @@ func isSpace(r rune) bool {
 	return false
 }
 
-// maxTicks bounds how many backquotes may open a code span.
+// maxTicks limits the number of backquotes that open a code span; it is one more than the maximum.
 const maxTicks = 64
 
-// ticks has the place of the last run of backquotes of each length in the current
-// paragraph, so that an opening run without a closing one needs no search.
+// ticks has the offset of the last run of backquotes of each length in the current
+// paragraph, so that an opening run without a closing one is not searched for.
 type ticks struct {
 	known bool
 	last  [maxTicks]int
 }
 
-// code skips a code span, or the backquotes alone if nothing closes it.
+// code returns the offset after the code span at the offset at, or after its backquotes if it is not closed.
 func (s *scanner) code(at int, line segment) int {
 	n := run(s.text[at:line.end], '`')
 	if n >= maxTicks {
@@ -242,8 +242,8 @@ func (s *scanner) code(at int, line segment) int {
 	return end
 }
 
-// eachRun visits the runs of backquotes from at to the end of the paragraph,
-// until visit returns false.
+// eachRun calls visit with the offset and the length of each run of backquotes from at
+// to the end of the paragraph, until visit returns false.
 func (s *scanner) eachRun(at int, visit func(at, n int) bool) {
 	for _, line := range s.para[s.seg:] {
 		for at = max(at, line.start); at < line.end; {
@@ -263,7 +263,7 @@ func (s *scanner) eachRun(at int, visit func(at, n int) bool) {
 	}
 }
 
-// formula skips a formula between single or double dollar signs.
+// formula returns the offset after the formula at the offset at, between single or double dollar signs.
 func (s *scanner) formula(at int, line segment) int {
 	next := at + 1
 	if next < line.end && s.text[next] == '$' {
@@ -278,7 +278,7 @@ func (s *scanner) formula(at int, line segment) int {
 			s.noMath = true
 			return next
 		}
-		// It closes the formula not after a blank, not escaped, and not before a digit, which makes it a price.
+		// A dollar sign does not close the formula after a blank, if it is escaped, or before a digit, as in a price.
 		slashes := 0
 		after := closing.at + 1
 		for s.text[closing.at-1-slashes] == '\\' {
@@ -294,8 +294,8 @@ func (s *scanner) formula(at int, line segment) int {
 	}
 }
 
-// hidden skips everything up to and including closing, which may begin at from; if it
-// never does, it notes that in none, and reading continues at next.
+// hidden returns the offset after the first closing at or after from. If there is none, it sets
+// none, and returns next.
 func (s *scanner) hidden(closing string, from, next int, none *bool) int {
 	if *none {
 		return next
@@ -308,8 +308,8 @@ func (s *scanner) hidden(closing string, from, next int, none *bool) int {
 	return found.at + len(closing)
 }
 
-// tagSize returns the length of the HTML tag or address at the start of text,
-// or 0. There is one opening bracket in text, which is its first byte.
+// tagSize returns the length of the HTML tag or URL in angle brackets at the start
+// of text, 0 if there is none. The first byte of text is its only "<".
 func tagSize(text []byte) int {
 	n := 1
 	if n < len(text) && text[n] == '/' {
@@ -325,7 +325,7 @@ func tagSize(text []byte) int {
 	case n == name || n == len(text):
 		return 0
 	case text[n] == ':':
-		end := bytes.IndexFunc(text, func(r rune) bool { return r == '>' || r <= ' ' }) // of an address
+		end := bytes.IndexFunc(text, func(r rune) bool { return r == '>' || r <= ' ' }) // a URL
 		if end < 0 || text[end] != '>' {
 			return 0
 		}
@@ -352,7 +352,7 @@ func tagSize(text []byte) int {
 
 func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
 
-// beginsText reports whether a line that begins with b is text: no sign of Markdown is a letter, or outside ASCII.
+// beginsText reports whether a line that begins with b is text, because b is a letter or not ASCII.
 func beginsText(b byte) bool { return isLetter(b) || b >= utf8.RuneSelf }
 
 func isNameByte(b byte) bool {
@@ -363,7 +363,7 @@ func isNameByte(b byte) bool {
 	return isLetter(b) || isDigit(b)
 }
 
-// addTag notes the tag at at, if there is one, and returns where to continue.
+// addTag adds the tag at the offset at, if there is one, and returns where to continue.
 func (s *scanner) addTag(at int, line segment) int {
 	size := 1 + nameSize(s.text[at+1:line.end])
 	end := at + size
@@ -376,9 +376,9 @@ func (s *scanner) addTag(at int, line segment) int {
 	return end
 }
 
-// TagName returns the name of the tag that text is, with or without its "#",
-// and whether it is one: the rules for tags in properties are those for the
-// text of a note.
+// TagName returns the name of a tag; text is the tag with or without its "#". ok
+// is false if text is not a valid tag. The rules for tags are the same in
+// properties and in the body.
 func TagName(text string) (name string, ok bool) {
 	text = strings.TrimPrefix(text, "#")
 	if nameSize([]byte(text)) != len(text) {
@@ -388,18 +388,18 @@ func TagName(text string) (name string, ok bool) {
 	return name, isName([]byte(name))
 }
 
-// isName reports whether name, made of the right characters, is not empty and
-// not a mere number.
+// isName reports whether name, whose characters were checked, is not empty and
+// not a number.
 func isName(name []byte) bool {
 	return slices.ContainsFunc(name, func(b byte) bool { return !isDigit(b) })
 }
 
-// nameSize returns the length of the prefix of text that may be the name of a tag.
+// nameSize returns the length of the longest prefix of text that has only characters of tag names.
 func nameSize(text []byte) int {
 	n := 0
 	for n < len(text) {
 		if text[n] < utf8.RuneSelf {
-			// Anything but white space and punctuation, save three marks.
+			// Everything except white space and punctuation, and three marks.
 			b := text[n]
 			isMark := b == '_' || b == '-' || b == '/'
 			if !isMark && (isPunctuation(b) || isSpace(rune(b))) {
@@ -419,7 +419,7 @@ func nameSize(text []byte) int {
 	return n
 }
 
-// blockID notes the block id at the end of the current paragraph.
+// blockID adds the block id at the end of the current paragraph, if there is one.
 func (s *scanner) blockID() {
 	last := s.para[len(s.para)-1]
 	end := last.end

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxBrackets bounds how many open brackets are remembered. A text with more is no prose;
-// all it loses is a link around them.
+// maxBrackets is how many open brackets are remembered. Prose does not nest more; in other text,
+// only links around so many brackets are missed.
 const maxBrackets = 64
 
 // bracket is an open square bracket that may begin an inline link.
@@ -18,13 +18,14 @@ type bracket struct {
 	embed bool
 }
 
+// brackets is a stack of open brackets.
 type brackets struct {
 	open [maxBrackets]bracket
 	size int
 }
 
-// ParseLink reads text that consists of exactly one link and is not an embed,
-// which is how a property links. Line and Span of the link are those in text.
+// ParseLink parses a text that consists of exactly one link, as in a property. An
+// embed is not accepted. Line and Span of the link refer to text.
 func ParseLink(text string) (Link, bool) {
 	if len(text) < len("[](x)") || text[0] != '[' || strings.ContainsAny(text, "\r\n") {
 		return Link{}, false
@@ -39,13 +40,13 @@ func ParseLink(text string) (Link, bool) {
 	return link, link.Span == Span{0, len(text)}
 }
 
-// isEmbed reports whether an exclamation mark precedes the bracket at at.
+// isEmbed reports whether an unescaped exclamation mark precedes the bracket at the offset at.
 func (s *scanner) isEmbed(at int, line segment) bool {
 	return at > line.start && s.text[at-1] == '!' && s.literal != at
 }
 
-// wikilink reads the wikilink at at and returns where it ends, or 0 if there
-// is none. Two opening brackets inside begin another, which is the link then.
+// wikilink reads the wikilink at the offset at and returns where it ends, or 0 if
+// there is none. Opening brackets inside mean that another link begins there.
 func (s *scanner) wikilink(at int, line segment) (end int) {
 	start := at + len("[[")
 	closing := start
@@ -67,8 +68,8 @@ func (s *scanner) wikilink(at int, line segment) (end int) {
 	target := s.string(start, closing)
 	display := ""
 	if target != "" {
-		// The first bar begins the display text; in a table it has a backslash in front. A
-		// bar in the first place is part of the target.
+		// The first bar begins the display text; in a table it is escaped by a backslash. A
+		// bar at the beginning is part of the target.
 		if bar := strings.IndexByte(target[1:], '|'); bar >= 0 {
 			target, display = strings.TrimSuffix(target[:1+bar], `\`), target[1+bar+1:]
 		}
@@ -84,7 +85,8 @@ func (s *scanner) wikilink(at int, line segment) (end int) {
 	return end
 }
 
-// addLink inserts link, ordered by where it begins: an embed, at the sign before its brackets.
+// addLink adds a link with this target to the note. Links are ordered by where they begin; an embed begins at the
+// exclamation mark before its brackets.
 func (s *scanner) addLink(link Link, target string) {
 	link.Target = target
 	link.Path = target
@@ -102,8 +104,8 @@ func (s *scanner) addLink(link Link, target string) {
 	s.note.Links = links
 }
 
-// closeBracket reads the target of an inline link, if the bracket at at closes
-// the text of one.
+// closeBracket handles the closing bracket at the offset at and returns where to continue. If
+// it closes the text of an inline link, the target is read and the link is added.
 func (s *scanner) closeBracket(at int, line segment) int {
 	if s.brackets.size == 0 {
 		return at + 1
@@ -124,7 +126,7 @@ func (s *scanner) closeBracket(at int, line segment) int {
 	}
 	end := at + 2 + r.at
 	if !open.embed {
-		kept := 0 // no link contains another; an embed may contain one, and be contained
+		kept := 0 // links do not contain links, but embeds may contain and be contained
 		for _, open := range s.brackets.open[:s.brackets.size] {
 			if open.embed {
 				s.brackets.open[kept] = open
@@ -148,22 +150,22 @@ func (s *scanner) closeBracket(at int, line segment) int {
 	return end
 }
 
-// hasScheme reports whether a target is the address of something outside of the vault.
+// hasScheme reports whether a target is a URL, which leads out of the vault.
 func hasScheme(target []byte) bool {
 	colon := bytes.IndexByte(target, ':')
 	return colon >= 1 && isLetter(target[0]) &&
 		!slices.ContainsFunc(target[:colon], func(b byte) bool { return !isNameByte(b) })
 }
 
-// reader reads the target of an inline link. It looks at no byte twice; at is how far it
-// came, whether it found a target or not.
+// reader reads the target of an inline link. It reads every byte once at most; at is how far
+// it has read, whether it found a target or not.
 type reader struct {
 	text []byte
 	at   int
 }
 
-// destination reads the rest after the opening bracket, up to and including the closing
-// one: a target and perhaps a title.
+// destination reads the text after the opening parenthesis: a target, an optional title, and the
+// closing parenthesis.
 func (r *reader) destination() (target []byte, ok bool) {
 	r.blanks()
 	if r.next() == '<' {
@@ -179,7 +181,7 @@ func (r *reader) destination() (target []byte, ok bool) {
 		return nil, false
 	}
 	if r.blanks() > 0 {
-		switch mark := r.next(); mark { // of a title, which has to end
+		switch mark := r.next(); mark { // a title must be closed
 		case '"', '\'':
 			r.at++
 			ok = r.until(mark, 0)
@@ -206,7 +208,7 @@ func (r *reader) next() byte {
 	return 0
 }
 
-// blanks skips blanks and returns how many.
+// blanks skips blanks and returns their number.
 func (r *reader) blanks() int {
 	start := r.at
 	for isBlank(r.next()) {
@@ -215,7 +217,7 @@ func (r *reader) blanks() int {
 	return r.at - start
 }
 
-// until skips text up to and including closing; it fails at a stop before.
+// until skips text up to and including closing. It reports false if stop or the end comes first.
 func (r *reader) until(closing, stop byte) bool {
 	for ; r.at < len(r.text); r.at++ {
 		switch r.text[r.at] {
@@ -231,11 +233,11 @@ func (r *reader) until(closing, stop byte) bool {
 	return false
 }
 
-// maxNesting bounds the round brackets within a target, and so how often a text full of
-// them is looked at.
+// maxNesting is the maximum nesting of parentheses in a target. It limits how often a text full
+// of parentheses is read again.
 const maxNesting = 32
 
-// plain reads a target without angle brackets. It ends at a blank, or at a closing bracket
+// plain reads a target without angle brackets. It ends at a blank, or at a closing parenthesis
 // without an opening one.
 func (r *reader) plain() (target []byte, ok bool) {
 	start := r.at
@@ -284,9 +286,9 @@ func (s *scanner) decode(target []byte) string {
 	return string(target)
 }
 
-// appendDecoded replaces percent escapes as JavaScript's decodeURI does: those of
-// characters with a meaning in a URL stay, and if one is malformed, all stay. Then ok is
-// false.
+// appendDecoded appends text with percent escapes decoded as by JavaScript's decodeURI: those
+// of characters with a meaning in a URL stay. If an escape is malformed, ok is false, and no
+// escape of the text should be decoded.
 func appendDecoded(b, text []byte) (decoded []byte, ok bool) {
 	for len(text) > 0 {
 		if text[0] != '%' {

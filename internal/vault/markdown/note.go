@@ -1,9 +1,9 @@
-// Package markdown finds in the text of a note what the app's index has of it:
-// frontmatter, headings, links, tags, tasks and blocks.
+// Package markdown finds the parts of a note that the app has in its index: frontmatter,
+// headings, links, tags, tasks and blocks.
 //
-// It is a line scanner, not a Markdown parser: one pass over the bytes, made for speed,
-// with the rules by which the app decides what counts. It renders nothing, resolves
-// nothing and never fails: every text is a note, invalid UTF-8 included.
+// It is a line scanner, not a Markdown parser: it makes one fast pass over the bytes, and
+// applies the rules of the app. It renders nothing, resolves nothing and never fails: every
+// text is a note, even if it is not valid UTF-8.
 package markdown
 
 import (
@@ -14,13 +14,13 @@ import (
 )
 
 // Note is the result of [Scan]. Offsets count bytes from the start of the text, lines
-// count from 1. All lists are in the order of the text. Strings are copies or share the
-// text's own bytes as a string: they stay valid.
+// count from 1. All lists are in the order of the text. Strings do not refer to the bytes
+// that were scanned, so they stay valid if these change.
 type Note struct {
-	// Frontmatter is the YAML between the fences, without them; zero when the note has
-	// none. A block that is not closed is none.
+	// Frontmatter is the YAML between the fences; zero if the note has none. A block that is
+	// not closed does not count.
 	Frontmatter Span
-	Body        int // where the text after the frontmatter begins: 0 without one
+	Body        int // offset of the text after the frontmatter, 0 without one
 	BodyLine    int // the line of Body
 	Size        int // the length of the text
 
@@ -29,7 +29,7 @@ type Note struct {
 	Tags     []Tag
 	Tasks    []Task
 	Blocks   []Block
-	Bases    []Span // contents of code blocks in the language of bases
+	Bases    []Span // contents of code blocks with the language base
 }
 
 // Span is a range of bytes.
@@ -38,22 +38,22 @@ type Span struct{ Start, End int }
 // Heading is an ATX or a setext heading.
 type Heading struct {
 	Level int    // 1 to 6
-	Text  string // as written, without marks at the ends
+	Text  string // as written, without the marks around it
 	Line  int
 	At    int // offset of its first line
 }
 
 // Link is a wikilink or a Markdown link to something in the vault, or an embed.
 type Link struct {
-	// Target is the link text as written, without display text: "a#b", for Markdown links
-	// percent-decoded. Path is the part before the first "#".
+	// Target is the target as written, such as "a#b"; in Markdown links it is percent-decoded.
+	// Path is the part before the first "#".
 	Target, Path string
-	Subpath      string // begins with "#", "" when there is none
-	Display      string // "" when none was given
+	Subpath      string // the rest, which begins with "#"; "" if there is none
+	Display      string // the display text, "" if there is none
 	Style        LinkStyle
 	Embed        bool
 	Line         int
-	Span         Span // the whole link, marks included
+	Span         Span // the whole link, including its marks
 }
 
 // LinkStyle is how a link is written.
@@ -62,7 +62,7 @@ type LinkStyle uint8
 const (
 	Wikilink  LinkStyle = iota // [[target|display]]
 	Inline                     // [display](target)
-	Reference                  // [label]: target, the definition that reference links share
+	Reference                  // [label]: target, the definition of reference links
 )
 
 // Tag is a tag in the body, with its "#".
@@ -75,23 +75,23 @@ type Tag struct {
 // Task is a list item with a box.
 type Task struct {
 	Mark   rune   // the character in the box
-	Text   string // the whole line without its indent, quote marks included
+	Text   string // the line from the list mark on
 	Line   int
-	MarkAt Span // the mark
+	MarkAt Span // where the mark is
 }
 
 // Block is a block id, "^id" at the end of a block.
 type Block struct {
 	ID   string // without the "^"
 	Line int
-	// Span is what the id names, marks included: a paragraph, the own lines of a list
-	// item, a heading, or, where the id is alone, the whole block above it (a table, a
-	// list, a quote).
+	// Span is the block that the id names, including marks: a paragraph, the first lines of
+	// a list item, a heading, or, for an id on a line of its own, the whole block above it
+	// (a table, a list, a quote).
 	Span Span
 }
 
-// Section returns the section of a heading of the note: its own lines and all up to the
-// next heading of its level or above, sub-headings included.
+// Section returns the section of a heading, given by its index in n.Headings: everything from
+// the heading to the next heading of the same or a higher level.
 func (n Note) Section(heading int) Span {
 	h := n.Headings[heading]
 	for _, next := range n.Headings[heading+1:] {
@@ -102,8 +102,8 @@ func (n Note) Section(heading int) Span {
 	return Span{h.At, n.Size}
 }
 
-// Block returns the block with an id, in whatever case: the last one, should there be
-// several.
+// Block returns the block with an id, ignoring case. If there are several, it returns the
+// last one.
 func (n Note) Block(id string) (Block, bool) {
 	for at := len(n.Blocks) - 1; at >= 0; at-- {
 		if strings.EqualFold(n.Blocks[at].ID, id) {
@@ -113,7 +113,7 @@ func (n Note) Block(id string) (Block, bool) {
 	return Block{}, false
 }
 
-// FoldCase returns what all texts have in common that [strings.EqualFold] takes for the same.
+// FoldCase returns a text that is the same for all texts that are equal under [strings.EqualFold].
 func FoldCase(text string) string {
 	return strings.Map(func(r rune) rune {
 		hasThirdForm := strings.ContainsRune("KkSs", r)
@@ -128,15 +128,15 @@ func FoldCase(text string) string {
 	}, text)
 }
 
-// pieceSize is how much memory is taken at a time, in bytes.
+// pieceSize is the size in bytes of a piece of memory of an [Arena].
 const pieceSize = 64 << 10
 
-// Arena copies many short texts into few pieces of memory, which takes less time than an
-// allocation for each. A piece stays as long as one of its texts is in use. The zero Arena
-// is ready for use, by one goroutine at a time.
+// Arena copies many short texts into a few pieces of memory, which is faster than one
+// allocation per text. A piece is freed when none of its texts is in use anymore. The zero
+// Arena is ready for use, by one goroutine at a time.
 type Arena struct{ piece strings.Builder }
 
-// Copy returns a copy of a text of any length, which never changes.
+// Copy returns a copy of text, which may have any length.
 func (a *Arena) Copy(text []byte) string {
 	if len(text) > a.piece.Cap()-a.piece.Len() {
 		a.piece = strings.Builder{}
@@ -149,10 +149,10 @@ func (a *Arena) Copy(text []byte) string {
 
 // WordCount counts the words and the characters of the body of a note.
 //
-// A word is a run of letters, apostrophes, dashes and numbers, where a number
-// may have commas and dots between its digits; a character of a script that
-// is written without blanks is a word of its own. Characters are counted as
-// JavaScript does, in units of UTF-16. A byte order mark does not count.
+// A word is a run of letters, apostrophes, dashes and numbers; a number may
+// have commas and dots between its digits. Each character of a script that is
+// written without blanks is a word. Characters are counted as in JavaScript,
+// in UTF-16 units. A byte order mark does not count.
 func WordCount(body []byte) (words, characters int) {
 	body = bytes.TrimPrefix(body, []byte(bom))
 	inWord := false
@@ -185,17 +185,18 @@ func WordCount(body []byte) (words, characters int) {
 	return words, characters
 }
 
-// isBetweenDigits reports whether the bytes before and after the one at at are digits. There is one before it.
+// isBetweenDigits reports whether the bytes before and after text[at] are digits. at must not be 0.
 func isBetweenDigits(text []byte, at int) bool {
 	return isDigit(text[at-1]) && at+1 < len(text) && isDigit(text[at+1])
 }
 
+// class says how a character counts for words.
 type class uint8
 
 const (
 	separator class = iota
-	letter          // digits, apostrophes and dashes as well
-	combining       // continues a word, begins none
+	letter          // also digits, apostrophes and dashes
+	combining       // continues a word, but does not begin one
 	point           // continues a number, between two digits
 	ideograph
 )

@@ -6,35 +6,36 @@ import (
 	"strings"
 )
 
-// References are the definitions of a text, which begin with "[label]:", and what refers to them by their labels.
+// References are the definitions in a text, which begin with "[label]:", and the references to them.
 type References struct {
 	Definitions []Definition // in the order of the text
 	Uses        []Use        // in the order of the text
-	// Open closes the code block, comment or formula that is open at the end of the text; "" without one.
+	// Open is the line that would close the code block, comment or formula that is open at the end of the text; "" if
+	// none is open.
 	Open string
 }
 
-// Definition is a footnote, "[^label]: text", or the address of reference links, "[label]: address".
+// Definition is a footnote, "[^label]: text", or the target of reference links, "[label]: target".
 type Definition struct {
-	Label    string // as it is compared, with "^" before that of a footnote
-	Span     Span   // its lines, the last break included
-	LabelAt  Span   // without the brackets, "^" included
-	TargetAt Span   // the address, without angle brackets; empty for a footnote
+	Label    string // folded, see [FoldLabel]; "^" precedes that of a footnote
+	Span     Span   // its lines, including the last line break
+	LabelAt  Span   // without brackets, including "^"
+	TargetAt Span   // without angle brackets; zero for a footnote
 	Line     int
 }
 
-// Use is a mark of a footnote, [^label], or a reference link: [text][label], [label][] or [label].
+// Use is a reference to a footnote, [^label], or a reference link: [text][label], [label][] or [label].
 type Use struct {
-	Label    string // as that of a [Definition]
-	At       Span   // of the label, without its brackets; between the brackets of an empty one
-	Shortcut bool   // there is no label after the brackets of the text: [label]
+	Label    string // as in a [Definition]
+	At       Span   // the label without its brackets; empty for [label][]
+	Shortcut bool   // whether it is [label] without a second pair of brackets
 }
 
-// FoldLabel returns a label as it is compared: in any case, and with single blanks.
+// FoldLabel returns a label in the form in which labels are compared: with folded case and single blanks.
 func FoldLabel(label string) string { return FoldCase(strings.Join(strings.Fields(label), " ")) }
 
-// ScanReferences finds the definitions and references of a text. Those in code, formulas and HTML comments are none. A
-// reference whose label nothing defines is a text in brackets.
+// ScanReferences finds the definitions and references in a text, except in code, formulas and HTML comments. The uses
+// include texts in brackets that are not references, because their label is not defined.
 func ScanReferences(text []byte) References {
 	s := scanner{text: text, references: &References{}}
 	s.scan()
@@ -51,7 +52,7 @@ func ScanReferences(text []byte) References {
 	return *r
 }
 
-// Defined returns the first definition of a label.
+// Defined returns the first definition of a label, which must be folded.
 func (r References) Defined(label string) (Definition, bool) {
 	i := slices.IndexFunc(r.Definitions, func(d Definition) bool { return d.Label == label })
 	if i < 0 {
@@ -60,8 +61,8 @@ func (r References) Defined(label string) (Definition, bool) {
 	return r.Definitions[i], true
 }
 
-// addDefinitions adds the definitions with which lines of the current paragraph begin. The address of reference links
-// begins a paragraph or follows another definition; a footnote may follow any text.
+// addDefinitions adds the definitions in the current paragraph, which begin its lines. A definition of reference links
+// must begin the paragraph or follow another definition; a footnote may follow any text.
 func (s *scanner) addDefinitions() {
 	follows := s.para[0].start == s.start || s.text[s.start] != '#' // not the text of a heading
 	for _, line := range s.para {
@@ -74,7 +75,7 @@ func (s *scanner) addDefinitions() {
 	}
 }
 
-// addReferences adds the addresses of reference links with which the current paragraph begins as links.
+// addReferences adds the targets of the definitions at the beginning of the current paragraph as links.
 func (s *scanner) addReferences() {
 	for _, line := range s.para {
 		d, ok := definitionAt(s.text, line.start, line.end)
@@ -96,7 +97,8 @@ func (s *scanner) addReferences() {
 	}
 }
 
-// definitionAt reads the definition with which a line begins.
+// definitionAt reads the definition at the beginning of the line text[start:end]. Its Line is not set, and its Span ends
+// with the line.
 func definitionAt(text []byte, start, end int) (d Definition, ok bool) {
 	line := text[start:end]
 	closing := bytes.Index(line, []byte("]:"))
@@ -108,7 +110,7 @@ func definitionAt(text []byte, start, end int) (d Definition, ok bool) {
 	if strings.Trim(label, "^ ") == "" || bytes.ContainsAny(inner, "[]") {
 		return d, false
 	}
-	first := bytes.LastIndexByte(text[:start], '\n') + 1 // the marks of containers are part of the line
+	first := bytes.LastIndexByte(text[:start], '\n') + 1 // its Span includes the marks of containers
 	d = Definition{Label: label, Span: Span{first, end}, LabelAt: Span{start + 1, start + closing}}
 	if label[0] == '^' {
 		return d, true
@@ -130,8 +132,8 @@ func definitionAt(text []byte, start, end int) (d Definition, ok bool) {
 	return d, size > 0
 }
 
-// endOfDefinition returns where the lines of a definition end: for a footnote with the lines of its paragraph, and the
-// indented ones after it.
+// endOfDefinition returns where the lines of a definition end. A footnote includes the lines of its paragraph and the
+// indented lines after it.
 func endOfDefinition(text []byte, d Definition) int {
 	_, next := lineEnd(text, d.Span.Start)
 	if d.Label[0] != '^' {
@@ -160,8 +162,8 @@ func endOfDefinition(text []byte, d Definition) int {
 	return ended
 }
 
-// opensBlock reports whether a line ends the paragraph before it: it is a heading, a fence, a quote, a rule, a table or an
-// item of a list.
+// opensBlock reports whether a line, which is not empty, ends the paragraph before it: a heading, a fence, a quote, a
+// rule, a table or a list item.
 func opensBlock(line []byte) bool {
 	switch line[0] {
 	case '#', '>', '|', '`', '~', '%', '$', '<':
@@ -176,7 +178,7 @@ func opensBlock(line []byte) bool {
 	return (rest[0] == '.' || rest[0] == ')') && isBlank(rest[1])
 }
 
-// addUse adds what the brackets from open to closing, which are no link, may refer to.
+// addUse adds the reference in the brackets from open to closing, which are not an inline link.
 func (s *scanner) addUse(open, closing int, line segment) {
 	inner := Span{open + 1, closing}
 	content := s.text[inner.Start:inner.End]
@@ -191,7 +193,7 @@ func (s *scanner) addUse(open, closing int, line segment) {
 	begins := open == line.start && next == ':'
 	label := FoldLabel(string(content))
 	switch {
-	case begins, bytes.ContainsAny(content, "[]"), previous == '^': // the last is a footnote of its own
+	case begins, bytes.ContainsAny(content, "[]"), previous == '^': // ^[text] is an inline footnote
 	case strings.HasPrefix(label, "^"):
 		s.references.Uses = append(s.references.Uses, Use{Label: label, At: inner})
 	case previous == ']' && s.pairEnd == open-1:

@@ -4,60 +4,60 @@ import (
 	"bytes"
 )
 
-// bom is the byte order mark. It is no part of the text: the frontmatter may begin right
-// after it. Nothing else may come before.
+// bom is the byte order mark, which does not belong to the text. It is the only thing that may
+// precede the frontmatter.
 const bom = "\ufeff"
 
 const noItem = -1
 
-// scanner is one pass over a note. Lines become blocks as they come; the text
-// of a paragraph is looked at when its last line is known, because code spans
-// and comments may end on a later line than they begin.
+// scanner is one pass over a note. Lines are assigned to blocks one by one. The
+// text of a paragraph is read once its last line is known, because code spans
+// and comments may extend over several lines.
 type scanner struct {
 	text               []byte
-	source             string // the text, once a part of it was needed and there are no copies
+	source             string // text as a string, made when a part of it is needed; not used with copies
 	copies             *Arena // where parts of the text are copied to; may be nil
-	unescaped, decoded []byte // memory for the target of a link
+	unescaped, decoded []byte // buffers for the target of a link
 	note               Note
 	line               int // the number of the current line
 
 	stack [maxDepth]container
-	depth int // how many of stack are open
-	raw   raw // the current block, if its lines are not to be read
-	para  []segment
-	start int  // where the open paragraph begins, the mark of its item included
-	lazy  bool // whether its last line lacks the marks of its containers
-	item  int  // the list mark on the current line, or noItem
+	depth int       // number of open containers in stack
+	raw   raw       // the open raw block
+	para  []segment // the lines of the open paragraph
+	start int       // offset of the open paragraph, including the mark of its list item
+	lazy  bool      // whether its last line lacks the marks of its containers
+	item  int       // offset of the list mark on the current line, or noItem
 
 	top     section // the current outermost block
-	before  section // the one above it
+	before  section // the outermost block before it
 	blanked bool    // whether a blank line came after top
 
-	references *References // collects them; nil where nobody asks
+	references *References // collects references; nil if they are not needed
 
 	inline
 }
 
-// segment is one line of a paragraph, without the marks of its containers.
+// segment is one line of a paragraph without the marks of its containers: its offsets and its line number.
 type segment struct{ start, end, line int }
 
-// Scan finds in a note what the index has of it. It takes time linear in the length of any
-// text, and keeps no reference to it.
+// Scan finds the parts of a note. It takes linear time for any text, and keeps no reference
+// to it.
 func Scan(text []byte) Note {
 	s := scanner{text: text}
 	s.scan()
 	return s.note
 }
 
-// Scanner scans one note after the other, all in the same memory. The zero Scanner is
-// ready for use, by one goroutine at a time.
+// Scanner scans one note after another and reuses its memory. The zero Scanner is ready for
+// use, by one goroutine at a time.
 type Scanner struct {
 	scanner
-	lists  Note // whose memory the next note takes
+	lists  Note // the last note, whose lists are reused
 	copies Arena
 }
 
-// Scan is as the function Scan, but the lists of the note are good until the next call.
+// Scan is like the function [Scan], but the lists of the note are only valid until the next call.
 func (c *Scanner) Scan(text []byte) Note {
 	last := &c.lists
 	c.scanner = scanner{
@@ -78,7 +78,7 @@ func (c *Scanner) Scan(text []byte) Note {
 	return n
 }
 
-// nilIfEmpty returns a list as the function Scan makes it.
+// nilIfEmpty returns nil for an empty list, as the function Scan does.
 func nilIfEmpty[T any](list []T) []T {
 	if len(list) == 0 {
 		return nil
@@ -86,8 +86,8 @@ func nilIfEmpty[T any](list []T) []T {
 	return list
 }
 
-// string returns a part of the text. All parts share one copy of it, or are copied one by
-// one where the scanner continues with other texts: they are a fraction of each.
+// string returns a part of the text. In a scanner for many texts every part is copied to the
+// arena, because the parts are a fraction of each text; otherwise they share one copy of it.
 func (s *scanner) string(start, end int) string {
 	if s.copies != nil {
 		return s.copies.Copy(s.text[start:end])
@@ -112,7 +112,7 @@ func (s *scanner) scan() {
 		end, next = lineEnd(s.text, at)
 		isOpen := s.depth > 0 || s.raw.kind != notRaw
 		if !isOpen && at < end && beginsText(s.text[at]) {
-			// No container is open, and this line opens none: it can only be of a paragraph.
+			// No container is open, and this line opens none: it can only belong to a paragraph.
 			s.looked += end - at
 			if len(s.para) > 0 {
 				s.continueParagraph(at, end, true)
@@ -134,14 +134,14 @@ func (s *scanner) scan() {
 			s.begin(&c, matched)
 			continue
 		}
-		// End the current paragraph, and the quotes whose mark is missing.
+		// A blank line ends the paragraph, and the quotes whose marks are missing.
 		s.enter(matched)
 		if s.depth == 0 || !s.stack[0].isQuote() {
 			s.blanked = true
 		}
 	}
 	if s.raw.kind != notRaw {
-		if s.references != nil && s.raw.depth == 0 { // others end with their containers
+		if s.references != nil && s.raw.depth == 0 { // in containers, raw blocks end with them
 			s.references.Open = s.raw.closing()
 		}
 		s.closeRaw()
@@ -149,7 +149,8 @@ func (s *scanner) scan() {
 	s.closeParagraph()
 }
 
-// lineEnd returns where the line of at ends, without its break, and where the next begins.
+// lineEnd returns where the line that contains the offset at ends, without its line break, and where the next one
+// begins.
 func lineEnd(text []byte, at int) (end, next int) {
 	n := bytes.IndexByte(text[at:], '\n')
 	if n < 0 {
@@ -163,17 +164,17 @@ func lineEnd(text []byte, at int) (end, next int) {
 	return end, next
 }
 
-// BodyStart returns where the body of a note begins: after the block of properties at its
-// very start, or after a byte order mark, or at 0. The block need not be valid YAML: text
-// put in front of a broken block would hide it for good.
+// BodyStart returns the offset of the body of a note: after the block of properties, or after
+// a byte order mark, or 0. The block need not be valid YAML: text that is inserted before a
+// broken block would turn the block into body text.
 func BodyStart(text []byte) int {
 	_, body, _ := Frontmatter(text)
 	return body
 }
 
-// Frontmatter returns the block of properties at the start of a note between its fences, the
-// zero Span if there is none, and where the body begins and on which line. Blanks after the
-// dashes of a fence are allowed.
+// Frontmatter returns the text between the fences of the block of properties at the start of a
+// note, the zero Span if there is none, and the offset and the line of the body. Blanks after
+// the dashes of a fence are allowed.
 func Frontmatter(text []byte) (block Span, body, line int) {
 	open := len(text) - len(bytes.TrimPrefix(text, []byte(bom)))
 	end, start := lineEnd(text, open)
@@ -183,7 +184,7 @@ func Frontmatter(text []byte) (block Span, body, line int) {
 	line = 2
 	for at := start; at < len(text); line++ {
 		end, next := lineEnd(text, at)
-		if next == end { // the last line, with no break but perhaps a CR
+		if next == end { // the last line has no line break, but may end with a CR
 			end -= bytes.Count(text[end-1:], []byte("\r"))
 		}
 		if isFence(text[at:end]) {
@@ -199,8 +200,8 @@ func Frontmatter(text []byte) (block Span, body, line int) {
 
 func isFence(line []byte) bool { return string(bytes.TrimRight(line, " \t")) == "---" }
 
-// begin reads a line that is not blank and in no raw block: first the containers it opens,
-// then their content.
+// begin reads a line that is not blank and not in a raw block: first the containers that it
+// opens, then their content. matched is the number of containers that it continues.
 func (s *scanner) begin(c *cursor, matched int) {
 	continues := matched == s.depth
 	s.item = noItem
@@ -217,7 +218,7 @@ func (s *scanner) begin(c *cursor, matched int) {
 			s.touch(indented, c.at, c.end)
 			return
 		case continues && len(s.para) > 0 && isUnderline(s.text[at:c.end]):
-			// The line underlines the current paragraph, which is a setext heading.
+			// The line underlines the open paragraph, which becomes a setext heading.
 			level := 2
 			if s.text[at] == '=' {
 				level = 1
@@ -249,20 +250,21 @@ func (s *scanner) begin(c *cursor, matched int) {
 	}
 }
 
-// enter closes what a new block in the first matched containers ends.
+// enter prepares for a new block in the first matched containers: it closes the paragraph and the other containers.
 func (s *scanner) enter(matched int) {
 	s.closeParagraph()
 	s.depth = matched
 }
 
-// leaf begins or continues the block of a line whose containers are read.
+// leaf begins or continues the block of a line from the offset at to end, after its containers were read. continues
+// says whether the line continues all open containers.
 func (s *scanner) leaf(at, end, matched int, continues bool) {
 	line := s.text[at:end]
 	switch line[0] {
 	case '#':
 		if level := run(line, '#'); level <= 6 && (level == len(line) || isBlank(line[level])) {
-			// An ATX heading. One in a quote or a list item is rendered as a heading by the app, but missing
-			// in its index.
+			// An ATX heading. The app renders headings in quotes and list items, but does not index
+			// them.
 			s.enter(matched)
 			s.touch(other, at, end)
 			inner := segment{at + level, end, s.line}
@@ -299,7 +301,7 @@ func (s *scanner) leaf(at, end, matched int, continues bool) {
 	case '|':
 		s.enter(matched)
 		s.touch(table, at, end)
-		s.para = append(s.para, segment{at, end, s.line}) // each row is a text of its own
+		s.para = append(s.para, segment{at, end, s.line}) // each row is read separately
 		s.flush()
 		return
 	}
@@ -315,8 +317,8 @@ func (s *scanner) leaf(at, end, matched int, continues bool) {
 	s.beginParagraph(at, at, end)
 }
 
-// beginParagraph begins a paragraph with the text from at to end; start is where it begins
-// for a reader: at the mark of its list item if it is the first block of one.
+// beginParagraph begins a paragraph with the text from at to end. start is where the block
+// begins: at the mark of its list item if it is the first block of the item.
 func (s *scanner) beginParagraph(start, at, end int) {
 	s.touch(paragraph, start, end)
 	s.start = start
@@ -324,8 +326,8 @@ func (s *scanner) beginParagraph(start, at, end int) {
 	s.para = append(s.para, segment{at, end, s.line})
 }
 
-// continueParagraph adds a line, which may lack the marks of the containers:
-// then it is lazy, and belongs to them all the same.
+// continueParagraph adds a line to the paragraph. If marked is false, the line lacks
+// marks of the containers: it is lazy, and belongs to them nevertheless.
 func (s *scanner) continueParagraph(at, end int, marked bool) {
 	s.touch(paragraph, at, end)
 	s.lazy = !marked
@@ -349,7 +351,7 @@ func (s *scanner) closeParagraph() {
 	s.para = s.para[:0]
 }
 
-// flush reads the current text, which is no block.
+// flush reads the current text without closing a paragraph.
 func (s *scanner) flush() {
 	if len(s.para) > 0 {
 		s.scanText()
