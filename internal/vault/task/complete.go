@@ -6,25 +6,24 @@ import (
 	"time"
 )
 
-// Change is the result of a changed mark.
+// Change is what a new mark changes in a task.
 type Change struct {
-	Text           string // of the task after its box
+	Text           string // the new text after its box
 	Removed        bool   // the line of the task is removed instead
-	HasNext        bool   // the next task of a recurring one gets a line of its own
-	Next, NextMark string // its text and its mark
-	Below          bool   // it is below the other one and not above it
+	HasNext        bool   // the task recurs: the next task is inserted on a line of its own
+	Next, NextMark string // the text and the mark of the next task
+	Below          bool   // the next task is inserted below this one, not above it
 	Extra          bool   // more than the mark changes
 }
 
-// Mark returns the change of a task with this text whose mark changes on a day, which is written
-// into the dates of the plugin. A recurring task gets its next one when it is finished. The
-// other dates are written as the plugin does if it is enabled, and for every recurring task.
-// The error says why the next task cannot be written.
+// Mark returns the change of a task when its mark changes. A finished task that recurs gets a next
+// task. The dates of completion and cancellation are set to today or removed, as by the plugin, if
+// the plugin is enabled or the task recurs. The error says why the next task cannot be created.
 func Mark(text string, from, to rune, today time.Time, s Settings) (Change, error) {
 	l := Read(text)
 	rule := l.Get(Recurs)
-	// The plugin takes a line without its global filter for no task when it parses a line of a note, so
-	// such a line does not recur. A day that is asked for is written there all the same.
+	// The plugin ignores lines without its global filter, so a task on such a line does not recur. Its
+	// dates are only written if the caller asks for them.
 	covered := s.covers(text)
 	finishes := covered && s.isDone(to) && !s.isDone(from)
 	isOfPlugin := covered || s.Asked
@@ -62,8 +61,9 @@ func Mark(text string, from, to rune, today time.Time, s Settings) (Change, erro
 	return c, nil
 }
 
-// nextText returns the text of the next task of one that recurs. The recurrence counts from the due
-// date, else the scheduled one, else the start; the others keep their distance from it.
+// nextText returns the text of the task that follows a finished one. The recurrence counts from the due
+// date, otherwise the scheduled date, otherwise the start date; the other dates keep their distance
+// from it.
 func nextText(text, written string, today time.Time, s Settings) (string, error) {
 	rule, err := Parse(written)
 	if err != nil {
@@ -93,7 +93,7 @@ func nextText(text, written string, today time.Time, s Settings) (string, error)
 		}
 		reference = day
 	}
-	if !reference.IsZero() { // otherwise nothing says when it is to be done, and nothing will
+	if !reference.IsZero() { // without a date, the next task has none, either
 		from := reference
 		if rule.WhenDone {
 			from = time.Date(today.Year(), today.Month(), today.Day(), 0, 0, 0, 0, time.UTC)
@@ -114,8 +114,8 @@ func nextText(text, written string, today time.Time, s Settings) (string, error)
 	return text, nil
 }
 
-// New returns the line of a new task after its box: the text, the date on which it was
-// created where the settings ask for it, and the given fields.
+// New returns the text of a new task after its box, with the given fields. If the plugin is
+// enabled, it adds the global filter, and the date of creation if the settings ask for it.
 func New(text string, fields map[Field]string, today time.Time, s Settings) string {
 	if s.Managed && !s.covers(text) {
 		text = s.GlobalFilter + " " + text

@@ -1,10 +1,10 @@
-// Package task reads and writes what the lines of tasks say in addition to their text:
-// dates, a priority, a recurrence rule and the like, in both formats of the Tasks
-// plugin for Obsidian: signs ("📅 2026-01-01") and fields ("[due:: 2026-01-01]").
+// Package task reads and writes the fields of tasks: dates, a priority, a recurrence
+// rule and others, in both formats of the Tasks plugin for Obsidian: signs
+// ("📅 2026-01-01") and brackets ("[due:: 2026-01-01]").
 //
-// It works on one line at a time. What a line does not say is not guessed, and an
-// edit leaves every other byte of the line alone. Where a task is in a note, and
-// whether it is one at all, is a matter of the package markdown.
+// It works on one line at a time. It does not guess missing fields, and an edit leaves
+// every other byte of the line alone. Where the tasks of a note are is found out by
+// package markdown.
 package task
 
 import (
@@ -15,31 +15,31 @@ import (
 	"unicode/utf8"
 )
 
-// Line is what the text of a task says: what follows its box. The zero value is that
-// of an empty task.
+// Line is the parsed text of a task, which follows its box. The zero value is that of
+// an empty task.
 type Line struct {
 	text   string
-	places []place // of the fields, in the order of the text
-	end    int     // of the fields; after it are blanks, or the id of the block
-	tags   []piece // at the end of the text, between the fields
-	body   int     // where the part ends in which no sign counts
+	places []place // the fields, in the order of the text
+	end    int     // where the fields end; only blanks or the block id follow
+	tags   []piece // the tags at the end of the text, among the fields; the last one comes first
+	body   int     // where the part without signs ends
 }
 
-// place is where a field is in a text.
+// place is a field in a text.
 type place struct {
 	field Field
 	piece
-	from, to int // of the value; the same for the sign of a priority
+	from, to int // the range of the value; empty for the sign of a priority
 	value    string
-	bracket  bool
+	bracket  bool // whether it is written in brackets
 }
 
 // piece is a range of bytes of a text.
 type piece struct{ start, end int }
 
-// Read returns what the text of a task says. Signs count at the end of the text, where
-// only fields, tags and the id of the block come after them, as in the plugin; fields
-// in brackets count everywhere.
+// Read parses the text of a task. As in the plugin, signs count only at the end of the
+// text, followed by nothing but fields, tags and the block id; fields in brackets count
+// everywhere.
 func Read(text string) Line {
 	l := Line{text: text, end: len(strings.TrimRight(text, " \t"))}
 	if id := blockID(text[:l.end]); id >= 0 {
@@ -54,8 +54,8 @@ func Read(text string) Line {
 	return l
 }
 
-// blockID returns where the id of the block begins at the end of a text, with its "^";
-// -1 without one.
+// blockID returns the offset of the block id at the end of a text, including its "^"; -1
+// if there is none.
 func blockID(text string) int {
 	at := strings.LastIndexByte(text, ' ')
 	id, isMarked := strings.CutPrefix(text[at+1:], "^")
@@ -68,10 +68,10 @@ func blockID(text string) int {
 	return at + 1
 }
 
-// closings are the ends of inline fields by their beginnings.
+// closings maps the opening bracket of a field to the closing one.
 var closings = map[byte]byte{'[': ']', '(': ')'}
 
-// readBrackets finds the fields in brackets. In those of a link is none.
+// readBrackets finds the fields in brackets. The brackets of links contain no fields.
 func (l *Line) readBrackets() {
 	text := l.text[:l.end]
 	for at := 0; at < len(text); at++ {
@@ -111,11 +111,11 @@ func (l *Line) readBrackets() {
 	}
 }
 
-// readEnd finds the fields and tags at the end of the text, from the last one on.
+// readEnd finds the fields and tags at the end of the text, starting with the last one.
 func (l *Line) readEnd() {
 	for l.body = l.end; l.body > 0; {
 		rest := l.text[:l.body]
-		// A field in brackets is passed over, with the comma that may follow it.
+		// A field in brackets is skipped, with the comma that may follow it.
 		end := len(strings.TrimRight(strings.TrimSuffix(rest, ","), " \t"))
 		bracket := slices.IndexFunc(l.places, func(p place) bool { return p.bracket && p.end == end })
 		tag := strings.LastIndexAny(rest, " \t") + 1
@@ -136,13 +136,14 @@ func (l *Line) readEnd() {
 	}
 }
 
-// endOf reads the field whose sign is the last one of a text.
+// endOf reads the field at the end of a text, from its last sign on. ok is false if there is no sign, or if the text
+// after it is not a valid value.
 func endOf(text string) (at int, p place, ok bool) {
 	var s sign
 	for at = len(text); at > 0 && s.text == ""; {
 		_, size := utf8.DecodeLastRuneInString(text[:at])
 		if at -= size; size == 1 {
-			continue // every sign has three bytes or more
+			continue // every sign has at least three bytes
 		}
 		if n := slices.IndexFunc(everySign, func(each sign) bool { return strings.HasPrefix(text[at:], each.text) }); n >= 0 {
 			s = everySign[n]
@@ -173,8 +174,8 @@ func endOf(text string) (at int, p place, ok bool) {
 		)
 }
 
-// Get returns the value of a field, "" where the task has none. Of several the first one
-// counts. A date may be one that does not exist, see [Date].
+// Get returns the value of a field, "" if the task does not have it. If there are several,
+// the first one counts. A date need not exist in the calendar, see [Date].
 func (l Line) Get(field Field) string {
 	for _, p := range l.places {
 		if p.field == field {
@@ -184,7 +185,7 @@ func (l Line) Get(field Field) string {
 	return ""
 }
 
-// AppendDescription appends the text without the fields and the id of the block.
+// AppendDescription appends the text without the fields and the block id.
 func (l Line) AppendDescription(b []byte) []byte {
 	start := len(b)
 	at := 0
@@ -211,14 +212,14 @@ func (l Line) AppendDescription(b []byte) []byte {
 	return b
 }
 
-// Date is a day as a field has it, which may not exist. Dates compare as their days do. The
-// zero Date is that of a task without the field, and comes before all others.
+// Date is a date in a field; it need not exist in the calendar. Dates are ordered as numbers.
+// The zero Date is that of a task without the field, and comes before all others.
 type Date uint32
 
-// isGiven is set in every date but the zero one. No day has so large a number.
+// isGiven is a bit that is set in every date except the zero one. It is above the digits of the date.
 const isGiven Date = 1 << 27
 
-// DateOf returns the date of a text of the form 2006-01-02. It is zero for every other text.
+// DateOf parses a date of the form 2006-01-02. It returns zero for every other text.
 func DateOf(text string) Date {
 	if len(text) != len(time.DateOnly) {
 		return 0
@@ -239,7 +240,7 @@ func DateOf(text string) Date {
 	return isGiven | number
 }
 
-// Exists reports whether there is such a day: 2026-02-30 is none, and neither is the zero Date.
+// Exists reports whether the date exists in the calendar: 2026-02-30 and the zero Date do not.
 func (d Date) Exists() bool {
 	number := int(d &^ isGiven)
 	year := number / 10000
@@ -252,7 +253,7 @@ func (d Date) Exists() bool {
 	return day <= 28 || day <= time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
-// day returns the day that a date names; ok is false for one that does not exist.
+// day parses a date; ok is false if it does not exist.
 func day(date string) (t time.Time, ok bool) {
 	t, err := time.Parse(time.DateOnly, date)
 	return t, err == nil
@@ -262,27 +263,27 @@ func day(date string) (t time.Time, ok bool) {
 type Format uint8
 
 const (
-	Signs    Format = iota // "📅 2026-01-01", which is the default of the plugin
+	Signs    Format = iota // "📅 2026-01-01", the default of the plugin
 	Brackets               // "[due:: 2026-01-01]"
 )
 
-// Set returns the text with a value for a field. An existing one is replaced in its place and
-// format, and further ones of the same field are removed; a new one is inserted among the others
-// in the order of the plugin, in their format, or in fallback if there are none.
+// Set returns the text with a field set to value. An existing field keeps its place and format, and
+// duplicates of it are removed. A new field is inserted among the others in the order of the
+// plugin; it has the format of the others, or fallback if there are none.
 func Set(text string, field Field, value string, fallback Format) string {
 	l := Read(text)
 	i := slices.IndexFunc(l.places, func(p place) bool { return p.field == field })
 	if i < 0 {
-		at := l.end // or before the first of the fields at the end that the plugin writes after it
+		at := l.end // or before the first field at the end that the plugin writes after this one
 		if i := slices.IndexFunc(l.places, func(p place) bool { return p.start >= l.body && p.field > field }); i >= 0 {
 			at = l.places[i].start
 		}
-		if len(l.places) > 0 { // the format of the others
+		if len(l.places) > 0 { // use the format of the others
 			if fallback = Signs; l.places[0].bracket {
 				fallback = Brackets
 			}
 		}
-		// The text with a field at a place, parted by blanks: two next to brackets.
+		// A blank separates fields, two blanks if they are in brackets.
 		before := strings.TrimRight(l.text[:at], " \t")
 		after := l.text[at:]
 		gap := " "
@@ -328,7 +329,7 @@ func Remove(text string, field Field) string {
 	}
 }
 
-// cut takes a field out of a text, with the blanks before it and the comma after it.
+// cut removes text[start:end], with the blanks before it and the comma after it.
 func cut(text string, start, end int) string {
 	before := text[:start]
 	after := strings.TrimPrefix(text[end:], ",")
@@ -340,7 +341,7 @@ func cut(text string, start, end int) string {
 	return before + after
 }
 
-// written returns a field as it is written in a format.
+// written returns a field in a format.
 func written(field Field, value string, format Format) string {
 	switch {
 	case format == Brackets:

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Rule is a recurrence rule. Only [Parse] makes one.
+// Rule is a recurrence rule, made by [Parse].
 type Rule struct {
 	unit     unit
 	interval int
 	weekdays []weekday
-	days     []int // of the month; -1 is the last one
+	days     []int // days of the month; -1 is the last one
 	months   []time.Month
-	WhenDone bool // the next day counts from the day on which the task is done
+	WhenDone bool // whether the next date counts from the day on which the task is done
 }
 
 // unit is the length of a period.
@@ -29,22 +29,22 @@ const (
 	yearly
 )
 
-// weekday is a day of the week; nth is 0 for every one, 2 for the second of the period and
+// weekday is a day of the week. nth is 0 for every such day, 2 for the second in the period, and
 // -1 for the last.
 type weekday struct {
 	day time.Weekday
 	nth int
 }
 
-// farthest is how many days ahead a next day is looked for: the 29th of February comes
-// at the latest after eight years, and intervals multiply that.
+// farthest is how many days ahead the next date is searched for: there are at most eight years
+// between two 29ths of February, and the interval multiplies that.
 const farthest = 200 * 366
 
-// Next returns the first day of the rule after a day, from which the rule counts its
-// periods too; ok is false if there is none within two centuries.
+// Next returns the first date of the rule after start; the periods of the rule count from
+// start, too. ok is false if there is none within two centuries.
 //
-// A rule that names no day keeps that of its start. Where a month or the February of a
-// year is too short for it, the last day there counts, and not the next month.
+// A rule without a day uses the day of start. If a month is too short for it, the last day
+// of that month counts.
 func (r Rule) Next(start time.Time) (next time.Time, ok bool) {
 	if len(r.weekdays)+len(r.days)+len(r.months) == 0 && r.unit >= monthly {
 		months := r.interval
@@ -54,7 +54,7 @@ func (r Rule) Next(start time.Time) (next time.Time, ok bool) {
 		first := time.Date(start.Year(), start.Month()+time.Month(months), 1, 0, 0, 0, 0, time.UTC)
 		return first.AddDate(0, 0, min(start.Day(), daysIn(first))-1), true
 	}
-	if len(r.weekdays)+len(r.days) == 0 { // what the rule leaves open is filled in with the day of its start
+	if len(r.weekdays)+len(r.days) == 0 { // the default is the day of start
 		switch r.unit {
 		case weekly:
 			r.weekdays = []weekday{{day: start.Weekday()}}
@@ -74,7 +74,7 @@ func daysIn(t time.Time) int {
 	return time.Date(t.Year(), t.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
-// includes reports whether a day is one of the rule, whose periods count from start. A week begins on
+// includes reports whether the rule includes the date d; its periods count from start. A week begins on
 // Monday.
 func (r Rule) includes(start, d time.Time) bool {
 	periods := d.Year() - start.Year()
@@ -115,9 +115,9 @@ func (r Rule) includes(start, d time.Time) bool {
 
 func dayNumber(t time.Time) int { return int(t.Unix() / (24 * 60 * 60)) }
 
-// Parse reads a rule: "every", a number if wanted, a unit or the names of days or months,
-// and "on" with days; "when done" at the end. Case does not count. The error says
-// what is not understood.
+// Parse parses a rule: "every", an optional number, a unit or the names of days or months,
+// an optional "on" with days, and an optional "when done". Case does not matter. The error
+// says what is not understood.
 func Parse(text string) (Rule, error) {
 	words := strings.Fields(strings.ToLower(strings.ReplaceAll(text, ",", " , ")))
 	p := parser{rule: Rule{interval: 1}, words: words}
@@ -174,17 +174,18 @@ func Parse(text string) (Rule, error) {
 	return p.rule, nil
 }
 
-// parser takes the words of a rule from the front. After the first error there are none.
+// parser consumes the words of a rule. After the first error there are none left.
 type parser struct {
 	rule  Rule
 	words []string
 	err   error
 }
 
-// maxInterval is the largest number of periods between two days of a rule.
+// maxInterval is the maximum number of periods between two dates of a rule.
 const maxInterval = 1000
 
-// list takes names separated by commas or "and".
+// list consumes names separated by commas, "and" or "or". take is called for each of them; it reports whether the name
+// is valid.
 func (p *parser) list(take func(word string) bool) {
 	for again := true; again; again = p.comma() {
 		if !take(p.next()) {
@@ -195,7 +196,7 @@ func (p *parser) list(take func(word string) bool) {
 	}
 }
 
-// comma takes what parts two items of a list.
+// comma consumes the separators between two items of a list, and reports whether there were any.
 func (p *parser) comma() (found bool) {
 	for p.take(",", "and", "or") {
 		found = true
@@ -203,7 +204,7 @@ func (p *parser) comma() (found bool) {
 	return found
 }
 
-// on takes the days of a period: "on Monday, Friday", "on the 1st and 24th", "on the 2nd
+// on consumes the days of a period: "on Monday, Friday", "on the 1st and 24th", "on the 2nd
 // last Friday", "on the last".
 func (p *parser) on() {
 	if p.next() == "" {
@@ -219,7 +220,7 @@ func (p *parser) on() {
 	}
 }
 
-// item takes one day of a period.
+// item consumes one day of a period.
 func (p *parser) item() {
 	nth := 0 // 2 for "2nd", -1 for "last", -2 for "2nd last"
 	if p.take("last") {
@@ -283,7 +284,7 @@ func (p *parser) take(words ...string) bool {
 	return true
 }
 
-// unknown says at which word a rule is not understood.
+// unknown fails because the next word of the rule is not understood.
 func (p *parser) unknown() {
 	switch word := p.next(); word {
 	case "":
@@ -311,8 +312,8 @@ func workdays() (days []weekday) {
 	return days
 }
 
-// weekdayOf returns the day that a word names, as a whole or by its first letters; -1 for
-// none.
+// weekdayOf returns the weekday with a name, which may be abbreviated to two letters; -1 if there
+// is none.
 func weekdayOf(word string) time.Weekday {
 	for day := time.Sunday; day <= time.Saturday; day++ {
 		if abbreviates(word, day.String(), 2) {
@@ -322,7 +323,7 @@ func weekdayOf(word string) time.Weekday {
 	return -1
 }
 
-// monthOf returns the month that a word names, 0 for none.
+// monthOf returns the month with a name, which may be abbreviated to three letters; 0 if there is none.
 func monthOf(word string) time.Month {
 	for month := time.January; month <= time.December; month++ {
 		if abbreviates(word, month.String(), 3) {

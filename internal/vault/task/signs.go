@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Field is one kind of data in the line of a task.
+// Field is a kind of field of a task.
 type Field uint8
 
 // The fields, in the order in which the plugin writes them.
@@ -25,16 +25,16 @@ const (
 	fieldCount
 )
 
-// signs says how the fields are written: the signs, of which the first one is written
-// and all are read, and the key between brackets. The signs of priorities are their
-// values.
+// signs says how each field is written: its signs, all of which are read and the first of
+// which is written, its key in brackets, and which values are valid. The sign of a priority
+// is its value, see priorities.
 var signs = [fieldCount]struct {
 	signs []string
 	key   string
 	holds func(value string) bool
 }{
 	ID: {[]string{"🆔"}, "id", isID},
-	// Names are parted by commas.
+	// Ids are separated by commas.
 	DependsOn: {[]string{"⛔"}, "dependsOn", func(value string) bool {
 		return !slices.ContainsFunc(
 			strings.Split(value, ","),
@@ -62,17 +62,16 @@ var signs = [fieldCount]struct {
 	Done:      {[]string{"✅"}, "completion", isDate},
 }
 
-// priorities are the levels from the highest to the lowest, with their signs. A task
-// without one has the priority [Normal].
+// priorities lists the priorities from the highest to the lowest, with their signs.
 var priorities = []struct{ name, sign string }{
 	{"highest", "🔺"}, {"high", "⏫"}, {"medium", "🔼"}, {Normal, ""}, {"low", "🔽"}, {"lowest", "⏬"},
 }
 
-// Normal is the priority of a task that says none.
+// Normal is the priority of a task without a sign.
 const Normal = "normal"
 
-// Rank returns the place of a priority among [Priorities]: 0 for the highest. One
-// that does not exist ranks as the normal one, as does "".
+// Rank returns the rank of a priority, 0 for the highest. "" and unknown priorities rank
+// as [Normal].
 func Rank(priority string) int {
 	if i := slices.IndexFunc(priorities, func(p struct{ name, sign string }) bool { return p.name == priority }); i >= 0 {
 		return i
@@ -80,17 +79,17 @@ func Rank(priority string) int {
 	return Rank(Normal)
 }
 
-// variation may follow a sign: it asks for the coloured form of it.
+// variation is the selector that may follow a sign to request its colored form.
 const variation = "\ufe0f"
 
 // sign is a sign that was found in a text.
 type sign struct {
 	field Field
 	text  string // without a variation selector
-	value string // of a priority
+	value string // the name of a priority
 }
 
-// everySign lists what can begin a field.
+// everySign lists all signs.
 var everySign = func() (all []sign) {
 	for field := range fieldCount {
 		for _, text := range signs[field].signs {
@@ -126,18 +125,18 @@ func only(text string, ok func(byte) bool) bool {
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// Settings are those of the Tasks plugin that decide how a task is changed. The zero value
-// is that of a vault without the plugin.
+// Settings are the settings of the Tasks plugin that decide how a task is changed. The zero value
+// is for a vault without the plugin.
 type Settings struct {
-	// Managed says that the plugin is enabled, so that its users expect what it does to
-	// every task and not only to those that recur.
+	// Managed says that the plugin is enabled, so that users expect its changes in every
+	// task, and not only in recurring ones.
 	Managed      bool
 	GlobalFilter string `json:"globalFilter"`
-	Asked        bool   `json:"-"` // dates are written that the caller asks for, whatever the plugin does
+	Asked        bool   `json:"-"` // dates that the caller asks for are written even if the plugin would not
 	Format       string `json:"taskFormat"`
 	SetCreated   bool   `json:"setCreatedDate"`
-	SetDone      *bool  `json:"setDoneDate"`      // nil is true
-	SetCancelled *bool  `json:"setCancelledDate"` // nil is true
+	SetDone      *bool  `json:"setDoneDate"`      // nil means true
+	SetCancelled *bool  `json:"setCancelledDate"` // nil means true
 	NextBelow    bool   `json:"recurrenceOnNextLine"`
 	DropSchedule bool   `json:"removeScheduledDateOnRecurrence"`
 	Statuses     struct {
@@ -146,14 +145,14 @@ type Settings struct {
 	} `json:"statusSettings"`
 }
 
-// status is one mark with its meaning.
+// status is the meaning of a mark.
 type status struct {
 	Symbol string `json:"symbol"`
 	Next   string `json:"nextStatusSymbol"`
 	Type   string `json:"type"`
 }
 
-// The types of a status that matter here, as the settings have them.
+// The types of a status, with their names in the settings.
 const (
 	typeTodo      = "TODO"
 	typeProgress  = "IN_PROGRESS"
@@ -162,7 +161,7 @@ const (
 	typeNone      = "NON_TASK"
 )
 
-// defaults are the statuses of a vault whose settings say nothing of a mark.
+// defaults are the statuses of marks that the settings do not contain.
 var defaults = []status{
 	{
 		" ",
@@ -171,7 +170,7 @@ var defaults = []status{
 	}, {"x", " ", typeDone}, {"X", " ", typeDone}, {"/", "x", typeProgress}, {"-", " ", typeCancelled},
 }
 
-// status returns what a mark means. One that no setting names is open.
+// status returns the status of a mark. An unknown mark is a task to do.
 func (s Settings) status(mark rune) status {
 	for _, list := range [][]status{s.Statuses.Core, s.Statuses.Custom, defaults} {
 		for _, one := range list {
@@ -183,18 +182,19 @@ func (s Settings) status(mark rune) status {
 	return status{string(mark), "x", typeTodo}
 }
 
-// IsOpen reports whether a task with this mark is still to be done: neither finished nor
-// cancelled, and no item of a list that is no task.
+// IsOpen reports whether a task with this mark is open: neither done nor cancelled, and not
+// a list item that the settings do not count as a task.
 func (s Settings) IsOpen(mark rune) bool {
 	t := s.status(mark).Type
 	return t != typeDone && t != typeCancelled && t != typeNone
 }
 
-// isDone reports whether a task with this mark is finished.
+// isDone reports whether a task with this mark is done.
 func (s Settings) isDone(mark rune) bool { return s.status(mark).Type == typeDone }
 
-// nextMark returns the mark of the next task of one that became finished with a mark: the
-// first on the way from there that is to do, or else the first in progress.
+// nextMark returns the mark of the task that follows one finished with the mark done. It
+// follows the chain of next statuses: the first one to do counts, otherwise the first one in
+// progress, otherwise it is a blank.
 func (s Settings) nextMark(done rune) string {
 	for _, wanted := range []string{typeTodo, typeProgress} {
 		at := s.status(done)
@@ -219,7 +219,7 @@ func (s Settings) NewFormat() Format {
 	return Signs
 }
 
-// covers reports whether the plugin takes a text for a task.
+// covers reports whether the plugin treats a text as a task: it contains the global filter.
 func (s Settings) covers(text string) bool { return strings.Contains(text, s.GlobalFilter) }
 
 func set(flag *bool) bool { return flag == nil || *flag }
