@@ -12,7 +12,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// nameKind says how a text in an expression names a file or a folder.
+// nameKind says how a string in an expression names a file or a folder.
 type nameKind int
 
 const (
@@ -22,20 +22,21 @@ const (
 	pathName
 )
 
-// functionNames are the functions and methods whose first argument names a file or a folder.
+// functionNames maps functions and methods to the kind of name that their first argument is.
 var functionNames = map[string]nameKind{
 	"link": linkName, "file": linkName, "image": linkName, // functions
 	"hasLink": linkName, "linksTo": linkName, "inFolder": folderName, // methods
 }
 
-// fileFields are the fields of a file that are compared with names.
+// fileFields maps fields of a file to the kind of name that they are compared with.
 var fileFields = map[string]nameKind{"folder": folderName, "path": pathName}
 
 // expressions returns the edits to the names of files and folders in a base: in link("x"), file("x"), image("x"),
-// file.hasLink("x"), x.linksTo("x"), file.inFolder("x"), and where file.folder or file.path is compared with "x". A text
-// is resolved as a link in the base; a [[link]] in a text keeps its marks. What is no base, or no expression, has none.
+// file.hasLink("x"), x.linksTo("x"), file.inFolder("x"), and in comparisons of file.folder or file.path with "x". A name
+// is resolved like a link in the base; a [[link]] in a string keeps its brackets. Invalid bases and expressions have no
+// names.
 func (m *Move) expressions(text []byte, source string) (edits []replacement, left []StaleLink) {
-	if m.names == nil { // a heading gets another text, and those of bases name none
+	if m.names == nil { // a heading is renamed, and bases do not name headings
 		return nil, nil
 	}
 	bare, places := withoutQuoteMarks(text)
@@ -64,7 +65,7 @@ func (m *Move) expressions(text []byte, source string) (edits []replacement, lef
 	return edits, left
 }
 
-// expression returns what is replaced in one expression.
+// expression returns the pieces of one expression that are replaced, and the names that could not be changed.
 func (m *Move) expression(text, source string) (pieces []frontmatter.Patch, left []StaleLink) {
 	root, err := formula.Parse(text)
 	if err != nil {
@@ -87,7 +88,7 @@ func (m *Move) expression(text, source string) (pieces []frontmatter.Patch, left
 	return pieces, left
 }
 
-// namesIn returns the texts that name files or folders directly in a node.
+// namesIn returns the string literals that name files or folders in a node itself, and the kind of these names.
 func namesIn(n formula.Node) (nameKind, []*formula.StringNode) {
 	switch n := n.(type) {
 	case *formula.BinaryNode:
@@ -115,7 +116,7 @@ func namesIn(n formula.Node) (nameKind, []*formula.StringNode) {
 	return noName, nil
 }
 
-// fieldOf returns how a field of a file, as file.folder or this.file.path, names something.
+// fieldOf returns the kind of name that a field is compared with, such as file.folder or this.file.path.
 func fieldOf(n formula.Node) nameKind {
 	member, isMember := n.(*formula.MemberNode)
 	if !isMember {
@@ -134,7 +135,7 @@ func fieldOf(n formula.Node) nameKind {
 	return noName
 }
 
-// stringsOf returns those nodes that are string literals.
+// stringsOf returns the string literals among nodes.
 func stringsOf(nodes ...formula.Node) (literals []*formula.StringNode) {
 	for _, n := range nodes {
 		if literal, ok := n.(*formula.StringNode); ok {
@@ -144,12 +145,13 @@ func stringsOf(nodes ...formula.Node) (literals []*formula.StringNode) {
 	return literals
 }
 
-// renamed returns what a text that names something is after the move, "" for the same.
+// renamed returns the name old as it must be after the move, "" if it does not change. reason is why it cannot be
+// changed.
 func (m *Move) renamed(kind nameKind, old, source string) (written, reason string) {
 	switch kind {
 	case folderName:
 		bare := strings.Trim(old, "/")
-		for from, to := range m.folders { // of which none is in another one
+		for from, to := range m.folders { // none of them contains another one
 			if rest, in := strings.CutPrefix(bare, from); in && (rest == "" || rest[0] == '/') {
 				return strings.Replace(old, bare, to+rest, 1), ""
 			}
@@ -176,11 +178,11 @@ func (m *Move) renamed(kind nameKind, old, source string) (written, reason strin
 	return "", ""
 }
 
-// quoteMarks are the marks of a quote at the beginning of a line.
+// quoteMarks matches the marks of quotes at the beginning of a line.
 var quoteMarks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[ \t]*(?:>[ \t]?)+`) })
 
-// withoutQuoteMarks returns the text of a code block without the marks of a quote that it is in, and the places of its
-// bytes, and of its end, in text.
+// withoutQuoteMarks returns a code block without the marks of the quotes around it. places has the offset in text of each
+// byte of bare, and of its end.
 func withoutQuoteMarks(text []byte) (bare []byte, places []int) {
 	quoted := len(text) > 0
 	for line := range bytes.Lines(text) {

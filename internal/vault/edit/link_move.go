@@ -14,8 +14,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// LinkFormat says how a target is written: the app's setting newLinkFormat. Any but these is the
-// default of the app: the name if no other file has it, otherwise the path.
+// LinkFormat says how targets of links are written; it is the setting newLinkFormat of the app. Any
+// other value is the default of the app: the name if no other file has it, otherwise the path.
 type LinkFormat string
 
 const (
@@ -24,22 +24,22 @@ const (
 )
 
 // Move is a change of the paths of files, or of the places of parts of a file. It is immutable
-// and safe for use by several goroutines.
+// and safe for concurrent use.
 type Move struct {
-	// to has the new paths of the files that move, and folders those of folders.
-	to, folders   map[string]string
+	to, folders   map[string]string // the new paths of files and folders that move, by old path
 	before, after *lookup.Files
 	format        LinkFormat
 	names         map[string]bool // folded names by which a link may mean one of the files
-	here          string          // path of the text after the move, "" for that of its source
-	holds         bool            // links of other files to what stays are rewritten, too
-	parts         func(file, subpath string) (newFile string, subpaths []string)
+	here          string          // path of the text after the move, "" for the new path of its source
+	holds         bool            // whether links of other files to files that stay are rewritten, too
+	// parts returns the file and the ways to write the subpath after the move; nil if parts do not move.
+	parts func(file, subpath string) (newFile string, subpaths []string)
 }
 
-// NewMove returns the move of the files at the keys of to to their values. before and after are the
-// files of the vault before and after it. folders are folders that move, for the expressions of
-// bases that name one. A file that appears, and is no value of to, is one of appears: with
-// [Move.Holding] a link that it would catch is rewritten.
+// NewMove returns the move of files; to has their new paths by old path. before and after are the
+// files of the vault before and after the move. folders has the new paths of folders by old path,
+// for expressions of bases that name folders. appears are other files that are created: with
+// [Move.Holding], links that would lead to them are rewritten.
 func NewMove(to, folders map[string]string, appears []string, before, after *lookup.Files, format LinkFormat) *Move {
 	m := &Move{to: to, folders: folders, before: before, after: after, format: format, names: map[string]bool{}}
 	for from, p := range to {
@@ -53,9 +53,9 @@ func NewMove(to, folders map[string]string, appears []string, before, after *loo
 	return m
 }
 
-// Dividing returns the move in which parts of files go to other files. parts returns where a
-// file and a subpath ("#A#B", "#^id", "" for the whole) are afterwards. The names of all these
-// files have to be known to m.
+// Dividing returns the move in which parts of files go to other files. parts returns the new file
+// and subpath for a file and a subpath ("#A#B", "#^id", "" for the whole file). m must know the
+// names of all these files.
 func (m Move) Dividing(parts func(file, subpath string) (newFile, newSubpath string)) *Move {
 	m.parts = func(file, subpath string) (string, []string) {
 		to, part := parts(file, subpath)
@@ -64,31 +64,31 @@ func (m Move) Dividing(parts func(file, subpath string) (newFile, newSubpath str
 	return &m
 }
 
-// Holding returns the move that rewrites also the links of other files to files that stay, where the name of a file
-// that appears or moves would catch them.
+// Holding returns the move that also rewrites links of other files to files that stay, if they would otherwise lead to a
+// file that appears or moves.
 func (m Move) Holding() *Move {
 	m.holds = true
 	return &m
 }
 
-// At returns the move for a text that is at a path afterwards, wherever its source goes.
+// At returns the move for a text that will be at the path here, wherever its source goes.
 func (m Move) At(here string) *Move {
 	m.here = here
 	return &m
 }
 
-// Means reports whether a link may mean one of the files by the last part of its path, which
-// is folded.
+// Means reports whether a link may mean one of the moved files; name is the last part of its
+// path, folded.
 func (m *Move) Means(name string) bool { return m.names[name] }
 
-// Concerns reports whether a link in the file source, a path before the move, has to change.
-// It is quick for the many that need not.
+// Concerns reports whether a link in the file source, a path before the move, must change.
+// It is fast for most links that need not change.
 func (m *Move) Concerns(link markdown.Link, source string) bool {
 	_, _, concerned := m.destination(link.Path, link.Subpath, source)
 	return concerned
 }
 
-// place returns the path after the move of the text of the file source.
+// place returns the path of the text of the file source after the move.
 func (m *Move) place(source string) string {
 	if m.here != "" {
 		return m.here
@@ -96,12 +96,12 @@ func (m *Move) place(source string) string {
 	return cmp.Or(m.to[source], source)
 }
 
-// destination returns where a link in source has to lead, and the ways to write its subpath, best
-// first; concerned is false if it does.
+// destination returns the file to which a link in source must lead, and the ways to write its subpath, the
+// best one first. concerned is false if the link leads there as it is.
 func (m *Move) destination(target, subpath, source string) (wanted string, parts []string, concerned bool) {
 	_, moves := m.to[source]
-	// In other files only links whose last part is a name that one of the files has or had can
-	// lead elsewhere than before.
+	// In other files, only links whose last part is the old or new name of a moved file can lead
+	// elsewhere than before.
 	isAnyLink := moves || m.parts != nil || m.here != ""
 	if !isAnyLink && !m.names[lookup.Fold(target[strings.LastIndexByte(target, '/')+1:])] {
 		return "", nil, false
@@ -124,14 +124,14 @@ func (m *Move) destination(target, subpath, source string) (wanted string, parts
 	return wanted, parts, !slices.Equal(parts, []string{subpath}) || !m.leads(target, m.place(source), wanted)
 }
 
-// leads reports whether target leads from a note to a file after the move.
+// leads reports whether a link with this target in note leads to file after the move.
 func (m *Move) leads(target, note, file string) bool {
 	i, ok := m.after.Resolve(target, note)
 	return ok && m.after.Path(i) == file
 }
 
-// link returns the edits to a link that reads raw: none if it need not be rewritten. reason is why
-// it cannot be.
+// link returns the edits to a link with the text raw, none if it need not be rewritten. reason is why it
+// cannot be rewritten.
 func (m *Move) link(raw string, old markdown.Link, source string) (edits []replacement, reason string) {
 	if old.Style == markdown.Reference {
 		return m.definition(raw, old, source)
@@ -162,7 +162,7 @@ func (m *Move) link(raw string, old markdown.Link, source string) (edits []repla
 	}
 	for _, part := range parts {
 		if keepsPath && part == old.Subpath {
-			return nil, "" // the link matches the new text as it is
+			return nil, "" // the link fits the new heading as it is
 		}
 		for _, target := range targets {
 			way := target
@@ -185,7 +185,8 @@ func (m *Move) link(raw string, old markdown.Link, source string) (edits []repla
 	return nil, unwritable
 }
 
-// definition returns the edits to the address of reference links, which is written as that of an inline link.
+// definition returns the edits to the target in a definition of reference links, which is written like that of an inline
+// link.
 func (m *Move) definition(raw string, old markdown.Link, source string) (edits []replacement, reason string) {
 	const before = "[x]("
 	at := strings.Index(raw, "]:") + len("]:")
@@ -199,8 +200,8 @@ func (m *Move) definition(raw string, old markdown.Link, source string) (edits [
 	return edits, reason
 }
 
-// withDisplay returns the edits to a link with that of its target, in their order. A display text that
-// was the name of the file before becomes its new name.
+// withDisplay returns the edits to a link in their order: target, and the edit to the display text if that was the
+// name of the file, so that it becomes the new name.
 func (m *Move) withDisplay(target replacement, p parts, old markdown.Link, source, file string) []replacement {
 	shown := p.raw[p.display.Start:p.display.End]
 	renamed := old.Display
@@ -218,7 +219,7 @@ func (m *Move) withDisplay(target replacement, p parts, old markdown.Link, sourc
 	return []replacement{{p.display, renamed}, target}
 }
 
-// keeps reports whether a link of the edited text is right where old was before.
+// keeps reports whether edited is the right link in place of old.
 func (m *Move) keeps(old, edited markdown.Link, source string) bool {
 	file, parts, concerned := m.destination(old.Path, old.Subpath, source)
 	if !concerned {
@@ -228,8 +229,8 @@ func (m *Move) keeps(old, edited markdown.Link, source string) bool {
 		slices.Contains(parts, edited.Subpath) && m.leads(edited.Path, m.place(source), file)
 }
 
-// file returns the edits to the JSON strings of a file node. Its path is one of the vault, which the
-// app matches with regard to case. reason is why they cannot be made.
+// file returns the edits to the JSON strings of a file node. Its path is relative to the vault, and case-sensitive
+// in the app. reason is why the node cannot be edited.
 func (m *Move) file(text []byte, n node, source string) (edits []replacement, reason string) {
 	subpath := ""
 	if n.subpath.End > 0 {
@@ -257,11 +258,11 @@ func (m *Move) file(text []byte, n node, source string) (edits []replacement, re
 	return edits, ""
 }
 
-// isPlain reports whether a display text means nothing but itself.
+// isPlain reports whether a display text has no characters with a meaning in Markdown.
 func isPlain(display string) bool { return !strings.ContainsAny(display, "[]|`\\<$#") }
 
-// targets returns the ways to write a link from a note to a file that lead there, best
-// first. A wikilink omits the extension of a note where it can.
+// targets returns the targets with which a link leads to file, the best one first. A wikilink
+// omits the extension of a note if possible.
 func (m *Move) targets(old markdown.Link, source, file string) []string {
 	note := m.place(source)
 	paths := []string{file, "/" + file}
@@ -280,7 +281,7 @@ func (m *Move) targets(old markdown.Link, source, file string) []string {
 			to = to[1:]
 		}
 		way := strings.Repeat("../", len(from)) + strings.Join(to, "/")
-		switch { // without dots it may also be read as a path from the vault's folder
+		switch { // without dots, it may also be read as a path from the root of the vault
 		case isRelative(way):
 			paths = append([]string{way}, paths...)
 		case isRelative(old.Path):
@@ -292,7 +293,7 @@ func (m *Move) targets(old markdown.Link, source, file string) []string {
 	case m.after.Named(name) == 1:
 		paths = append([]string{name}, paths...)
 	default:
-		paths = append(paths, name) // several files have the name, even if this is the nearest
+		paths = append(paths, name) // comes last, because several files have the name
 	}
 	var all []string
 	for _, p := range paths {
@@ -315,7 +316,7 @@ func (m *Move) Wikilink(note, file string) string {
 	return "[[" + file + "]]"
 }
 
-// isRelative reports whether a link is a path from the folder of its note.
+// isRelative reports whether a target begins with ./ or ../, and so is relative to the folder of its note.
 func isRelative(target string) bool {
 	return strings.HasPrefix(target, "./") || strings.HasPrefix(target, "../")
 }
@@ -326,11 +327,11 @@ func stem(p string) string {
 	return strings.TrimSuffix(name, path.Ext(name))
 }
 
-// NewHeadingRename returns the renaming of a heading of the note at a path of files to the text to.
-// names returns which parts of a link to the note ("#A#B") name the heading, counted from 0.
+// NewHeadingRename returns the move for renaming a heading of a note to the text to. note is its path in
+// files. names returns which parts of a subpath ("#A#B") name the heading, counted from 0.
 func NewHeadingRename(note string, files *lookup.Files, names func(subpath string) []int, to string) *Move {
-	// As the app writes it, which omits what would end the link, and with less
-	// punctuation. A link matches a heading without regard to either.
+	// The heading as the app writes it in links, without characters that would end the link, and
+	// with even less punctuation. Links match headings without regard to either.
 	first := HeadingInLink(to)
 	second := strings.Join(strings.Fields(delicate().ReplaceAllString(first, " ")), " ")
 	return &Move{before: files, after: files, parts: func(file, subpath string) (newFile string, subpaths []string) {
@@ -352,7 +353,7 @@ func NewHeadingRename(note string, files *lookup.Files, names func(subpath strin
 	}}
 }
 
-// HeadingInLink returns a heading as it is written in a link, without its mark.
+// HeadingInLink returns a heading as it is written in a link, without the "#".
 func HeadingInLink(heading string) string {
 	return strings.Join(strings.Fields(unlinkable().ReplaceAllString(heading, " ")), " ")
 }
@@ -362,7 +363,7 @@ var (
 	delicate   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[]\\[()<>`*_$!|\\\\\"]") })
 )
 
-// subpathSpan returns the place of the subpath in a link.
+// subpathSpan returns the span of the subpath in a link. ok is false if it cannot be found.
 func (p parts) subpathSpan(link markdown.Link) (at markdown.Span, ok bool) {
 	start := p.path.End
 	if p.style == markdown.Wikilink {

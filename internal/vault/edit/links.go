@@ -14,9 +14,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
-// StaleLink is a link that leads elsewhere after the change, because it could not be rewritten.
+// StaleLink is a link that leads elsewhere after a move, because it could not be rewritten.
 type StaleLink struct {
-	Line   int // from 1
+	Line   int // counted from 1
 	Target string
 	Reason string
 }
@@ -29,21 +29,21 @@ const (
 	disturbed         = "with the new path other links would be read differently"
 )
 
-// replacement replaces a span of a text.
+// replacement is the new text for a span of a text.
 type replacement struct {
 	markdown.Span
 	text string
 }
 
-// Rewrite returns the text of the file source, a path before the move, with its links
-// rewritten, how many those are, and the ones that could not be. Only notes, canvases and bases
-// have links. text is never modified; without a change it is returned.
+// Rewrite returns the text of a file with its links rewritten, the number of these links, and the
+// links that could not be rewritten. source is the path of the file before the move. Only notes,
+// canvases and bases have links. text is never modified; it is returned if nothing changes.
 func (m *Move) Rewrite(text []byte, source string) (edited []byte, changed int, left []StaleLink) {
 	return m.RewriteParts(text, source, func(int) *Move { return m })
 }
 
-// RewriteParts is [Move.Rewrite] for a note whose parts go to several places: of returns the move for the part at an
-// offset of the text, and m is that of the properties.
+// RewriteParts is [Move.Rewrite] for a note whose parts go to several places. of returns the move for the part at an
+// offset of the text; m is the move for the properties.
 func (m *Move) RewriteParts(
 	text []byte,
 	source string,
@@ -52,7 +52,7 @@ func (m *Move) RewriteParts(
 	var edits []replacement
 	switch strings.ToLower(path.Ext(source)) {
 	case ".md":
-		const fence = 1 // line above the properties
+		const fence = 1 // the properties begin on the second line
 		found := markdown.Scan(text)
 		front := found.Frontmatter
 		block, inProperties, lost := frontmatter.RewriteLinks(
@@ -79,7 +79,7 @@ func (m *Move) RewriteParts(
 		changed = inProperties + more
 		left = append(left, lostInBody...)
 	case ".canvas":
-		// The edits are inside strings of the JSON; the rest keeps its layout.
+		// Only strings of the JSON change; its layout stays.
 		line := newLines(text).of
 		for _, n := range canvasNodes(text) {
 			switch n.kind {
@@ -108,8 +108,8 @@ func (m *Move) RewriteParts(
 	return apply(text, edits), changed, left
 }
 
-// body returns the edits to the links of a Markdown text. There are none if the edited text
-// would have other tags or links than those that were rewritten.
+// body returns the edits to the links of a Markdown text. There are no edits if the edited text
+// would have other tags, or other links than the rewritten ones.
 func body(
 	text []byte,
 	found markdown.Note,
@@ -147,7 +147,7 @@ func body(
 	if changed == 0 {
 		return nil, 0, left
 	}
-	// The target of a link comes after the links in its text.
+	// A link may contain embeds in its text, which precede its target.
 	slices.SortFunc(edits, func(a, b replacement) int { return cmp.Compare(a.Start, b.Start) })
 	then := markdown.Scan(apply(text, edits))
 	sameTags := slices.EqualFunc(found.Tags, then.Tags, func(a, b markdown.Tag) bool { return a.Text == b.Text })
@@ -165,7 +165,7 @@ func body(
 	return nil, 0, left
 }
 
-// apply returns text with the edits made, which are in order of place.
+// apply returns text with the edits applied, which must be in the order of text.
 func apply(text []byte, edits []replacement) []byte {
 	if len(edits) == 0 {
 		return text
@@ -183,15 +183,15 @@ func apply(text []byte, edits []replacement) []byte {
 	return append(out, text[at:]...)
 }
 
-// lines counts the lines of a text: of offsets in their order in one pass.
+// lines finds the line numbers of offsets. For increasing offsets it reads the text once.
 type lines struct {
 	text     []byte
-	at, line int // the last offset, and its line
+	at, line int // the last offset and its line
 }
 
 func newLines(text []byte) *lines { return &lines{text: text, line: 1} }
 
-// of returns the line of an offset, from 1.
+// of returns the line of an offset, counted from 1.
 func (l *lines) of(offset int) int {
 	if offset < l.at {
 		l.at = 0
@@ -202,15 +202,15 @@ func (l *lines) of(offset int) int {
 	return l.line
 }
 
-// parts are the places of the pieces of a link.
+// parts has the spans of the parts of a link.
 type parts struct {
 	raw           string
 	style         markdown.LinkStyle
-	angle         bool // whether the target of an inline link is in angle brackets
+	angle         bool // whether the target is in angle brackets
 	display, path markdown.Span
 }
 
-// split finds the pieces of ![[path#sub|display]] or ![display](path#sub "title").
+// split finds the parts of ![[path#sub|display]] or ![display](path#sub "title"). ok is false if they cannot be found.
 func split(raw string, link markdown.Link) (p parts, ok bool) {
 	if link.Style == markdown.Wikilink {
 		start := strings.Index(raw, "[[") + len("[[")
@@ -228,8 +228,8 @@ func split(raw string, link markdown.Link) (p parts, ok bool) {
 		}
 		return p, true
 	}
-	// The target of an inline link begins after the first "](" that makes the same link
-	// of the rest.
+	// The target of an inline link begins after the first "](" with which the rest parses as the
+	// same link.
 	open := strings.IndexByte(raw, '[') + 1
 	for from := open; ; {
 		n := strings.Index(raw[from:], "](")
@@ -269,7 +269,7 @@ func split(raw string, link markdown.Link) (p parts, ok bool) {
 	}
 }
 
-// reads reports whether the link leads to file and subpath if written replaces the span at.
+// reads reports whether the link has the path file and this subpath if written replaces the span at.
 func (p parts) reads(at markdown.Span, written, file, subpath string) bool {
 	text := strings.TrimPrefix(p.raw[:at.Start], "!") + written + p.raw[at.End:]
 	if p.style == markdown.Inline {
@@ -280,8 +280,8 @@ func (p parts) reads(at markdown.Span, written, file, subpath string) bool {
 	return leadsThere && link.Style == p.style
 }
 
-// spellings returns the ways to write a path in a link of this kind, best first: as the app
-// does, which encodes little, and with more percent-encoded.
+// spellings returns the ways to write a path in a link of this kind, the best one first: with few
+// characters percent-encoded, as the app writes it, and with more.
 func (p parts) spellings(path string) []string {
 	switch {
 	case p.style == markdown.Wikilink:
@@ -292,7 +292,7 @@ func (p parts) spellings(path string) []string {
 	return []string{encode(path, " \\"), encode(path, " \\%()<>`$[]*_!\"'{|}~")}
 }
 
-// encode percent-encodes marks and control characters.
+// encode percent-encodes control characters and the characters in marks.
 func encode(path, marks string) string {
 	const digits = "0123456789ABCDEF"
 	var out strings.Builder
@@ -307,14 +307,14 @@ func encode(path, marks string) string {
 	return out.String()
 }
 
-// node is a node of a canvas: its type, and the places of its strings with their quotes.
+// node is a node of a canvas: its type, and the spans of its strings, including quotes.
 type node struct {
 	kind                string
 	file, subpath, text markdown.Span
 }
 
-// canvasNodes returns the nodes of a canvas that have a file or a text, none if it is not
-// valid JSON.
+// canvasNodes returns the nodes of a canvas that have a file or a text. There are none if it is
+// not valid JSON.
 func canvasNodes(text []byte) (all []node) {
 	if !json.Valid(text) {
 		return nil
@@ -354,10 +354,10 @@ func canvasNodes(text []byte) (all []node) {
 	return all
 }
 
-// eachMember calls member for the members of an object, or the elements of an array, of valid JSON,
-// with the value and its offset in the text of which this one begins at the offset at.
+// eachMember calls member for each member of an object, or each element of an array, in valid JSON. at is the
+// offset of text in the whole file; member is called with the offset of the value in the whole file.
 func eachMember(text []byte, at int, member func(key string, value []byte, at int)) {
-	// The text is valid: its end is the only error.
+	// The text is valid, so its end is the only possible error.
 	d := json.NewDecoder(bytes.NewReader(text))
 	open, _ := d.Token()
 	if _, isList := open.(json.Delim); !isList {
@@ -378,7 +378,7 @@ func eachMember(text []byte, at int, member func(key string, value []byte, at in
 // unquote decodes a JSON string.
 func unquote(quoted []byte) string {
 	var text string
-	_ = json.Unmarshal(quoted, &text) // it is part of valid JSON
+	_ = json.Unmarshal(quoted, &text) // cannot fail: quoted is part of valid JSON
 	return text
 }
 
@@ -387,16 +387,16 @@ func quote(text string) []byte {
 	var out strings.Builder
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(text) // a string always encodes
+	_ = encoder.Encode(text) // cannot fail for a string
 	return bytes.TrimSuffix([]byte(out.String()), []byte("\n"))
 }
 
-// onto turns edits to the decoded text of a JSON string into edits to the encoded one, which
+// onto converts edits to the decoded text of a JSON string to edits to the JSON string quoted, which
 // begins at the offset at.
 func onto(quoted []byte, at int, edits []replacement) []replacement {
 	out := make([]replacement, len(edits))
 	from := 1
-	said := 0 // offsets in quoted and in the decoded text
+	said := 0 // from and said are offsets in quoted and in the decoded text
 	advance := func(to int) int {
 		for said < to {
 			if quoted[from] < utf8.RuneSelf && quoted[from] != '\\' {
@@ -404,7 +404,7 @@ func onto(quoted []byte, at int, edits []replacement) []replacement {
 				from++
 				continue
 			}
-			// The first character: an escape, a pair of surrogate escapes, or its bytes.
+			// The next character is an escape, a pair of surrogate escapes, or its UTF-8 bytes.
 			const escape = len(`\ud83d`)
 			rest := quoted[from:]
 			size := 1
