@@ -1,8 +1,8 @@
 // Package textedit changes single entries of files in JSON, TOML or YAML.
 //
-// An editor changes one entry of a text and returns every other byte as it was: comments, order,
-// indentation, line ends and a byte order mark. It parses the text before and after, and returns an
-// error instead of a text in which anything else than the entry has another value.
+// An editor changes one entry of a text and preserves every other byte: comments, order, indentation,
+// line ends and a byte order mark. It parses the text before and after the change, and returns an
+// error if anything but the entry has another value.
 package textedit
 
 import (
@@ -17,10 +17,10 @@ import (
 )
 
 // MaxText is the maximum size of a text in bytes. The largest known settings file of a client
-// has some megabytes of history.
+// contains some megabytes of history.
 const MaxText = 32 << 20
 
-// Place is the place of an entry: below the keys of Path, under the key Name. With List the
+// Place is the place of an entry: the key Name in the mapping at the keys of Path. With List, the
 // value at Path is a list, and the entry is the element whose field "name" is Name.
 type Place struct {
 	Path []string
@@ -40,7 +40,8 @@ type Member struct {
 // Object is an ordered mapping.
 type Object []Member
 
-// Plain returns the object as a parser would: mappings as map[string]any, lists as []any, numbers as float64.
+// Plain returns the object as a parser would return it: mappings as map[string]any, lists as []any, and numbers as
+// float64.
 func (o Object) Plain() map[string]any {
 	plain := make(map[string]any, len(o))
 	for _, m := range o {
@@ -62,8 +63,8 @@ func (o Object) Plain() map[string]any {
 	return plain
 }
 
-// Malformed is the error for a text that is not in its format, or that has another value where a
-// mapping is needed. Line and Column count from 1, columns in characters.
+// Malformed is the error for a text that does not have the expected format, or that has another value
+// where a mapping or a list is needed. Line and Column count from 1, and columns are in characters.
 type Malformed struct {
 	Line, Column int
 	Reason       string
@@ -73,7 +74,7 @@ func (m *Malformed) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", m.Line, m.Column, m.Reason)
 }
 
-// MalformedAt returns the error for the byte at offset of a text.
+// MalformedAt returns the error for the byte at an offset of text.
 func MalformedAt(text []byte, offset int, reason string) *Malformed {
 	before := text[:min(max(offset, 0), len(text))]
 	line := before[bytes.LastIndexByte(before, '\n')+1:]
@@ -93,10 +94,11 @@ func (u *Unsupported) Error() string { return u.Reason }
 // BOM is the byte order mark of UTF-8.
 const BOM = "\ufeff"
 
-// utf16Marks are the byte order marks of UTF-16, which editors on Windows write.
+// utf16Marks are the byte order marks of UTF-16, which some editors on Windows write.
 var utf16Marks = []string{"\xff\xfe", "\xfe\xff"}
 
-// CheckText refuses a text that is not UTF-8, is too large, has NUL bytes, or line ends other than \n and \r\n.
+// CheckText returns an error for a text that is not valid UTF-8, is larger than MaxText, or has NUL bytes or line ends
+// other than \n and \r\n.
 func CheckText(text []byte) error {
 	if len(text) > MaxText {
 		return &Unsupported{fmt.Sprintf("the file is larger than %d MiB", MaxText>>20)}
@@ -126,7 +128,7 @@ func CheckText(text []byte) error {
 	return MalformedAt(text, offset, "not UTF-8")
 }
 
-// Newline returns the line end of a text: that of its first line, "\n" if it has one line.
+// Newline returns the line end of the first line of text, "\n" if it has only one line.
 func Newline(text []byte) string {
 	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		return "\r\n"
@@ -134,7 +136,7 @@ func Newline(text []byte) string {
 	return "\n"
 }
 
-// lineEnd returns how many bytes the line end at the end of a text has.
+// lineEnd returns the length of the line end at the end of text, 0 if there is none.
 func lineEnd(text []byte) int {
 	return len(text) - len(bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r")))
 }
@@ -145,7 +147,7 @@ type Splice struct {
 	Text       string
 }
 
-// Apply returns the text with the splices done. They must not overlap.
+// Apply returns the text with the splices applied. They may be in any order, but must not overlap.
 func Apply(text []byte, splices ...Splice) []byte {
 	slices.SortStableFunc(splices, func(a, b Splice) int { return a.Start - b.Start })
 	var out []byte
@@ -157,7 +159,7 @@ func Apply(text []byte, splices ...Splice) []byte {
 	return append(out, text[at:]...)
 }
 
-// Equal reports whether two parsed values are the same. Numbers are compared by value, whatever their type.
+// Equal reports whether two parsed values are equal. Numbers are compared by value, whatever their types are.
 func Equal(a, b any) bool {
 	switch x := a.(type) {
 	case map[string]any:
@@ -190,9 +192,9 @@ func number(v any) (float64, bool) {
 	switch n := v.(type) {
 	case float64:
 		return n, true
-	case int64: // as of go-toml
+	case int64: // from go-toml
 		return float64(n), true
-	case interface{ Float64() (float64, error) }: // as of encoding/json
+	case interface{ Float64() (float64, error) }: // from encoding/json
 		value, err := n.Float64()
 		return value, err == nil
 	}
@@ -201,28 +203,28 @@ func number(v any) (float64, bool) {
 
 // Editor changes texts of one format, see [Set] and [Remove].
 type Editor interface {
-	// Decode returns the text as a parser would, nil for an empty one. The error is an [*Malformed]
-	// or an [*Unsupported].
+	// Decode returns the parsed text, nil for an empty one. The error is a [*Malformed] or an
+	// [*Unsupported].
 	Decode(text []byte) (any, error)
-	// Render returns an entry as a file with nothing else would have it.
+	// Render returns the text of a file that contains only the entry.
 	Render(at Place, entry Object) string
 
 	set(text []byte, at Place, entry Object) ([]byte, error)
 	remove(text []byte, at Place) ([]byte, error)
-	// cannot is the error for a part of a file in a form that is not edited.
+	// cannot returns the error for a part of a file whose form cannot be edited.
 	cannot(at Place, part extent) error
 }
 
-// extent says how much of a file is in a form that is not edited.
+// extent says which part of a file has a form that cannot be edited.
 type extent uint8
 
 const (
 	theEntry  extent = iota
-	allAround        // what the entry is in
+	allAround        // the value that contains the entry
 )
 
-// Set returns the text with the entry at a place, added or replaced. What is missing on the way to it is
-// made. The error is an [*Malformed] or an [*Unsupported].
+// Set returns the text with the entry added or replaced at a place. Missing mappings on the path are created.
+// The error is a [*Malformed] or an [*Unsupported].
 func Set(e Editor, text []byte, at Place, entry Object) ([]byte, error) {
 	before, err := e.Decode(text)
 	if err != nil {
@@ -235,7 +237,7 @@ func Set(e Editor, text []byte, at Place, entry Object) ([]byte, error) {
 	return changed, verify(e, before, changed, at, withName(at, entry))
 }
 
-// Remove returns the text without the entry at a place, the text itself if there is none. A mapping or list
+// Remove returns the text without the entry at a place; the text itself if there is none. A mapping or list
 // that becomes empty stays. The errors are those of [Set].
 func Remove(e Editor, text []byte, at Place) ([]byte, error) {
 	before, err := e.Decode(text)
@@ -254,7 +256,8 @@ func Remove(e Editor, text []byte, at Place) ([]byte, error) {
 
 var errElsewhere = &Unsupported{"the file cannot be edited without changing something else in it"}
 
-// verify is [Verify] for a text that was changed, in which the entry, nil for none, must be as well.
+// verify is [Verify] for a changed text. It also returns an error unless the entry at the place is equal to entry; nil
+// means that there must be none.
 func verify(e Editor, before any, changed []byte, at Place, entry Object) error {
 	after, err := e.Decode(changed)
 	if err != nil {
@@ -267,8 +270,8 @@ func verify(e Editor, before any, changed []byte, at Place, entry Object) error 
 	return Verify(before, after, at)
 }
 
-// Verify returns an error unless two parsed texts differ in nothing but the entry at
-// a place. Empty mappings and lists on the way to it count as missing.
+// Verify returns an error if two parsed texts differ in more than the entry at a place.
+// Empty mappings and lists on the path count as missing.
 func Verify(before, after any, at Place) error {
 	if Equal(without(before, at.Path, at), without(after, at.Path, at)) {
 		return nil
@@ -276,7 +279,8 @@ func Verify(before, after any, at Place) error {
 	return errElsewhere
 }
 
-// without returns a parsed value without the entry, and without mappings that become empty.
+// without returns a parsed value without the entry at a place; path is the rest of the path. Empty mappings and lists on
+// the path are left out.
 func without(value any, path []string, at Place) any {
 	if list, ok := value.([]any); ok && at.List && len(path) == 0 {
 		var rest []any
@@ -312,8 +316,8 @@ func without(value any, path []string, at Place) any {
 	return rest
 }
 
-// Entries returns the entries beside a place of a parsed value, and the one there, by their names. What is
-// no mapping is left out; of several with a name in a list the first counts.
+// Entries returns the entry at a place of a parsed value and its siblings, by name. Only mappings are included.
+// If several elements of a list have the same name, the first one counts.
 func Entries(value any, at Place) map[string]map[string]any {
 	for _, key := range at.Path {
 		mapping, _ := value.(map[string]any)
@@ -341,7 +345,7 @@ func Entries(value any, at Place) map[string]map[string]any {
 	return all
 }
 
-// Lookup returns the entry at a place of a parsed value; ok is false if it is missing or not a mapping.
+// Lookup returns the entry at a place of a parsed value. ok is false if it is missing or not a mapping.
 func Lookup(value any, at Place) (entry map[string]any, ok bool) {
 	entry, ok = Entries(value, at)[at.Name]
 	return entry, ok

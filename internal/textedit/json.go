@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// JSON edits JSON files, with comments and trailing commas if the client accepts them. Otherwise
-// they are malformed: the client could not read the file either. The parser is not
-// tailscale/hujson, which accepts duplicate names and text that is not UTF-8, rejects a byte order
-// mark, has no limit of depth and does not tell where commas are.
+// JSON edits JSON files. Comments and TrailingCommas say whether the client accepts these; if it does
+// not, a file that has some is malformed, because the client could not read it, either. The parser is
+// not tailscale/hujson, which accepts duplicate names and text that is not UTF-8, rejects a byte order
+// mark, has no depth limit and does not report where commas are.
 //
-// With Lines, an element that is added to a list of several lines gets a line for each member;
-// otherwise it is written as the last element is.
+// With Lines, an element that is added to a list of several lines has each member on its own line;
+// otherwise it is formatted like the last element.
 //
-// A text with more than MaxValues values is refused, unless that is 0.
+// A text with more than MaxValues values is refused; 0 is no limit.
 type JSON struct {
 	Comments, TrailingCommas, Lines bool
 	MaxValues                       int
 }
 
-// Decode returns the text as a parser would, nil for an empty one; numbers are
-// json.Number. The error is an [*Malformed] or an [*Unsupported].
+// Decode returns the parsed text, nil for an empty one. Numbers are json.Number. The error is a
+// [*Malformed] or an [*Unsupported].
 func (o JSON) Decode(text []byte) (any, error) {
 	root, err := parseJSON(text, o, everything)
 	if err != nil {
@@ -34,7 +34,7 @@ func (o JSON) Decode(text []byte) (any, error) {
 
 func (o JSON) set(text []byte, at Place, entry Object) ([]byte, error) { return o.put(text, at, entry) }
 
-// put returns the text with a value at a place: an object, or a list of strings.
+// put returns the text with value, an Object or a list of strings, at a place.
 func (o JSON) put(text []byte, at Place, value any) ([]byte, error) {
 	root, err := parseJSON(text, o, everything)
 	if err != nil {
@@ -106,7 +106,7 @@ func (n *jsonNode) mustBeObject(text []byte, at Place) error {
 	return MalformedAt(text, n.start, fmt.Sprintf("an object is needed here, for %s", at))
 }
 
-// nested returns a value in an object for each key, the first around all others.
+// nested wraps value in one object per key; the object of the first key is the outermost.
 func nested(keys []string, value any) any {
 	for _, key := range slices.Backward(keys) {
 		value = Object{{Key: key, Value: value}}
@@ -114,8 +114,8 @@ func nested(keys []string, value any) any {
 	return value
 }
 
-// insert adds a member at the end of an object, after a comment on the line of the last one.
-// With lines it gets a line of its own.
+// insert adds a member at the end of an object, after a comment on the line of the last member.
+// If lines is true, the member gets a line of its own.
 func (s jsonStyle) insert(holder *jsonNode, lines bool, key string, value any) []byte {
 	closing := s.lineIndent(holder.start)
 	indent := closing + s.unit
@@ -154,9 +154,9 @@ func (s jsonStyle) insert(holder *jsonNode, lines bool, key string, value any) [
 	return Apply(s.text, comma, Splice{Start: at, End: at, Text: body})
 }
 
-// removeMember takes a member out, with the white space before it and one comma. An object
-// that becomes empty is written as {}, unless that would put all of its parent on one
-// line: then one more entry would be written in another way.
+// removeMember removes member i of holder with the white space before it and one comma. An
+// object that becomes empty is written as {}, unless its whole parent would then be on one
+// line: a later entry would be formatted differently.
 func removeMember(text []byte, parent, holder *jsonNode, i int) []byte {
 	m := holder.members[i]
 	cut := []Splice{{Start: m.gap, End: m.value.end}}
@@ -180,7 +180,7 @@ func removeMember(text []byte, parent, holder *jsonNode, i int) []byte {
 	return Apply(text, cut...)
 }
 
-// sameLineComments returns the end of the comments after an offset on its line, the offset without any.
+// sameLineComments returns the end of the comments that follow the offset at on its line; at if there are none.
 func sameLineComments(text []byte, at int) int {
 	for next := at; next < len(text); {
 		switch text[next] {
@@ -201,21 +201,21 @@ func sameLineComments(text []byte, at int) int {
 	return at
 }
 
-// lineIndent returns the white space with which the line of an offset begins.
+// lineIndent returns the white space at the beginning of the line that contains offset.
 func (s jsonStyle) lineIndent(offset int) string {
 	start := bytes.LastIndexByte(s.text[:offset], '\n') + 1
 	line := strings.TrimPrefix(string(s.text[start:offset]), BOM)
 	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 }
 
-// jsonStyle is how a text is written, so that an entry is written in the same way.
+// jsonStyle is the formatting of a text, which new entries follow.
 type jsonStyle struct {
 	text    []byte
 	newline string
 	unit    string // one level of indentation
-	inline  bool   // the whole text is one line
-	colon   string // between a name and its value
-	space   string // after a comma on the same line
+	inline  bool   // whether the whole text is on one line
+	colon   string // the text between a name and its value
+	space   string // the text after a comma on the same line
 }
 
 func jsonStyleOf(text []byte, root *jsonNode) jsonStyle {
@@ -243,16 +243,16 @@ func jsonStyleOf(text []byte, root *jsonNode) jsonStyle {
 	return s
 }
 
-// startsLine reports whether nothing but white space is before an offset on its line.
+// startsLine reports whether only white space precedes offset on its line, which is not the first one.
 func (s jsonStyle) startsLine(offset int) bool {
 	start := bytes.LastIndexByte(s.text[:offset], '\n') + 1
 	return start > 0 && len(bytes.TrimLeft(s.text[start:offset], " \t")) == 0
 }
 
-// oneLine reports whether an object is all on one line, so that one more member is put there.
+// oneLine reports whether an object is on one line, so that a new member is added on that line.
 func (s jsonStyle) oneLine(n *jsonNode) bool { return bytes.IndexByte(s.text[n.start:n.end], '\n') < 0 }
 
-// render returns a value as JSON. With lines an object has one line for each member,
+// render returns a value as JSON. If lines is true, each member of an object is on its own line,
 // indented by one unit more than indent.
 func (s jsonStyle) render(value any, indent string, lines bool) string {
 	switch v := value.(type) {
@@ -287,7 +287,7 @@ func (s jsonStyle) render(value any, indent string, lines bool) string {
 	return "null"
 }
 
-// quote returns a string as JSON, with < > & as they are.
+// quote returns a string as JSON, without escapes for <, > and &.
 func (jsonStyle) quote(text string) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -298,7 +298,7 @@ func (jsonStyle) quote(text string) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// Render returns an entry in objects, with two spaces of indentation.
+// Render returns an entry within the objects of its path, indented by two blanks.
 func (JSON) Render(at Place, entry Object) string {
 	whole := nested(append(slices.Clone(at.Path), at.Name), entry)
 	return jsonStyle{newline: "\n", unit: "  ", colon: ": ", space: " "}.render(whole, "", true) + "\n"
@@ -307,9 +307,9 @@ func (JSON) Render(at Place, entry Object) string {
 // RenderJSONLine returns an object as JSON without white space.
 func RenderJSONLine(value Object) string { return jsonStyle{colon: ":"}.render(value, "", false) }
 
-// AddTo returns the text with one more object at the end of the list that is under a key of the
-// root object. A missing list is made. The object is written as the other elements are; the
-// errors are those of [JSON.Decode], and a [*Malformed] if there is something else than a list.
+// AddTo returns the text with entry added to the end of a list; list is its key in the root object. A
+// missing list is created. The entry is formatted like the other elements. The errors are those of
+// [JSON.Decode], and a [*Malformed] if the value at the key is not a list.
 func (o JSON) AddTo(text []byte, list string, entry Object) ([]byte, error) {
 	root, at, err := o.list(text, list)
 	if err != nil {
@@ -325,7 +325,7 @@ func (o JSON) AddTo(text []byte, list string, entry Object) ([]byte, error) {
 	lines := false
 	indent := s.lineIndent(at.start) + s.unit
 	s.colon = ":"
-	s.space = "" // as the app writes canvases
+	s.space = "" // the format in which the app writes canvases
 	for _, m := range slices.Backward(root.members) {
 		items := m.value.items
 		isModel := m.value == at || len(at.items) == 0
@@ -367,8 +367,9 @@ func (o JSON) AddTo(text []byte, list string, entry Object) ([]byte, error) {
 	return o.differs(text, Apply(text, splice), list, listChange{added: entry.Plain()})
 }
 
-// SetIn returns the text with other members of the object at an index of a list: replaced,
-// added at its end, or removed where the value is nil. The errors are those of [JSON.AddTo].
+// SetIn returns the text with changed members of the object at index, counted from 0, of a list. Members
+// are replaced, added at the end of the object, or removed if their value is nil. The errors are those
+// of [JSON.AddTo].
 func (o JSON) SetIn(text []byte, list string, index int, members Object) ([]byte, error) {
 	root, at, err := o.list(text, list)
 	if err != nil {
@@ -397,7 +398,7 @@ func (o JSON) SetIn(text []byte, list string, index int, members Object) ([]byte
 			value := item.members[i].value
 			changed = Apply(changed, Splice{Start: value.start, End: value.end, Text: s.render(m.Value, "", false)})
 		}
-		root.end += len(changed) - before // what is around the element ends later
+		root.end += len(changed) - before // adjust the ends of the values that contain the element
 		at.end += len(changed) - before
 	}
 	return o.differs(text, changed, list, listChange{at: index, change: func(item map[string]any) {
@@ -409,7 +410,7 @@ func (o JSON) SetIn(text []byte, list string, index int, members Object) ([]byte
 	}})
 }
 
-// RemoveFrom returns the text without the elements of a list for which gone is true. The errors
+// RemoveFrom returns the text without the elements of a list for which gone returns true. The errors
 // are those of [JSON.AddTo].
 func (o JSON) RemoveFrom(text []byte, list string, gone func(index int) bool) ([]byte, error) {
 	_, at, err := o.list(text, list)
@@ -439,7 +440,7 @@ func (o JSON) RemoveFrom(text []byte, list string, gone func(index int) bool) ([
 	return o.differs(text, Apply(text, cuts...), list, listChange{gone: gone})
 }
 
-// list returns the root object of a text and the list under a key, nil if the key is missing.
+// list returns the root object of a text and the list at a key of it, nil if the key is missing.
 func (o JSON) list(text []byte, key string) (root, list *jsonNode, err error) {
 	if root, err = parseJSON(text, o, listsOnly); err != nil {
 		return nil, nil, err
@@ -457,15 +458,16 @@ func (o JSON) list(text []byte, key string) (root, list *jsonNode, err error) {
 	return root, list, nil
 }
 
-// listChange is what happens to the elements of a list. All others keep every byte.
+// listChange describes the intended change of a list. All other elements must keep every byte.
 type listChange struct {
-	gone   func(index int) bool      // nil for none
-	at     int                       // the element that changes
-	change func(item map[string]any) // how it changes, nil for none
-	added  map[string]any            // at the end, nil for none
+	gone   func(index int) bool      // reports which elements are removed; nil for none
+	at     int                       // index of the element that changes
+	change func(item map[string]any) // makes the change of that element; nil for none
+	added  map[string]any            // the element that is added at the end; nil for none
 }
 
-// differs returns the changed text if it differs from text in one list alone, and there as change has it.
+// differs returns the changed text. The error is not nil if it differs from text in more than the list, or if the list
+// has other changes than change.
 func (o JSON) differs(text, changed []byte, list string, change listChange) ([]byte, error) {
 	before, old, err := o.list(text, list)
 	if err != nil {
@@ -521,8 +523,8 @@ func (o JSON) differs(text, changed []byte, list string, change listChange) ([]b
 	return changed, nil
 }
 
-// separators returns what an object has between a name and its value, and after a comma on a
-// line, as far as its first members tell.
+// separators returns the text between a name and its value, and the text after a comma on a line, as
+// in the first members of an object. If it has none, they are those of s.
 func (s jsonStyle) separators(n *jsonNode) (colon, space string) {
 	if len(n.members) == 0 {
 		return s.colon, s.space

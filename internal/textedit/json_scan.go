@@ -9,29 +9,29 @@ import (
 	"strings"
 )
 
-const maxJSONDepth = 500 // of nested values; settings have ten
+const maxJSONDepth = 500 // maximum nesting of values; settings have about ten levels
 
 // jsonNode is a value in the text, from start up to end.
 type jsonNode struct {
-	kind       byte // one of { [ " 0 t f n
+	kind       byte // its first byte: { [ " t f n, and 0 for every number
 	start, end int
 	*jsonParts
 }
 
-// jsonParts is what a value consists of.
+// jsonParts are the parts of a value.
 type jsonParts struct {
-	members []jsonMember // of an object
-	items   []*jsonNode  // of an array
-	text    string       // of a string
+	members []jsonMember // members of an object
+	items   []*jsonNode  // elements of an array
+	text    string       // decoded text of a string
 }
 
-// notKept are the parts of a value of which only the place is kept, see [jsonNode.whole].
+// notKept stands for the parts of a value of which only the place is kept, see [jsonNode.whole].
 var notKept jsonParts
 
 type jsonMember struct {
 	key      string
 	keyStart int
-	gap      int // where the white space before the key begins
+	gap      int // start of the white space before the key
 	value    *jsonNode
 	comma    int // offset of the comma after the value, -1 for none
 }
@@ -40,28 +40,29 @@ func (n *jsonNode) find(key string) int {
 	return slices.IndexFunc(n.members, func(m jsonMember) bool { return m.key == key })
 }
 
-// jsonScanner reads a text once. Its methods panic with a [*Malformed].
+// jsonScanner parses a text in one pass. Its methods panic with a [*Malformed].
 type jsonScanner struct {
 	text    []byte
 	at      int
-	last    int // the end of the last token or comment
+	last    int // end of the last token or comment
 	options JSON
-	names   []string          // of the objects that are open, in their order
-	known   map[string]string // names that were met: most are those of many objects
-	values  int               // that were met
+	names   []string          // names of the members of all open objects, the outermost first
+	known   map[string]string // cache of decoded names by quoted name: most of them occur in many objects
+	values  int               // number of values so far
 }
 
-// How much of a text is kept as nodes. The rest is read too, so that what is malformed is refused.
+// How many levels below the root are kept as nodes. The rest is parsed, too, so that malformed text is refused.
 const (
 	everything = maxJSONDepth + 1
-	listsOnly  = 2 // levels below the root: its members, and the elements of its lists without their parts
+	listsOnly  = 2 // the members of the root, and the elements of its lists without their parts
 )
 
 func (s *jsonScanner) fail(offset int, format string, args ...any) {
 	panic(MalformedAt(s.text, offset, fmt.Sprintf(format, args...)))
 }
 
-// parseJSON returns the value of a text, with so many levels below it, nil for one of white space and comments alone.
+// parseJSON returns the root of a text with the given number of levels below it. It returns nil for a text that has only
+// white space and comments.
 func parseJSON(text []byte, options JSON, levels int) (root *jsonNode, err error) {
 	if err := CheckText(text); err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func parseJSON(text []byte, options JSON, levels int) (root *jsonNode, err error
 	return root, nil
 }
 
-// whole returns a node of a text that was parsed, with all its parts.
+// whole returns the node with all its parts; text is the text from which it was parsed.
 func (n *jsonNode) whole(text []byte, options JSON) *jsonNode {
 	s := &jsonScanner{text: text, options: options, at: n.start, last: n.start}
 	return s.value(0, everything)
@@ -144,7 +145,7 @@ func commentEnd(text []byte, at int) int {
 	return 0
 }
 
-// value reads a value. It returns a node with so many levels below it, nil for fewer than none.
+// value parses a value. It returns a node with the given number of levels below it, nil if levels is negative.
 func (s *jsonScanner) value(depth, levels int) *jsonNode {
 	if depth > maxJSONDepth {
 		s.fail(s.at, "more than %d nested values", maxJSONDepth)
@@ -215,11 +216,11 @@ func (s *jsonScanner) value(depth, levels int) *jsonNode {
 	return n
 }
 
-// object reads an object. Its members are returned if they are kept.
+// object parses an object. It returns its members if levels is positive.
 func (s *jsonScanner) object(depth, levels int) (members []jsonMember) {
 	opened := s.at
 	outer := len(s.names)
-	var many map[string]bool // the names, where they are too many to be compared one by one
+	var many map[string]bool // the names of the object, once there are more than fewNames
 	s.token()
 	for s.skip(); !s.closes('}', opened); s.skip() {
 		m := jsonMember{keyStart: s.at, gap: s.last, comma: -1}
@@ -257,7 +258,7 @@ func (s *jsonScanner) object(depth, levels int) (members []jsonMember) {
 	return members
 }
 
-// name reads the name of a member.
+// name parses the name of a member.
 func (s *jsonScanner) name() string {
 	quoted := s.str()
 	if name, ok := s.known[string(quoted)]; ok {
@@ -273,17 +274,19 @@ func (s *jsonScanner) name() string {
 	return name
 }
 
-// maxKnown is how many names are kept. The objects of a list share a few.
+// maxKnown is the maximum number of cached names. The objects of a list share a few names.
 const maxKnown = 100
 
-// fewNames is how many names of an object are compared one by one.
+// fewNames is up to how many names of an object are compared one by one.
 const fewNames = 16
 
+// token moves over a token of one byte.
 func (s *jsonScanner) token() {
 	s.at++
 	s.last = s.at
 }
 
+// closes moves over bracket if it is next, and reports whether it was. opened is the offset of the opening bracket.
 func (s *jsonScanner) closes(bracket byte, opened int) bool {
 	if s.at == len(s.text) {
 		m := MalformedAt(s.text, opened, "")
@@ -302,7 +305,7 @@ func (s *jsonScanner) closes(bracket byte, opened int) bool {
 	return true
 }
 
-// comma reads the comma after a value and returns its offset, -1 if the bracket follows.
+// comma parses the comma after a value and returns its offset, -1 if the closing bracket follows instead.
 func (s *jsonScanner) comma(bracket byte) int {
 	s.skip()
 	if s.at == len(s.text) || s.text[s.at] == bracket {
@@ -326,7 +329,7 @@ func (s *jsonScanner) comma(bracket byte) int {
 	return comma
 }
 
-// str reads a string and returns it with its quotes.
+// str parses a string and returns it with its quotes, not decoded.
 func (s *jsonScanner) str() []byte {
 	start := s.at
 	for s.at++; s.at < len(s.text); s.at++ {
@@ -344,9 +347,9 @@ func (s *jsonScanner) str() []byte {
 	return nil
 }
 
-// decode returns the text of the string that was just read.
+// decode returns the text of the string that was just parsed.
 func (s *jsonScanner) decode(quoted []byte) string {
-	if bytes.IndexByte(quoted, '\\') < 0 { // the whole text is UTF-8
+	if bytes.IndexByte(quoted, '\\') < 0 { // valid as it is: the whole text is UTF-8
 		return string(quoted[1 : len(quoted)-1])
 	}
 	var text string
@@ -356,7 +359,7 @@ func (s *jsonScanner) decode(quoted []byte) string {
 	return text
 }
 
-// plain returns the value as encoding/json would.
+// plain returns the value as encoding/json would decode it.
 func (n *jsonNode) plain(text []byte) any {
 	if n == nil {
 		return nil

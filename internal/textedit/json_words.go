@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// AddWord returns the text with one more string at the end of the list at a place, the text itself if the list has it.
-// What is missing on the way to it is made. The error is an [*Malformed] or an [*Unsupported].
+// AddWord returns the text with word added at the end of the list of strings at a place; the text itself if the list
+// contains it. Missing objects and a missing list are created. The error is a [*Malformed] or an [*Unsupported].
 func (o JSON) AddWord(text []byte, at Place, word string) ([]byte, error) {
 	if o.HasWord(text, at, word) {
 		return text, nil
@@ -37,8 +37,8 @@ func (o JSON) AddWord(text []byte, at Place, word string) ([]byte, error) {
 	return o.onlyWord(text, changed, at, word)
 }
 
-// RemoveWord returns the text without a string in the list at a place, the text itself if the list has it not. A list that
-// becomes empty stays. The errors are those of [JSON.AddWord].
+// RemoveWord returns the text without word in the list of strings at a place; the text itself if the list does not contain
+// it. A list that becomes empty stays. The errors are those of [JSON.AddWord].
 func (o JSON) RemoveWord(text []byte, at Place, word string) ([]byte, error) {
 	changed := text
 	for o.HasWord(changed, at, word) {
@@ -52,7 +52,7 @@ func (o JSON) RemoveWord(text []byte, at Place, word string) ([]byte, error) {
 	return o.onlyWord(text, changed, at, word)
 }
 
-// HasWord reports whether the list at a place has a string.
+// HasWord reports whether the list at a place contains the string word.
 func (o JSON) HasWord(text []byte, at Place, word string) bool {
 	value, err := o.Decode(text)
 	if err != nil {
@@ -66,7 +66,7 @@ func (o JSON) HasWord(text []byte, at Place, word string) bool {
 	return slices.Contains(list, any(word))
 }
 
-// wordsAt returns the root of a text, nil for an empty one, and the list at a place, nil if it is missing.
+// wordsAt returns the root of a text, nil if the text is empty, and the list at a place, nil if it is missing.
 func (o JSON) wordsAt(text []byte, at Place) (root, list *jsonNode, err error) {
 	if root, err = parseJSON(text, o, everything); err != nil || root == nil {
 		return nil, nil, err
@@ -88,8 +88,8 @@ func (o JSON) wordsAt(text []byte, at Place) (root, list *jsonNode, err error) {
 	return root, node, nil
 }
 
-// cutsOf returns what takes an element out of a list, with one comma, and the white space between it and its neighbour.
-// Comments stay.
+// cutsOf returns the splices that remove element i of a list with one comma and the white space between it and its
+// neighbour. Comments stay.
 func (o JSON) cutsOf(text []byte, list *jsonNode, i int) []Splice {
 	item := list.items[i]
 	from := list.start + 1
@@ -115,7 +115,8 @@ func (o JSON) cutsOf(text []byte, list *jsonNode, i int) []Splice {
 	return []Splice{{Start: item.start, End: item.end}, {Start: comma, End: end}}
 }
 
-// commaAt returns the offset of the comma after white space and comments, -1 without one.
+// commaAt skips white space and comments from the offset at, and returns the offset of the comma that follows, -1 if there
+// is none.
 func commaAt(text []byte, at int) int {
 	for at < len(text) {
 		switch text[at] {
@@ -136,7 +137,7 @@ func commaAt(text []byte, at int) int {
 	return -1
 }
 
-// onlyWord returns the changed text if it differs from text in nothing but one string of the list at a place.
+// onlyWord returns the changed text. The error is not nil if it differs from text in more than word in the list at a place.
 func (o JSON) onlyWord(text, changed []byte, at Place, word string) ([]byte, error) {
 	before, err := o.Decode(text)
 	if err != nil {
@@ -153,7 +154,7 @@ func (o JSON) onlyWord(text, changed []byte, at Place, word string) ([]byte, err
 	return changed, nil
 }
 
-// withoutWord returns a parsed value without a string of the list below some keys, and without what becomes empty by that.
+// withoutWord returns a parsed value without word in the list at path. Empty lists and objects on the path are left out.
 func withoutWord(value any, path []string, word string) any {
 	if list, ok := value.([]any); ok && len(path) == 0 {
 		var rest []any

@@ -12,10 +12,10 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// TOML edits TOML files. An entry is a table with a header of its own, at the end of the text.
+// TOML edits TOML files. An entry is written as a table with its own header; a new one is added at the end of the text.
 type TOML struct{}
 
-// Decode returns the text as a parser would. The error is an [*Malformed] or an [*Unsupported].
+// Decode returns the parsed text. The error is a [*Malformed] or an [*Unsupported].
 func (TOML) Decode(text []byte) (any, error) {
 	body, err := TOMLBody(text)
 	if err != nil {
@@ -32,7 +32,7 @@ func (TOML) Decode(text []byte) (any, error) {
 	}
 	line, column := decoding.Position()
 	lines := bytes.SplitAfterN(body, []byte("\n"), line+1)
-	if column = max(column, 1); line >= 1 && line <= len(lines) && column-1 <= len(lines[line-1]) { // it counts bytes
+	if column = max(column, 1); line >= 1 && line <= len(lines) && column-1 <= len(lines[line-1]) { // convert bytes to characters
 		column = 1 + utf8.RuneCount(lines[line-1][:column-1])
 	}
 	return nil, &Malformed{Line: line, Column: column, Reason: strings.TrimPrefix(decoding.Error(), "toml: ")}
@@ -50,7 +50,7 @@ func (e TOML) set(text []byte, at Place, entry Object) ([]byte, error) {
 		}
 		changed = Apply(text, Splice{Start: r.start, End: r.end, Text: block})
 	} else {
-		// The block follows a blank line, and has no final line end if the text has none.
+		// The block is separated by a blank line. It has no final line end if the text has none.
 		changed = bytes.Clone(cutRuns(text, runs))
 		switch body := bytes.TrimPrefix(changed, []byte(BOM)); {
 		case len(body) == 0:
@@ -76,13 +76,13 @@ func (TOML) cannot(at Place, part extent) error {
 	return &Unsupported{Reason: name + " is written in a form that cannot be edited, such as an inline table"}
 }
 
-// tomlRun is a part of the text, in whole lines, that belongs to an entry.
+// tomlRun is a sequence of whole lines that belong to an entry.
 type tomlRun struct {
 	start, end int
-	table      bool // it begins with a header
+	table      bool // whether it begins with a header
 }
 
-// cutRuns takes runs out, with the blank line before a header.
+// cutRuns returns the text without the runs, and without the blank line before a header.
 func cutRuns(text []byte, runs []tomlRun) []byte {
 	var cuts []Splice
 	for _, r := range runs {
@@ -147,7 +147,7 @@ func tomlRunsOf(text []byte, at Place) []tomlRun {
 			next = list[i+1].start
 		}
 		at := x.start
-		x.end = at // up to the last line that is neither blank nor a comment
+		x.end = at // the end of the last line that is neither blank nor a comment
 		for line := range bytes.Lines(text[x.start:next]) {
 			at += len(line)
 			if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
@@ -202,7 +202,7 @@ func tomlValue(v any) string {
 	return `""`
 }
 
-// bareKey are the characters of a key without quotes (TOML 1.0, Keys).
+// bareKey has the characters of keys that need no quotes (TOML 1.0, Keys).
 const bareKey = "-_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 func tomlKey(key string) string {

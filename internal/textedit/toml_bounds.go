@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// The parser compares each key of a table with those before it, and each part of a key is a table: without bounds a file of
-// a megabyte keeps it busy for minutes.
+// The parser compares each key of a table with those before it, and each part of a key is a table. Without limits, a file
+// of a megabyte would keep it busy for minutes.
 const (
 	maxTOML      = 4 << 20 // bytes
 	maxTOMLKeys  = 20_000
-	maxTOMLParts = 64 // of one key
-	maxTOMLDepth = 64 // of lists and inline tables in each other
+	maxTOMLParts = 64 // parts of one key
+	maxTOMLDepth = 64 // nesting of lists and inline tables
 )
 
-// TOMLBody returns a text that can be parsed as TOML in little time, without its byte order mark. The error is a [*Malformed]
-// or an [*Unsupported]. Whether the text is TOML is not looked at.
+// TOMLBody returns text without its byte order mark, if a parser can handle it in a short time. Otherwise the error is a
+// [*Malformed] or an [*Unsupported]. It does not check whether the text is valid TOML.
 func TOMLBody(text []byte) (body []byte, err error) {
 	if len(text) > maxTOML {
 		return nil, &Unsupported{fmt.Sprintf("the file is larger than %d MiB", maxTOML>>20)}
@@ -28,14 +28,14 @@ func TOMLBody(text []byte) (body []byte, err error) {
 	return body, s.check()
 }
 
-// tomlBounds counts what a parser of TOML would have to do.
+// tomlBounds counts what makes a TOML parser slow.
 type tomlBounds struct {
 	text               []byte
 	at                 int
 	keys, parts, depth int
 }
 
-// check reads the text once.
+// check reads the text once and returns an error if it exceeds a limit.
 func (s *tomlBounds) check() error {
 	for s.parts = 1; s.at < len(s.text); s.at++ {
 		switch s.text[s.at] {
@@ -54,7 +54,7 @@ func (s *tomlBounds) check() error {
 		case '.':
 			s.parts++
 		case '[', '{':
-			s.keys++ // of a table, or an element
+			s.keys++ // the key of a table, or an element
 			s.depth++
 			s.parts = 1
 		case ']', '}':
@@ -76,8 +76,8 @@ func (s *tomlBounds) check() error {
 	return nil
 }
 
-// quoted goes to the end of a text in quotation marks, of one line or of several. One that has no end goes on to that of the
-// file, which a parser refuses before it does anything with what follows.
+// quoted moves to the last quotation mark of a string, which may have several lines. If the string is not closed, it stops
+// at the end of the line or of the text; the parser will refuse such a text early.
 func (s *tomlBounds) quoted(mark byte) {
 	end := string(mark)
 	if three := string([]byte{mark, mark, mark}); bytes.HasPrefix(s.text[s.at:], []byte(three)) {
@@ -88,13 +88,13 @@ func (s *tomlBounds) quoted(mark byte) {
 			s.at++
 		}
 		if len(end) == 1 && s.at < len(s.text) && s.text[s.at] == '\n' {
-			return // it has none on its line
+			return // the string is not closed on its line
 		}
 	}
 	s.at += len(end) - 1
 }
 
-// skipTo goes to the next place of a text, or to the end.
+// skipTo moves to the next occurrence of end, or to the end of the text.
 func (s *tomlBounds) skipTo(end string) {
 	n := bytes.Index(s.text[s.at:], []byte(end))
 	if n < 0 {

@@ -13,12 +13,13 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// YAML edits YAML files: a key of a mapping, or an element of a list that has a field "name". An entry
-// is put before the first one, in block style. A non-empty collection in flow style is not edited.
+// YAML edits YAML files. An entry is a key of a mapping, or an element of a list with a field "name". A new
+// entry is inserted before the first one, in block style. A non-empty collection in flow style is not edited.
 type YAML struct{}
 
-// Decode returns the text as a parser would, nil for an empty one. Integers are float64; a scalar of
-// another type is its tag and its text. The error is an [*Malformed] or an [*Unsupported].
+// Decode returns the parsed text, nil for an empty one. Integers are float64. A scalar that is not a string,
+// a boolean, an integer or null is a string of its tag and its text. The error is a [*Malformed] or an
+// [*Unsupported].
 func (YAML) Decode(text []byte) (any, error) {
 	root, err := parseYAML(text)
 	if err != nil || root == nil {
@@ -37,7 +38,7 @@ func (e YAML) set(text []byte, at Place, entry Object) (changed []byte, err erro
 	lines := func(block string) string { return strings.ReplaceAll(block, "\n", newline) }
 	switch {
 	case h.key == nil:
-		// A text without a final line end gets a block without one.
+		// The block has no final line end if the text has none.
 		block := lines(e.Render(at, entry))
 		if body := bytes.TrimPrefix(text, []byte(BOM)); len(body) > 0 && !bytes.HasSuffix(body, []byte("\n")) {
 			block = newline + strings.TrimSuffix(block, newline)
@@ -95,7 +96,7 @@ func flowStyleError(at Place) error {
 	return &Unsupported{Reason: at.Path[0] + " is written in a form that cannot be edited, such as one in brackets"}
 }
 
-// yamlHolder is the collection that contains the entries; without a key it does not exist.
+// yamlHolder is the collection that contains the entries. key is nil if it does not exist.
 type yamlHolder struct {
 	text       []byte
 	starts     []int // the offsets at which the lines of text begin
@@ -103,8 +104,8 @@ type yamlHolder struct {
 	list       bool
 }
 
-// yamlHolderOf finds the collection of a place, whose path has one key. A value that is no
-// collection of the right kind, or has a form that cannot be edited, is an error.
+// yamlHolderOf finds the collection of a place, whose path must have one key. It is an error if the value
+// is not a collection of the right kind, or has a form that cannot be edited.
 func yamlHolderOf(text []byte, at Place) (*yamlHolder, error) {
 	h := &yamlHolder{text: text, starts: []int{0}, list: at.List}
 	for i, c := range text {
@@ -164,7 +165,7 @@ func (h *yamlHolder) empty() bool {
 	return len(h.value.Content) == 0 && (h.value.Kind != yaml.ScalarNode || h.value.ShortTag() == "!!null")
 }
 
-// step is how many nodes an entry has in the collection.
+// step returns the number of nodes of an entry in the collection.
 func (h *yamlHolder) step() int {
 	if h.list {
 		return 1
@@ -172,7 +173,7 @@ func (h *yamlHolder) step() int {
 	return 2
 }
 
-// childIndent is the white space before an entry.
+// childIndent returns the blanks before an entry.
 func (h *yamlHolder) childIndent() string {
 	switch {
 	case h.empty():
@@ -183,9 +184,9 @@ func (h *yamlHolder) childIndent() string {
 	return strings.Repeat(" ", h.value.Content[0].Column-1)
 }
 
-// colon returns the offset after the key and its colon.
+// colon returns the offset after the colon of the key.
 func (h *yamlHolder) colon() (int, error) {
-	// The column of the key is counted in characters from 1.
+	// The column of the key counts characters, from 1.
 	line := h.content(h.key.Line)
 	at := h.start(h.key.Line)
 	column := h.key.Column
@@ -212,7 +213,7 @@ func (h *yamlHolder) colon() (int, error) {
 	return 0, &Unsupported{Reason: "the key " + h.key.Value + " is written in a form that cannot be edited"}
 }
 
-// fill puts a first entry into an empty collection, in place of its old form, such as [].
+// fill returns the text with a first entry in an empty collection. It replaces the old value, such as [].
 func (h *yamlHolder) fill(block, newline string) ([]byte, error) {
 	colon, err := h.colon()
 	if err != nil {
@@ -239,13 +240,13 @@ func (h *yamlHolder) fill(block, newline string) ([]byte, error) {
 		rest = " " + comment
 	}
 	text := rest + newline + block
-	if len(line) == len(content) { // the last line, without a line end
+	if len(line) == len(content) { // the last line has no line end
 		text = strings.TrimSuffix(text, newline)
 	}
 	return Apply(h.text, Splice{Start: colon, End: colon + len(line), Text: text}), nil
 }
 
-// span returns the lines of an entry, without the comments after it; -1 if it is missing.
+// span returns the offsets of the lines of an entry, without the comments after it; -1 if it is missing.
 func (h *yamlHolder) span(at Place) (start, end int, err error) {
 	for i := 0; i < len(h.value.Content); i += h.step() {
 		n := h.value.Content[i]
@@ -274,7 +275,7 @@ func (h *yamlHolder) span(at Place) (start, end int, err error) {
 			if trimmed == "" || trimmed[0] == '#' {
 				continue
 			}
-			// An item of a list at the indentation of its key belongs to the entry.
+			// A list may be indented as much as its key, and still belongs to the entry.
 			if depth := len(text) - len(trimmed); depth < len(indent) ||
 				depth == len(indent) && (h.list || !strings.HasPrefix(trimmed, "- ")) {
 				break
@@ -286,12 +287,12 @@ func (h *yamlHolder) span(at Place) (start, end int, err error) {
 	return -1, -1, nil
 }
 
-// Render returns an entry with the key that it is below.
+// Render returns an entry below the key of its collection.
 func (YAML) Render(at Place, entry Object) string {
 	return at.Path[0] + ":\n" + yamlEntry(at, entry, "  ")
 }
 
-// withName returns the entry with the field by which a list knows it.
+// withName returns the entry with the field "name" if it is an element of a list.
 func withName(at Place, entry Object) Object {
 	if !at.List || slices.ContainsFunc(entry, func(m Member) bool { return m.Key == "name" }) {
 		return entry
@@ -306,7 +307,7 @@ func yamlEntry(at Place, entry Object, indent string) string {
 	return indent + "- " + strings.TrimPrefix(yamlMembers(withName(at, entry), indent+"  "), indent+"  ")
 }
 
-// yamlMembers returns a line, or some for a list or an object, for each member.
+// yamlMembers returns the lines of the members of an object.
 func yamlMembers(object Object, indent string) string {
 	var lines strings.Builder
 	for _, m := range object {
@@ -338,7 +339,7 @@ func yamlMembers(object Object, indent string) string {
 
 var plainScalar = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_/.-]*$`) })
 
-// reservedWords are words that some YAML parsers do not read as strings.
+// reservedWords are words that some YAML parsers do not treat as strings.
 var reservedWords = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 
 // yamlString returns a string as a plain scalar if that is safe, otherwise in double quotes.
@@ -350,12 +351,12 @@ func yamlString(text string) string {
 }
 
 const (
-	maxYAML      = 4 << 20 // bytes: the parser takes seconds for more
-	maxYAMLDepth = 200     // of nested values
-	maxNodes     = 200_000 // aliases counted as what they stand for
+	maxYAML      = 4 << 20 // bytes; the parser needs seconds for more
+	maxYAMLDepth = 200     // maximum nesting of values
+	maxNodes     = 200_000 // including the nodes of expanded aliases
 )
 
-// parseYAML returns the root of the one document of a text, nil for none.
+// parseYAML returns the root of the only document of a text, nil if it is empty.
 func parseYAML(text []byte) (*yaml.Node, error) {
 	if len(text) > maxYAML {
 		return nil, &Unsupported{fmt.Sprintf("the file is larger than %d MiB", maxYAML>>20)}
@@ -396,6 +397,7 @@ func parseYAML(text []byte) (*yaml.Node, error) {
 	return root, nil
 }
 
+// plainYAML returns the value of a node, see [YAML.Decode]. depth and nodes limit the nesting and the number of nodes.
 func plainYAML(n *yaml.Node, depth int, nodes *int) (any, error) {
 	if *nodes--; depth == 0 || *nodes < 0 {
 		return nil, &Malformed{Line: n.Line, Column: n.Column, Reason: "too many nested values or aliases"}
@@ -452,7 +454,7 @@ func plainYAML(n *yaml.Node, depth int, nodes *int) (any, error) {
 	}
 }
 
-// start returns the offset of a line, counted from 1; the end of the text after the last one.
+// start returns the offset of a line, counted from 1. For lines after the last one it is the end of the text.
 func (h *yamlHolder) start(line int) int {
 	if line > len(h.starts) {
 		return len(h.text)
