@@ -1,15 +1,16 @@
-// Package filenames finds the name that the disk has for a file. On many systems
-// one file has several: other cases of its letters, other Unicode normal
-// forms, short names such as PROJEC~1. With another one, rules and records could be bypassed.
+// Package filenames finds the name of a file as it is stored on the disk. On many systems, one
+// file can be opened by several names: with letters in another case, in another Unicode normal
+// form, or by a short name such as PROJEC~1. With such a name, rules and records could be
+// bypassed.
 //
-// The name is the one that the folder lists. The folder is listed only where that can differ
-// from the given name: whether a folder ignores case or normal form is tested with another
-// spelling of a name in it, and cached for a while. So a folder that distinguishes all
-// spellings costs nothing most of the time.
+// The stored name is the one that the folder lists. A folder is only listed if the stored name
+// may differ from the given one. Whether a folder ignores case or normal form is tested with
+// another spelling of a name in it, and cached for a while, so that names in a folder that
+// distinguishes all spellings are usually found without any system call.
 //
 // [Sort] sorts names as the app does.
 //
-// The gateway uses the package, and so does the embedded program.
+// The package is used by the gateway and by the embedded program.
 package filenames
 
 import (
@@ -28,14 +29,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Folder finds names in one folder, at any depth. It is safe for concurrent use. Use [In] to
-// make one.
+// Folder finds the stored names of files in a folder, at any depth. It is safe for concurrent use.
+// It is created by [In] or [Over].
 type Folder struct {
 	open   func() (level, error)
 	memory *memory
 }
 
-// In returns the Folder of the root that open opens. It is opened when a name is not cached, and
+// In returns the Folder for the root that open opens. It is opened if a name is not cached, and
 // closed afterwards. Links are not followed.
 func In(open func() (*os.Root, error)) *Folder {
 	return newFolder(func() (level, error) {
@@ -47,7 +48,7 @@ func In(open func() (*os.Root, error)) *Folder {
 	})
 }
 
-// Level is an open folder of a tree that is not all on a disk, see [Over]. Its methods are those of an os.Root.
+// Level is an open folder of a tree that is not entirely on a disk, see [Over]. Its methods are like those of os.Root.
 type Level interface {
 	Lstat(name string) (fs.FileInfo, error)
 	List() ([]string, error)
@@ -55,7 +56,8 @@ type Level interface {
 	Close()
 }
 
-// Over returns the Folder of the tree whose root open opens. Its listings are not cached, for its folders have no times.
+// Over returns the Folder for the tree whose root open opens. Listings are not cached, because its folders have no
+// modification times.
 func Over(open func() (Level, error)) *Folder {
 	return newFolder(func() (level, error) {
 		root, err := open()
@@ -66,7 +68,7 @@ func Over(open func() (Level, error)) *Folder {
 	})
 }
 
-// overTree is a folder of such a tree.
+// overTree adapts a Level to level.
 type overTree struct{ of Level }
 
 func (u overTree) lstat(name string) (fs.FileInfo, error) { return u.of.Lstat(name) }
@@ -89,10 +91,10 @@ func newFolder(open func() (level, error)) *Folder {
 	}
 }
 
-// Name returns a path, segments joined by slashes, with each segment as its folder lists it.
-// From the first segment on that does not exist, the path is as given. The error is
-// fs.ErrNotExist for a file that can be opened by the name and is listed under none, and that
-// of the folder if it cannot be opened.
+// Name returns path, whose segments are separated by slashes, with each segment as its folder
+// lists it. From the first segment on that does not exist, the path is returned as given. The
+// error is fs.ErrNotExist if a file can be opened but is not listed under any name; otherwise it
+// is that of opening or listing the folder.
 func (f *Folder) Name(path string) (string, error) {
 	if path == "" || f.memory.tellsAll(path) {
 		return path, nil
@@ -108,7 +110,7 @@ func (f *Folder) Name(path string) (string, error) {
 		asked, more, _ := strings.Cut(rest, "/")
 		info, err := at.lstat(asked)
 		if err != nil {
-			break // it cannot be reached by that name
+			break // nothing can be reached by that name
 		}
 		found := entry{asked, info}
 		if !f.memory.tells(named, asked) && !(f.learn(at, named, found) && f.memory.tells(named, asked)) {
@@ -131,8 +133,8 @@ func (f *Folder) Name(path string) (string, error) {
 	return join(named, rest), nil
 }
 
-// NameInAnyForm is [Folder.Name] for a path that a caller or a setting spells out: where its folder has no file of a name,
-// but one whose name differs in its Unicode normal form alone, that file is meant.
+// NameInAnyForm is [Folder.Name] for a path from a caller or a setting. If a folder has no file with a name of the path,
+// but exactly one whose name differs only in its Unicode normal form, that file is meant.
 func (f *Folder) NameInAnyForm(path string) (string, error) {
 	path, err := f.Name(path)
 	if err != nil || isASCII(path) {
@@ -167,7 +169,8 @@ func (f *Folder) NameInAnyForm(path string) (string, error) {
 	return join(named, rest), nil
 }
 
-// storedName returns the name itself if a file has it, and otherwise the only one of the folder with the same normal form.
+// storedName returns the name itself if a file has it, otherwise the only name in the folder with the same normal form. ok
+// is false if there is none, or more than one.
 func storedName(at level, asked string) (name string, ok bool) {
 	_, err := at.lstat(asked)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) || isASCII(asked) {
@@ -191,17 +194,17 @@ func storedName(at level, asked string) (name string, ok bool) {
 	return name, ok
 }
 
-// entry is what a name leads to.
+// entry is a name with the file to which it leads.
 type entry struct {
 	name string
 	info fs.FileInfo
 }
 
-// learn tests with the other spellings of a name whether the folder takes
-// them for the same. It reports whether it learned anything.
+// learn tests with other spellings of a name whether the folder distinguishes
+// them. It reports whether it learned anything.
 func (f *Folder) learn(at level, folder string, seen entry) (learned bool) {
 	if runtime.GOOS == "windows" || f.memory.folds(folder) {
-		return false // any name may be a short one; to list is as fast as to ask
+		return false // any name may be a short one, and listing is as fast as testing
 	}
 	if other := otherCase(seen.name); other != seen.name {
 		apart := f.apart(at, seen, other)
@@ -224,9 +227,9 @@ func (f *Folder) apart(at level, seen entry, other string) bool {
 	return !os.SameFile(seen.info, info)
 }
 
-// listed returns what was seen under the name that its folder lists.
+// listed returns the entry seen with the name that its folder lists.
 func (f *Folder) listed(at level, folder string, seen entry) (entry, error) {
-	var modified time.Time // zero where it is not known
+	var modified time.Time // zero if it is not known
 	if info, err := at.info(); err == nil {
 		modified = info.ModTime()
 	}
@@ -243,7 +246,7 @@ func (f *Folder) listed(at level, folder string, seen entry) (entry, error) {
 	if !ok {
 		return entry{}, &fs.PathError{Op: "list", Path: seen.name, Err: fs.ErrNotExist}
 	}
-	if name == seen.name { // learn from a name with letters, for those without, such as 2026
+	if name == seen.name { // a name without letters, such as 2026, teaches nothing: use one with letters
 		if i := slices.IndexFunc(names, func(name string) bool { return otherCase(name) != name }); i >= 0 {
 			if info, err := at.lstat(names[i]); err == nil {
 				f.learn(at, folder, entry{names[i], info})
@@ -253,8 +256,8 @@ func (f *Folder) listed(at level, folder string, seen entry) (entry, error) {
 	return entry{name, seen.info}, nil
 }
 
-// pick returns the name of a file that was seen, among those of its folder: the one it was
-// seen under, another spelling of it, or any that leads to it.
+// pick returns the name in the listing that leads to the file seen: its own name, otherwise
+// another spelling of it, otherwise any other name.
 func pick(at level, names []string, seen entry) (name string, ok bool) {
 	var spellings, others []string
 	for _, name := range names {
@@ -273,7 +276,7 @@ func pick(at level, names []string, seen entry) (name string, ok bool) {
 		}
 	}
 	if len(spellings) == 1 {
-		return spellings[0], true // the file system gives one file several identities
+		return spellings[0], true // some file systems give a file several identities
 	}
 	return "", false
 }
@@ -285,8 +288,8 @@ func join(folder, name string) string {
 	return folder + "/" + name
 }
 
-// Identity returns the one path of a folder: absolute, without links, and each segment as the disk
-// has it. As far as that cannot be found out, the path is as it was given.
+// Identity returns the unique path of a folder: absolute, without links, and with each segment as it is
+// stored on the disk. As far as that cannot be determined, the path is as given.
 func Identity(folder string) string {
 	abs, err := filepath.Abs(folder)
 	if err != nil {
@@ -306,8 +309,8 @@ func Identity(folder string) string {
 	return strings.ToUpper(volume) + string(filepath.Separator) + filepath.FromSlash(named)
 }
 
-// withoutPrefix returns a path of Windows without what turns its own rules about
-// names off: \\?\C:\Vault is C:\Vault.
+// withoutPrefix removes the prefix of a Windows path that disables the usual rules
+// for names: \\?\C:\Vault becomes C:\Vault.
 func withoutPrefix(path string) string {
 	rest, ok := strings.CutPrefix(path, `\\?\`)
 	switch {
@@ -322,13 +325,13 @@ func withoutPrefix(path string) string {
 }
 
 const (
-	// trust is how long it is cached that a folder distinguishes spellings:
-	// another one may be mounted in its place.
+	// trust is how long it is cached whether a folder distinguishes spellings:
+	// another folder may be mounted in its place.
 	trust = 30 * time.Second
-	// settling is how old a change of a folder has to be for the next one to have another
-	// time. FAT has a resolution of two seconds.
+	// settling is how old a change of a folder must be, so that the next change has a different
+	// modification time: FAT has a resolution of two seconds.
 	settling = 2 * time.Second
-	// maxFolders and maxNames bound the cache.
+	// maxFolders and maxNames limit the size of the cache.
 	maxFolders = 4096
 	maxNames   = 100_000
 )
@@ -337,19 +340,19 @@ const (
 type knack uint8
 
 const (
-	tellsCase knack = 1 << iota // names of other cases are other files
-	tellsForm                   // names of other normal forms are
-	foldsAny                    // neither is sure
+	tellsCase knack = 1 << iota // names that differ in case are different files
+	tellsForm                   // names that differ in normal form are different files
+	foldsAny                    // neither is certain
 )
 
-// memory caches what was learned about folders, by their paths.
+// memory caches what was learned about folders, by path.
 type memory struct {
 	now func() time.Time
 
 	mu       sync.Mutex
 	knacks   map[string]learned
 	listings map[string]listing
-	names    int // in all listings
+	names    int // number of names in all listings
 }
 
 type learned struct {
@@ -357,14 +360,14 @@ type learned struct {
 	at time.Time
 }
 
-// listing is the names in a folder when it was changed last.
+// listing has the names in a folder and the modification time of the folder.
 type listing struct {
 	modified time.Time
 	names    map[string]struct{}
 }
 
-// tellsAll reports whether every folder on a path is known to distinguish the name in it
-// from all other spellings, so that the path is as the disk has it.
+// tellsAll reports whether every folder on the path is known to distinguish its name in the path
+// from all other spellings, so that the path is as stored on the disk.
 func (m *memory) tellsAll(path string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -389,14 +392,14 @@ func (m *memory) tells(folder, asked string) bool {
 }
 
 func (m *memory) knows(folder, asked string, now time.Time) bool {
-	// A name can look like a short one, or have an end that some file systems pass over.
+	// The name may be a short name, or end with characters that some file systems ignore.
 	odd := strings.HasSuffix(asked, ".") || strings.HasSuffix(asked, " ") || strings.Contains(asked, "~")
 	hasLetters := strings.ContainsFunc(
 		asked,
 		func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' || r >= utf8.RuneSelf },
 	)
-	if !odd && !hasLetters && runtime.GOOS != "windows" { // where there are short names, any can be one
-		return true // no file system takes it for that of another file
+	if !odd && !hasLetters && runtime.GOOS != "windows" { // on Windows, it could be a short name
+		return true // it has no other spelling
 	}
 	l, ok := m.knacks[folder]
 	isTrusted := ok && now.Sub(l.at) <= trust && l.knack&tellsCase != 0
@@ -414,7 +417,7 @@ func (m *memory) folds(folder string) bool {
 	return ok && l.knack == foldsAny && m.now().Sub(l.at) <= trust
 }
 
-// note caches what was learned about a folder.
+// note caches whether a folder tells names apart that differ as k says.
 func (m *memory) note(folder string, k knack, apart bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -434,7 +437,7 @@ func (m *memory) note(folder string, k knack, apart bool) {
 	m.knacks[strings.Clone(folder)] = l
 }
 
-// lists reports whether a folder listed the name and has not changed since.
+// lists reports whether the cached listing of a folder contains name and is up to date.
 func (m *memory) lists(folder string, modified time.Time, name string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -444,8 +447,8 @@ func (m *memory) lists(folder string, modified time.Time, name string) bool {
 	return ok && listed && isUnchanged
 }
 
-// keep caches what a folder lists, unless it was changed so recently that the next change could
-// have the same time.
+// keep caches the names in a folder. It does nothing if the folder was changed so shortly before
+// begun that the next change could have the same modification time.
 func (m *memory) keep(folder string, modified, begun time.Time, names []string) {
 	if modified.IsZero() || modified.Add(settling).After(begun) || len(names) > maxNames {
 		return
@@ -463,7 +466,7 @@ func (m *memory) keep(folder string, modified, begun time.Time, names []string) 
 	m.listings[strings.Clone(folder)] = l
 }
 
-// otherCase returns a name with the case of every letter changed that has two.
+// otherCase returns a name with the case of every letter changed.
 func otherCase(name string) string {
 	return strings.Map(func(r rune) rune {
 		if lower := unicode.ToLower(r); lower != r {
@@ -473,7 +476,7 @@ func otherCase(name string) string {
 	}, name)
 }
 
-// otherForm returns a name in another Unicode normal form, itself if it is the same in all.
+// otherForm returns a name in another Unicode normal form; the name itself if all forms are the same.
 func otherForm(name string) string {
 	if isASCII(name) {
 		return name
@@ -484,10 +487,10 @@ func otherForm(name string) string {
 	return norm.NFD.String(name)
 }
 
-// Same reports whether the case of letters or the normal form is all that tells two names apart.
+// Same reports whether two names are equal, ignoring case and normal form.
 func Same(a, b string) bool { return fold(a) == fold(b) }
 
-// fold returns what the cases and forms of a name have in common.
+// fold returns a text that is the same for all cases and normal forms of a name.
 func fold(name string) string {
 	if isASCII(name) {
 		return strings.ToLower(name)
@@ -504,7 +507,7 @@ func isASCII(name string) bool {
 	return true
 }
 
-// level is one open folder.
+// level is an open folder.
 type level interface {
 	lstat(name string) (fs.FileInfo, error)
 	list() ([]string, error)
@@ -529,7 +532,7 @@ func (r rooted) enter(name string) (level, error) {
 	return rooted{sub}, nil
 }
 
-// plain is a folder by its path, which may be one that cannot be opened.
+// plain is a folder given by its path. Unlike other levels, it need not be readable.
 type plain string
 
 func (p plain) lstat(name string) (fs.FileInfo, error) {

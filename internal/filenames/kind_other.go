@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// reparseTag says that only Windows has reparse points.
+// reparseTag returns an error: only Windows has reparse points.
 func reparseTag(*os.Root, string) (uint32, error) { return 0, errors.ErrUnsupported }

@@ -115,7 +115,7 @@ func (f *First[T]) trim() {
 	f.some = f.some[:min(len(f.some), f.limit)]
 }
 
-// A weight is the rank of a character. Each class has a range of its own.
+// weight is the rank of a character. Each class of characters has its own range.
 type weight uint32
 
 const (
@@ -127,8 +127,8 @@ const (
 	letters  weight = 5 << 24
 )
 
-// The order of common blanks, punctuation and symbols in the root collation. Others follow
-// them by code point.
+// The order of common blanks, punctuation and symbols in the root collation. Other characters
+// follow them by code point.
 const (
 	markOrder     = "\t\n\v\f\r _-–—―〜・,、;:!¡?¿.。·'‹›\"«»()[]{}「」§¶@*/\\&#%†‡•"
 	symbolOrder   = "`´^¯¨¸°©®←→↑↓⇒+±÷×<=>¬|¦~★☆✅✓✔❤"
@@ -141,13 +141,13 @@ const (
 type reader struct {
 	rest    string
 	ascii   *[utf8.RuneSelf]weight
-	pending []rune // rest of a character that decomposes into several
+	pending []rune // remaining characters of one that decomposes into several
 }
 
 func newReader(text string) reader { return reader{rest: text, ascii: ofASCII()} }
 
-// next returns the weight of the next character that is not ignored, or end. After digit
-// the caller reads the run with number.
+// next returns the weight of the next character that is not ignored, or end. After digit,
+// the caller must read the run of digits with number.
 func (r *reader) next() weight {
 	for {
 		if len(r.pending) > 0 {
@@ -184,8 +184,8 @@ func (r *reader) number() string {
 	return run
 }
 
-// ofASCII returns the weights of ASCII characters: end for control characters, which are
-// ignored.
+// ofASCII returns the weights of ASCII characters. Control characters have the weight end,
+// because they are ignored.
 var ofASCII = sync.OnceValue(func() *[utf8.RuneSelf]weight {
 	var table [utf8.RuneSelf]weight
 	for c := range table {
@@ -231,7 +231,7 @@ func weigh(r rune) weight {
 	return symbols + unlistedWeight + weight(r)
 }
 
-// decompose moves the next character to pending as base letters in lower case, without
+// decompose moves the next character to pending, decomposed to lower-case base letters without
 // accents and formatting characters.
 func (r *reader) decompose() {
 	char, size := utf8.DecodeRuneInString(r.rest)
@@ -254,8 +254,8 @@ func (r *reader) decompose() {
 	}
 }
 
-// variants are letters that Unicode does not decompose but a collator treats as variants of
-// others, and typographic quotes and hyphens.
+// variants returns letters that Unicode does not decompose but that collators treat as
+// variants of others, and typographic quotes and hyphens.
 var variants = sync.OnceValue(func() map[rune]string {
 	return map[rune]string{
 		'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ł': "l",
