@@ -12,7 +12,7 @@ const everybody = "S-1-1-0"
 
 // AccessEntry grants rights to an account, or denies them.
 type AccessEntry struct {
-	Account     string // a SID; an alias such as DA where this system knows no SID for it
+	Account     string // a SID, or an alias such as DA if this system knows no SID for it
 	Rights      Rights
 	Denies      bool
 	InheritOnly bool // it applies to new files in the folder, and not to the folder itself
@@ -24,11 +24,11 @@ type Descriptor struct {
 	Entries []AccessEntry
 }
 
-// ParseDescriptor reads a security descriptor in its text form. It never fails: without a list, for
-// an entry that cannot be read and where one has a condition, everybody has all rights.
+// ParseDescriptor parses a security descriptor in its text form. It never fails: if there is no list, if an entry
+// cannot be parsed, or if an entry has a condition, everybody has all rights.
 func ParseDescriptor(text string) Descriptor {
 	var d Descriptor
-	if owner, found := strings.CutPrefix(text, "O:"); found { // a SID, to the next part
+	if owner, found := strings.CutPrefix(text, "O:"); found { // the SID ends where the next part begins
 		for _, next := range []string{"G:", "D:", "S:"} {
 			owner, _, _ = strings.Cut(owner, next)
 		}
@@ -42,7 +42,7 @@ func ParseDescriptor(text string) Descriptor {
 	}
 	_, entries, found := strings.Cut(list, "(")
 	if !found {
-		return d // an empty list gives no rights
+		return d // an empty list grants no rights
 	}
 	for entry := range strings.SplitSeq(entries, "(") {
 		fields := strings.Split(strings.TrimRight(entry, ")"), ";")
@@ -62,8 +62,8 @@ func ParseDescriptor(text string) Descriptor {
 	return d
 }
 
-// hasCondition reports whether there are nested brackets. A condition can contain text that
-// looks like another part of the descriptor.
+// hasCondition reports whether text has nested parentheses, as in conditions. A condition can
+// contain text that looks like another part of the descriptor.
 func hasCondition(text string) bool {
 	inside := false
 	for _, r := range text {
@@ -77,8 +77,8 @@ func hasCondition(text string) bool {
 	return false
 }
 
-// Beyond returns an account outside trusted that has one of the rights to the file or folder
-// itself, "" for none. Deny entries are not considered.
+// Beyond returns an account other than the trusted ones that has one of the rights to the file or
+// folder itself, "" if there is none. Deny entries are ignored.
 func (d Descriptor) Beyond(trusted []string, rights Rights) (account string) {
 	for _, e := range d.Entries {
 		grants := !e.Denies && !e.InheritOnly && e.Rights&rights != 0
@@ -89,12 +89,12 @@ func (d Descriptor) Beyond(trusted []string, rights Rights) (account string) {
 	return ""
 }
 
-// OwnedBy reports whether the owner is one of trusted. An owner can change the list.
+// OwnedBy reports whether the owner, who can change the access list, is one of the trusted accounts.
 func (d Descriptor) OwnedBy(trusted []string) bool { return slices.Contains(trusted, d.Owner) }
 
-// administrators are the accounts that can take every file anyway: the system, the group
-// of the administrators, the one that installs programs and updates, and the first
-// administrators of this machine, its domain and its forest.
+// administrators returns the accounts that can take ownership of every file anyway: the system, the
+// group of administrators, the installer of programs and updates, the built-in administrator of
+// this machine, and the administrators of its domain and its forest.
 var administrators = sync.OnceValue(func() []string {
 	return []string{
 		"S-1-5-18", "S-1-5-32-544", "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464",
@@ -102,20 +102,21 @@ var administrators = sync.OnceValue(func() []string {
 	}
 })
 
-// TrustedBy returns the trusted accounts of a user: the user with this SID, and the administrators.
-// Owner rights and the creator are the owner of a file, which is checked by itself.
+// TrustedBy returns the accounts that a user trusts: the SID of the user, and the administrators.
+// OWNER RIGHTS and CREATOR OWNER, which stand for the owner of a file, are included, because the
+// owner is checked separately.
 func TrustedBy(user string) []string {
 	return append([]string{user, "S-1-3-4", "S-1-3-0"}, administrators()...)
 }
 
-// aliases are the accounts with the same SID on every machine that descriptors name by two letters.
+// aliases maps the two-letter codes of accounts with the same SID on every machine to these SIDs.
 var aliases = map[string]string{
 	"WD": everybody, "CO": "S-1-3-0", "CG": "S-1-3-1", "OW": "S-1-3-4", "NU": "S-1-5-2", "IU": "S-1-5-4", "SU": "S-1-5-6", "AN": "S-1-5-7",
 	"PS": "S-1-5-10", "AU": "S-1-5-11", "RC": "S-1-5-12", "SY": "S-1-5-18", "LS": "S-1-5-19", "NS": "S-1-5-20",
 	"BA": "S-1-5-32-544", "BU": "S-1-5-32-545", "BG": "S-1-5-32-546", "PU": "S-1-5-32-547", "AC": "S-1-15-2-1",
 }
 
-// SIDOf returns the SID for an alias such as WD. Other text and unknown aliases are returned unchanged.
+// SIDOf returns the SID of an alias such as WD. Other text and unknown aliases are returned unchanged.
 func SIDOf(alias string) string {
 	if sid, known := aliases[alias]; known {
 		return sid
@@ -123,10 +124,10 @@ func SIDOf(alias string) string {
 	return fromSystem(alias)
 }
 
-// Rights is a set of rights to a file or folder, as Windows numbers them.
+// Rights is a set of rights to a file or folder, with the bits of Windows.
 type Rights uint32
 
-// Rights that change something. For a folder WriteData is to add files and AppendData to add folders.
+// Rights to change something. In a folder, WriteData allows adding files, and AppendData adding folders.
 const (
 	WriteData       Rights = 0x2
 	AppendData      Rights = 0x4
@@ -143,20 +144,20 @@ const (
 	AllRights Rights = 0xffffffff
 )
 
-// What lets an account replace a program or a file, or turn a path elsewhere.
+// Rights with which an account can replace a program or a file, or redirect a path.
 const (
-	// ChangeFile is to write to a file, to delete or rename it, or to give oneself the
-	// right. An attribute of a file can make a link of it.
+	// ChangeFile has the rights to write, delete or rename a file, or to grant oneself
+	// such a right. WriteAttributes is included because an attribute can turn a file into a link.
 	ChangeFile = WriteData | AppendData | writeExtended | WriteAttributes | genericWrite | takeOver | Delete
-	ReplaceIn  = DeleteChild | takeOver                           // to delete or rename what is in a folder
-	AddTo      = WriteData | AppendData | genericWrite | takeOver // to make files and folders in a folder
-	MoveAway   = Delete | takeOver                                // to delete or rename a folder or a link itself
+	ReplaceIn  = DeleteChild | takeOver                           // delete or rename entries of a folder
+	AddTo      = WriteData | AppendData | genericWrite | takeOver // create files and folders in a folder
+	MoveAway   = Delete | takeOver                                // delete or rename a folder or a link itself
 
 	takeOver = WriteList | WriteOwner | genericAll | maximumAllowed
 )
 
-// named are the rights that have a code of two letters. Those of the registry and of
-// directory services are not rights to files, but some codes have their numbers.
+// named maps two-letter codes to rights. Codes for the registry and for directory services are
+// not meant for files, but some have the same bits as rights to files.
 var named = map[string]Rights{
 	"GA": genericAll, "GW": genericWrite, "GX": 0x20000000, "GR": 0x80000000,
 	"RC": 0x20000, "SD": Delete, "WD": WriteList, "WO": WriteOwner,
@@ -164,7 +165,7 @@ var named = map[string]Rights{
 	"CC": 0x1, "DC": WriteData, "LC": AppendData, "SW": 0x8, "RP": writeExtended, "WP": 0x20, "DT": DeleteChild, "LO": 0x80, "CR": WriteAttributes,
 }
 
-// rightsIn reads the rights of an entry: a number, or codes without anything between.
+// rightsIn parses the rights of an entry: a number, or a sequence of two-letter codes.
 func rightsIn(text string) Rights {
 	if n, err := strconv.ParseUint(text, 0, 32); err == nil {
 		return Rights(n)

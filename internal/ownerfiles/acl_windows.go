@@ -20,7 +20,7 @@ var CurrentUser = sync.OnceValues(func() (string, error) {
 	return user.User.Sid.String(), nil
 })
 
-// DescriptorOf returns the descriptor of a file or folder, of a link itself.
+// DescriptorOf returns the security descriptor of a file, folder or link. It does not follow links.
 func DescriptorOf(name string) (Descriptor, error) {
 	path, err := windows.UTF16PtrFromString(name)
 	if err != nil {
@@ -46,14 +46,14 @@ func of(handle windows.Handle, name string) (Descriptor, error) {
 	return ParseDescriptor(descriptor.String()), nil
 }
 
-// Others is what untrusted accounts can do with a file or folder.
+// Others says what untrusted accounts can do with a file or folder.
 type Others struct {
-	Own     bool   // it belongs to one of them
-	Account string // one that has a right, by name or SID; "" for none
+	Own     bool   // whether one of them owns it
+	Account string // one of them that has a right, by name or SID; "" if none has
 }
 
-// Check returns what other users than this one and the administrators can do: whether
-// one of them owns it, or has one of the rights.
+// Check returns what users other than this one and the administrators can do: whether
+// one of them is the owner or has one of the rights.
 func (d Descriptor) Check(rights Rights) (Others, error) {
 	user, err := CurrentUser()
 	if err != nil {
@@ -67,7 +67,7 @@ func (d Descriptor) Check(rights Rights) (Others, error) {
 	return found, nil
 }
 
-// AccountName returns the name of an account, or its SID if it has none here.
+// AccountName returns the name of an account, or its SID if the system knows no name.
 func AccountName(sid string) string {
 	id, err := windows.StringToSid(sid)
 	if err != nil {
@@ -80,7 +80,8 @@ func AccountName(sid string) string {
 	return account
 }
 
-// fromSystem asks Windows, which also knows the accounts of this machine and its domain.
+// fromSystem returns the SID of an alias of Windows, such as those for accounts of this machine and its domain; unknown
+// aliases are returned unchanged.
 func fromSystem(alias string) string {
 	sid, err := windows.StringToSid(alias)
 	if err != nil {
@@ -89,8 +90,8 @@ func fromSystem(alias string) string {
 	return sid.String()
 }
 
-// Remedy is a command that takes away what a file or folder inherits, and what an account is given at
-// it itself; the user keeps all rights. It is the same in both shells of Windows.
+// Remedy returns the command that removes the inherited rights to a file or folder and the rights of an account;
+// this user keeps all rights. It works in both shells of Windows.
 func Remedy(name, account string) string {
 	user, err := CurrentUser()
 	if err != nil {

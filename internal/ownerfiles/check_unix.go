@@ -22,13 +22,13 @@ const (
 )
 
 const (
-	// NoFollow are flags for opening: follow no link that took the place of the file, and
-	// do not wait for the writer of a pipe that did.
+	// NoFollow has flags for opening: if a link or a pipe took the place of the file, do not
+	// follow the link, and do not wait for a writer of the pipe.
 	NoFollow    = syscall.O_NOFOLLOW | Nonblocking
-	Nonblocking = syscall.O_NONBLOCK // a flag for opening: do not wait for the writer of a pipe
+	Nonblocking = syscall.O_NONBLOCK // a flag for opening: do not wait for a writer of a pipe
 )
 
-// macAdmins are the administrators on macOS, who can become root and write where programs are installed.
+// macAdmins is the group of administrators on macOS, who can become root and write where programs are installed.
 const macAdmins = 80
 
 // Owned reports whether a file, folder or link belongs to this user or to root. info is from Lstat.
@@ -37,8 +37,8 @@ func Owned(_ string, info fs.FileInfo) bool {
 	return ok && (stat.Uid == 0 || int(stat.Uid) == os.Geteuid())
 }
 
-// safeProgram rejects a file that is not executable, that another user could have changed, or
-// that would run with other rights than this process has.
+// safeProgram objects to a file that is not executable, that another user could have changed,
+// or that would run with other rights than this process.
 func safeProgram(path string, file fs.FileInfo) Objection {
 	mode := file.Mode()
 	stat, known := file.Sys().(*syscall.Stat_t)
@@ -61,16 +61,17 @@ func safeProgram(path string, file fs.FileInfo) Objection {
 	return Objection{}
 }
 
-// macStaff is the group on macOS that every user is in, most of them as their first one.
+// macStaff is the group on macOS to which every user belongs, usually as the primary group.
 const macStaff = 20
 
-// isGroupOfUsers reports whether a group on the system goos has other users in it than the one whose own group is given.
+// isGroupOfUsers reports whether a group may have other members than this user. own is the primary group of the user,
+// and goos the system.
 func isGroupOfUsers(goos string, group, own uint32) bool {
 	return group != own || goos == "darwin" && group == macStaff
 }
 
-// closeToOthers returns the command that takes the right to write from every other user. In WSL a drive of Windows shows
-// every file as writable by all, whatever its rights there, unless the drive is mounted with other options
+// closeToOthers returns the command that removes the right to write from all other users. In WSL, every file on a Windows
+// drive appears as writable by all users, whatever its rights, unless the drive is mounted with other options
 // (https://learn.microsoft.com/windows/wsl/wsl-config#automount-options).
 func closeToOthers(path string) string {
 	if isWindowsDrive(path) {
@@ -81,8 +82,8 @@ func closeToOthers(path string) string {
 
 func closeToGroup(path string) string { return fmt.Sprintf("sudo chmod g-w %q", path) }
 
-// giveToRoot returns the command that makes root the owner, of a whole app of macOS: who drags an app into
-// /Applications owns it, and root is trusted by every user.
+// giveToRoot returns the command that makes root, whom every user trusts, the owner of path. For a file in a macOS app
+// it is the whole app: whoever drags an app into /Applications owns it.
 func giveToRoot(path string) string {
 	const ending = ".app"
 	if at := strings.Index(path+"/", ending+"/"); at >= 0 {
@@ -91,9 +92,9 @@ func giveToRoot(path string) string {
 	return fmt.Sprintf("sudo chown root %q", path)
 }
 
-// safeStep refuses a folder in which another user can replace an entry. In a sticky one no
-// other user can replace a folder, whose owner is checked in its turn; but every user can
-// make a file or a link there, a hard link to a program of root included.
+// safeStep objects to a folder in which another user can replace the entry. In a sticky folder
+// no other user can replace a folder, whose owner is checked later, but every user can create
+// a file or a link there, for example a hard link to a program of root.
 func safeStep(folder, _ string, entry fs.FileInfo) (found Objection, err error) {
 	info, err := os.Lstat(folder)
 	if err != nil {
@@ -147,9 +148,9 @@ func safeFile(name string, _ *os.File, info fs.FileInfo) error {
 }
 
 // CheckFolderPath refuses a folder that another user can redirect: through a link of theirs, or because
-// they can rename an entry on the path to it. The error is an [*Untrusted] or that of Lstat.
+// they can rename an entry on the path to it. The error is an [*Untrusted] or one of the system.
 func CheckFolderPath(folder string) error {
-	// In a folder that every user can write they can replace entries of others, unless it is sticky.
+	// If every user can write a folder, they can replace entries of others, unless the folder is sticky.
 	check := func(name string, info fs.FileInfo) error {
 		if info.Mode().Perm()&othersWrite == 0 || info.Mode()&fs.ModeSticky != 0 {
 			return nil
@@ -184,8 +185,8 @@ func CheckFolderPath(folder string) error {
 	return err
 }
 
-// MachineFile returns the path of the settings that the administrator has made for everybody on
-// this machine, which no variable of the environment changes.
+// MachineFile returns the path of the machine-wide settings file of the administrator. Environment
+// variables do not change it.
 func MachineFile() (string, error) {
 	folder := "/etc"
 	if runtime.GOOS == "darwin" {
@@ -194,8 +195,9 @@ func MachineFile() (string, error) {
 	return filepath.Join(folder, "vaultwicket", "config.toml"), nil
 }
 
-// notOfMachine says why an entry on the path of the settings of the machine is not the
-// administrator's alone, "" if it is. In a sticky folder only the owners of entries replace them.
+// notOfMachine returns why an entry on the path of the machine-wide settings is not under the exclusive
+// control of the administrators, "" if it is. A sticky folder may be writable: only the owners of its
+// entries can replace them.
 func notOfMachine(_ string, info fs.FileInfo) string {
 	stat, known := info.Sys().(*syscall.Stat_t)
 	mode := info.Mode()
@@ -211,11 +213,12 @@ func notOfMachine(_ string, info fs.FileInfo) string {
 	return ""
 }
 
+// namesIn returns the elements of a path.
 func namesIn(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 }
 
-// targetOf returns the target of a link, "" for anything else.
+// targetOf returns the target of a symbolic link, "" for anything else.
 func targetOf(entry string, info fs.FileInfo) (target string, err error) {
 	if info.Mode()&fs.ModeSymlink == 0 {
 		return "", nil
@@ -223,8 +226,8 @@ func targetOf(entry string, info fs.FileInfo) (target string, err error) {
 	return os.Readlink(entry)
 }
 
-// splitTarget returns the folder from which the target of a link in a folder counts, and its names. The folder is
-// not used for an absolute path.
+// splitTarget returns the folder from which the target of a link in folder starts, and the path elements from there.
+// folder is not used if target is absolute.
 func splitTarget(folder, target string) (from string, names []string) {
 	if filepath.IsAbs(target) {
 		return "/", namesIn(target)
@@ -232,5 +235,5 @@ func splitTarget(folder, target string) (from string, names []string) {
 	return folder, namesIn(target)
 }
 
-// fromSystem knows no accounts of Windows.
+// fromSystem returns alias unchanged: there are no Windows accounts.
 func fromSystem(alias string) string { return alias }

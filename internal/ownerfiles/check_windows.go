@@ -18,13 +18,13 @@ import (
 const NoFollow, Nonblocking = 0, 0
 
 // Owned reports whether a file, folder or link belongs to this user or to an administrator:
-// an elevated process of the user makes files that belong to the administrators.
+// files that an elevated process of the user creates belong to the administrators.
 func Owned(name string, _ fs.FileInfo) bool {
 	found, err := othersOf(name, 0)
 	return err == nil && !found.Own
 }
 
-// othersOf returns what other users can do with a file, folder or link.
+// othersOf returns which of the rights other users have to a file, folder or link.
 func othersOf(name string, rights Rights) (Others, error) {
 	descriptor, err := DescriptorOf(name)
 	if err != nil {
@@ -33,7 +33,7 @@ func othersOf(name string, rights Rights) (Others, error) {
 	return descriptor.Check(rights)
 }
 
-// reason says what they can do, in words that follow the name of the file, "" for nothing.
+// reason words what other users can do, to follow the name of the file; "" if they can do nothing.
 func (o Others) reason() string {
 	switch {
 	case o.Own:
@@ -44,8 +44,8 @@ func (o Others) reason() string {
 	return ""
 }
 
-// safeProgram rejects a file that users other than this one and the administrators own or can
-// change. The mode bits have no meaning on Windows; the access list decides.
+// safeProgram objects to a file that users other than this one and the administrators own or
+// can change. Mode bits have no meaning on Windows; the access list decides.
 func safeProgram(path string, _ fs.FileInfo) Objection {
 	found, err := othersOf(path, ChangeFile)
 	if err != nil {
@@ -54,7 +54,7 @@ func safeProgram(path string, _ fs.FileInfo) Objection {
 	return found.objection(path, "")
 }
 
-// objection words their access, after where, and adds the command that fixes it.
+// objection returns the objection to path, worded with where as a prefix, and the command that fixes it.
 func (o Others) objection(path, where string) Objection {
 	switch {
 	case o.Own:
@@ -98,7 +98,7 @@ func safeStep(folder, entry string, info fs.FileInfo) (Objection, error) {
 	return others.objection(entry, where), err
 }
 
-// safeFile refuses a file that another user than this one and the administrators owns or can write.
+// safeFile refuses an open file that users other than this one and the administrators own or can write.
 func safeFile(name string, file *os.File, _ fs.FileInfo) error {
 	descriptor, err := of(windows.Handle(file.Fd()), file.Name())
 	if err != nil {
@@ -129,9 +129,9 @@ func takeOwnership(name string) string {
 }
 
 // CheckFolderPath refuses a folder that another user can redirect: through a link of theirs, or because
-// they can rename an entry on the path to it. The error is an [*Untrusted] or that of the system.
+// they can rename an entry on the path to it. The error is an [*Untrusted] or one of the system.
 func CheckFolderPath(folder string) error {
-	// A folder is safe if no other user can rename it or replace entries of others in it.
+	// A folder is safe if no other user can rename it, or replace entries in it that are not theirs.
 	check := func(name string) error {
 		rights := ReplaceIn
 		if name != filepath.Dir(name) {
@@ -176,15 +176,15 @@ func CheckFolderPath(folder string) error {
 	return err
 }
 
-// MachineFile returns the path of returns the path of the machine-wide settings file of the administrator. It asks
-// Windows for the folder, because environment variables can be changed by the user.
+// MachineFile returns the path of the machine-wide settings file of the administrator. It asks Windows for the folder,
+// because environment variables can be changed by the user.
 func MachineFile() (string, error) {
 	folder, err := windows.KnownFolderPath(windows.FOLDERID_ProgramData, 0)
 	return filepath.Join(folder, "vaultwicket", "config.toml"), err
 }
 
-// notOfMachine says why an entry on the path of the settings of the machine is not the
-// administrator's alone, "" if it is.
+// notOfMachine returns why an entry on the path of the machine-wide settings is not under the exclusive
+// control of the administrators, "" if it is.
 func notOfMachine(name string, info fs.FileInfo) string {
 	descriptor, err := DescriptorOf(name)
 	if err != nil {
@@ -194,10 +194,10 @@ func notOfMachine(name string, info fs.FileInfo) string {
 	if !info.IsDir() || IsLink(name, info) {
 		rights = ChangeFile
 	}
-	// Owner rights are those of the owner, who is looked at as such.
 	if !descriptor.OwnedBy(administrators()) {
 		return "does not belong to the administrators"
 	}
+	// OWNER RIGHTS and CREATOR OWNER stand for the owner, who was checked above.
 	if account := descriptor.Beyond(append([]string{"S-1-3-4", "S-1-3-0"}, administrators()...), rights); account != "" {
 		return "can be changed by " + account
 	}
@@ -207,12 +207,13 @@ func notOfMachine(name string, info fs.FileInfo) string {
 // longShare is the prefix of the long form of a share's path, before server and share.
 const longShare = `\\?\UNC`
 
+// namesIn returns the elements of a path.
 func namesIn(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '\\' || r == '/' })
 }
 
 // targetOf returns the target of a symbolic link or a junction, "" for anything else. Other
-// reparse points, such as those of files in a cloud, lead nowhere.
+// reparse points, such as those of cloud files, have no target.
 func targetOf(entry string, info fs.FileInfo) (target string, err error) {
 	switch mode := info.Mode(); {
 	case mode&fs.ModeSymlink != 0:

@@ -2,5 +2,5 @@
 
 package ownerfiles
 
-// isWindowsDrive reports false: drives of Windows are in WSL.
+// isWindowsDrive reports false: only WSL, which is Linux, mounts Windows drives.
 func isWindowsDrive(string) bool { return false }

@@ -14,12 +14,12 @@ import (
 	"strings"
 )
 
-// Open opens the existing file name with flag, such as os.O_RDONLY. It follows no link and waits
-// for no pipe. The error is an *[Unsafe] unless it is a regular file of this user with one hard
-// link that no one else can access; others are those of the system.
+// Open opens the existing file name with flag, such as os.O_RDONLY. It does not follow links and
+// does not wait for pipes. The error is an *[Unsafe] if the file is not a regular file of this
+// user with one hard link that no one else can access; other errors are those of the system.
 func Open(name string, flag int) (*os.File, error) { return open(name, flag, CheckFile, checkOpened) }
 
-// OpenLinked is [Open] to read a file that may have several hard links.
+// OpenLinked is [Open] for reading a file that may have several hard links.
 func OpenLinked(name string) (*os.File, error) {
 	return open(name, os.O_RDONLY, checkRegular, func(name string, file *os.File) (fs.FileInfo, error) {
 		info, err := file.Stat()
@@ -41,8 +41,8 @@ func open(
 	if err != nil {
 		return nil, err
 	}
-	// On Windows os.SameFile would look for the file that was seen later, by the name, and find one
-	// that took its place.
+	// On Windows, os.SameFile looks up the identity of a file by its name on first use. This call
+	// makes it do so now, and not after another file may have taken its place.
 	os.SameFile(seen, seen)
 	if err := check(name, seen); err != nil {
 		return nil, err
@@ -62,9 +62,9 @@ func open(
 	return file, nil
 }
 
-// CheckFile returns an *[Unsafe] unless info, which is what os.Lstat or Stat returned
-// for the file name, is of a file that [Open] accepts. On Windows the number of
-// hard links is known of open files only and not checked here.
+// CheckFile returns an *[Unsafe] unless [Open] would accept the file name, whose info is
+// from os.Lstat or os.Stat. On Windows, the number of hard links is only known for open
+// files and not checked here.
 func CheckFile(name string, info fs.FileInfo) error {
 	if err := checkRegular(name, info); err != nil {
 		return err
@@ -82,7 +82,7 @@ func checkRegular(name string, info fs.FileInfo) error {
 	return checkAccess(name, info)
 }
 
-// checkOpened is [CheckFile] for a file that is open.
+// checkOpened is [CheckFile] for an open file. It also returns the info of the file.
 func checkOpened(name string, file *os.File) (fs.FileInfo, error) {
 	info, err := file.Stat()
 	if err == nil {
@@ -94,8 +94,8 @@ func checkOpened(name string, file *os.File) (fs.FileInfo, error) {
 	return info, err
 }
 
-// Read returns the content of the file name, opened as [Open] does, at most
-// limit+1 bytes of it: more than limit shows that it is too long.
+// Read returns the content of the file name, which it opens with [Open]. It returns
+// at most limit+1 bytes: more than limit means that the file is too long.
 func Read(name string, limit int) ([]byte, error) {
 	file, err := Open(name, os.O_RDONLY)
 	if err != nil {
@@ -105,8 +105,8 @@ func Read(name string, limit int) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, int64(limit)+1))
 }
 
-// ReadToken returns the one line of the file name, opened as [Open] does, without the space around it: what a header
-// carries as a token, at most limit bytes of visible characters of ASCII.
+// ReadToken returns the only line of the file name, which it opens with [Open], without the white space around it. The
+// line must be valid as a token in a header: up to limit bytes of visible ASCII characters.
 func ReadToken(name string, limit int) (string, error) {
 	text, err := Read(name, limit)
 	if err != nil {
@@ -120,9 +120,9 @@ func ReadToken(name string, limit int) (string, error) {
 	return token, nil
 }
 
-// CheckFolder returns an error unless dir is a folder of this user that no one
-// else can access, and not a link to one. The error is an *[Unsafe] or an
-// *[fs.PathError]; it is [fs.ErrNotExist] if there is nothing at dir.
+// CheckFolder returns an error unless dir is a folder of this user, and not a link,
+// that no one else can access. The error is an *[Unsafe] or an *[fs.PathError]; it is
+// [fs.ErrNotExist] if dir does not exist.
 func CheckFolder(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -134,8 +134,9 @@ func CheckFolder(dir string) error {
 	return checkAccess(dir, info)
 }
 
-// MakeFolder creates dir, an absolute path, with its missing parents for this user alone, unless
-// it exists, and makes its name durable. The errors are those of [CheckFolder] and of sys.
+// MakeFolder creates the folder dir, an absolute path, and its missing parents, accessible only to
+// this user, and makes their names durable. It does nothing if dir exists. The errors are those of
+// [CheckFolder] and of sys.
 func MakeFolder(sys System, dir string) error {
 	if !filepath.IsAbs(dir) {
 		return &Unsafe{Path: dir, Problem: NotAbsolute}
@@ -167,16 +168,17 @@ func makeWithParents(sys System, dir string) error {
 	return sys.SyncFolder(parent)
 }
 
-// Line is a line as it is in a file, before anything of it is believed.
+// Line is a line of a file, which was not checked.
 type Line struct {
-	Number  int    // from 1, counted from where reading began
-	Text    []byte // without its newline; nil if it is longer than the limit
-	At, End int64  // End is the offset after its newline
-	Whole   bool   // has its newline
+	Number  int    // counted from 1 at the start of the range
+	Text    []byte // without its newline; nil if the line is longer than the limit
+	At, End int64  // its offsets; End is after its newline
+	Whole   bool   // whether it ends with a newline
 }
 
-// Lines yields the lines of a file between two offsets, in memory bounded by limit, the most bytes
-// of a line with its newline. Text is valid until the next line. An error ends the lines.
+// Lines yields the lines of a file between two offsets. limit is the maximum length in bytes of a
+// line with its newline, and bounds the memory. Text is valid until the next line. An error ends
+// the sequence.
 func Lines(in io.ReaderAt, from, to int64, limit int) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		if from >= to {
@@ -226,15 +228,15 @@ func Lines(in io.ReaderAt, from, to int64, limit int) iter.Seq2[Line, error] {
 // keySize is the size of a key in bytes.
 const keySize = 16
 
-// Key returns the random key in a file of a folder of this user, which it makes if there is none.
-// One that can be neither read nor kept is that of this process alone.
+// Key returns the random key in the file name of the folder dir, and creates both if they are missing.
+// If the key can be neither read nor stored, it is only valid for this process.
 func Key(dir, name string) []byte {
 	name = filepath.Join(dir, name)
 	if key := readKey(name); key != nil {
 		return key
 	}
 	key := make([]byte, keySize)
-	_, _ = rand.Read(key) // it never fails
+	_, _ = rand.Read(key) // never fails
 	if !EnsureFolder(dir) {
 		return key
 	}
@@ -245,7 +247,7 @@ func Key(dir, name string) []byte {
 	defer os.Remove(file.Name())
 	_, err = file.WriteString(hex.EncodeToString(key))
 	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		_ = os.Link(file.Name(), name) // never over the key that another process has just made
+		_ = os.Link(file.Name(), name) // does not overwrite the key that another process may have created
 	}
 	if kept := readKey(name); kept != nil {
 		return kept
@@ -254,7 +256,7 @@ func Key(dir, name string) []byte {
 }
 
 func readKey(name string) []byte {
-	file, err := OpenLinked(name) // Key gives it two names for a moment
+	file, err := OpenLinked(name) // while Key creates it, it has two names
 	if err != nil {
 		return nil
 	}
@@ -266,7 +268,7 @@ func readKey(name string) []byte {
 	return nil
 }
 
-// IsUntouched reports whether two looks at a path found the same file, which was not written between them.
+// IsUntouched reports whether before and after, the infos of a path at two times, show the same file without a change.
 func IsUntouched(before, after fs.FileInfo) bool {
 	if !os.SameFile(before, after) || before.Mode() != after.Mode() {
 		return false

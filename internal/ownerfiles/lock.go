@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// What is written under a lock often takes a fraction of the first wait.
+	// Locks are often held for less than the shortest wait.
 	shortestWait = 50 * time.Microsecond
 	longestWait  = 5 * time.Millisecond
 )
 
-// Lock takes the exclusive lock in the file path, which it creates if it is
-// missing, and returns the function that releases it. The lock ends with the
-// process. Two calls in one process exclude each other too.
+// Lock acquires the exclusive lock of the file path, which it creates if it is
+// missing, and returns the function that releases it. The lock is also released
+// when the process ends. Two calls in one process exclude each other, too.
 //
-// While another caller has the lock it waits until ctx ends or patience is over, 0 being without
-// end. The error is then that of a context; others are those of [Open].
+// While another caller has the lock, Lock waits until ctx is done or patience has passed; 0 waits
+// without limit. The error is then that of a context; other errors are those of [Open].
 func Lock(ctx context.Context, path string, patience time.Duration) (unlock func(), err error) {
 	if unlock, err = tryLock(path); unlock != nil || err != nil {
 		return unlock, err
@@ -42,9 +42,9 @@ func Lock(ctx context.Context, path string, patience time.Duration) (unlock func
 	}
 }
 
-// tryLock returns nil and no error if another caller has the lock. It opens the file with fewer system
-// calls than [Open], because it is done for each line of a log: only the open file is checked where
-// that is enough.
+// tryLock acquires the lock if it is free; if another caller has it, unlock and err are nil. It needs
+// fewer system calls than [Open], because it is called for each line of a log: if possible, only the
+// open file is checked.
 func tryLock(path string) (unlock func(), err error) {
 	if noFollow == 0 {
 		if err := checkExisting(path); err != nil {
@@ -71,17 +71,17 @@ func tryLock(path string) (unlock func(), err error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	return func() {
-		_ = unlockFile(file) // a child that is just being started may have the file open too
+		_ = unlockFile(file) // closing may not suffice: a child that is being started may have the file open, too
 		_ = file.Close()
 	}, nil
 }
 
-// LockToRead is [Lock] for a caller that only reads. On a read-only file system there is no
-// writer, so it succeeds without a lock.
+// LockToRead is [Lock] for a caller that only reads. On a read-only file system there are no
+// writers, so it succeeds without a lock.
 func LockToRead(path string, patience time.Duration) (unlock func(), err error) {
 	unlock, err = Lock(context.Background(), path, patience)
 	if errors.Is(err, fs.ErrPermission) ||
-		errors.Is(err, syscall.EROFS) { // on Windows it shows as a missing permission
+		errors.Is(err, syscall.EROFS) { // on Windows, this is a permission error
 		return func() {}, checkExisting(path)
 	}
 	return unlock, err

@@ -7,17 +7,17 @@ import (
 	"slices"
 )
 
-// A program that was installed as a package on Windows (MSIX), such as Claude Desktop, has an AppData of its own: what
-// it and the programs that it starts make in %LOCALAPPDATA% and %APPDATA% is in the folder of the package, which no
-// terminal sees, while reads of what is not there come from the real folder. Microsoft writes that of all new files
-// (https://learn.microsoft.com/windows/msix/desktop/desktop-to-uwp-behind-the-scenes), a probe with Claude Desktop in
-// August 2026 that of new entries at the top of both folders (https://github.com/anthropics/claude-code/issues/89113).
-// The profile folder itself is the real one for both, so the state is there as soon as a packaged program takes part.
+// A program that was installed as a package on Windows (MSIX), such as Claude Desktop, has its own AppData: what it and
+// the programs that it starts create in %LOCALAPPDATA% and %APPDATA% goes to the folder of the package, which a terminal
+// does not see. What does not exist there is read from the real folder. Microsoft documents this for all new files
+// (https://learn.microsoft.com/windows/msix/desktop/desktop-to-uwp-behind-the-scenes); a test with Claude Desktop in
+// August 2026 confirmed it for new entries at the top of both folders (https://github.com/anthropics/claude-code/issues/89113).
+// The profile folder itself is the same for all programs, so the state is kept there once a packaged program uses it.
 
 // profileFolder is the name of the state folder in the profile of a user of Windows.
 const profileFolder = "." + programFolder
 
-// profileState returns the state folder in the profile of the user of the system goos, "" if that is not known.
+// profileState returns the state folder in the profile of the user on the system goos, "" if the profile is not known.
 func profileState(goos string, env func(string) string) string {
 	home := Home(goos, env)
 	if !filepath.IsAbs(home) {
@@ -26,8 +26,8 @@ func profileState(goos string, env func(string) string) string {
 	return filepath.Join(home, profileFolder)
 }
 
-// windowsState returns which of both state folders is used on Windows: that in the profile if it exists or the process
-// is one of a package, otherwise that in the local application data. A folder that is not known is "".
+// windowsState returns the state folder to use on Windows: the one in the profile if it exists or this process belongs to
+// a package, otherwise the one in the local application data. Either argument is "" if it is not known.
 func windowsState(local, profile string, packaged bool) string {
 	if profile == "" {
 		return local
@@ -43,23 +43,23 @@ func isDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// stateEntries are the folders of which each state folder in use has one.
+// stateEntries are folders in a state folder. Each state folder in use has at least one of them.
 var stateEntries = []string{"approvals", "audit", "audit-calls", "journal"}
 
-// hasState reports whether a folder is one in which state was kept, and not only a cache.
+// hasState reports whether a folder contains state, and not only a cache.
 func hasState(folder string) bool {
 	return slices.ContainsFunc(stateEntries, func(entry string) bool { return isDir(filepath.Join(folder, entry)) })
 }
 
-// OtherStates returns the folders of this user on the system goos, a value of [runtime.GOOS], in which state was kept and
-// which are not the state folder used: those of packaged programs, and an earlier one. Only Windows has such.
+// OtherStates returns the folders of this user with state other than used, the state folder in use: those of packaged
+// programs, and an earlier one. goos is a value of [runtime.GOOS]. Only Windows has such folders.
 func OtherStates(goos string, env func(string) string, used string) []string {
 	local := LocalData(env)
 	if goos != "windows" || !filepath.IsAbs(local) {
 		return nil
 	}
 	candidates := []string{profileState(goos, env), filepath.Join(local, programFolder)}
-	// Of a pattern that is wrong nothing is found, and a name with signs of a pattern matches itself or nothing.
+	// An invalid pattern matches nothing, so the error can be ignored.
 	packaged, _ := filepath.Glob(filepath.Join(local, "Packages", "*", "LocalCache", "Local", programFolder))
 	candidates = append(candidates, packaged...)
 	var others []string
@@ -71,9 +71,9 @@ func OtherStates(goos string, env func(string) string, used string) []string {
 	return others
 }
 
-// ShareState makes the state folder that packaged programs and terminals on Windows have in common, and returns it if it
-// was made now. An earlier state folder becomes it, with all that is in it. That is an error while a server uses it, and
-// nothing is changed then. Where [stateVariable] names the folder, and on other systems, nothing is done.
+// ShareState creates the state folder that packaged programs and terminals on Windows share, and returns its path if it
+// did not exist before. An earlier state folder is moved there with its contents; while a server uses that folder, this
+// is an error, and nothing is changed. If [stateVariable] is set, and on other systems, ShareState does nothing.
 func ShareState(goos string, env func(string) string) (made string, err error) {
 	shared := profileState(goos, env)
 	isNamed := filepath.IsAbs(env(stateVariable))

@@ -2,5 +2,5 @@
 
 package ownerfiles
 
-// isPackaged reports false: packages with folders of their own are a matter of Windows.
+// isPackaged reports false: only Windows has packages with their own folders.
 func isPackaged() bool { return false }

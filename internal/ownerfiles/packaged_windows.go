@@ -12,7 +12,7 @@ var isPackaged = sync.OnceValue(func() bool {
 	if ask.Find() != nil {
 		return false // before Windows 8
 	}
-	// The length of a name, 0 at first, for which the call says that there is no room, or that there is no package:
+	// The call is made with a length of 0: it then reports that the buffer is too short, or that there is no package.
 	// https://learn.microsoft.com/windows/win32/api/appmodel/nf-appmodel-getcurrentpackagefullname
 	const zeroed = 0x40 // LPTR
 	const size = 4

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-const programFolder = "vaultwicket" // of this program, within the places for all programs
+const programFolder = "vaultwicket" // the folder of this program within the folders for all programs
 
-// Home returns the folder of the user, which terminals and many clients begin in, as the environment of the system goos
-// names it (a value of [runtime.GOOS]): USERPROFILE on Windows, which has no HOME; "" if the environment does not say.
+// Home returns the home folder of the user from the environment: HOME, or USERPROFILE on Windows; "" if it is not set. goos
+// is a value of [runtime.GOOS].
 func Home(goos string, env func(string) string) string {
 	if goos == "windows" {
 		return env("USERPROFILE")
@@ -20,9 +20,9 @@ func Home(goos string, env func(string) string) string {
 	return env("HOME")
 }
 
-// LocalData returns the folder of Windows for the data of programs on this machine, [RoamingData] that for their settings:
-// LOCALAPPDATA and APPDATA, or where a client starts servers without these variables, their usual places in the profile if
-// those exist; "" if the environment does not say.
+// LocalData returns the Windows folder for data of programs on this machine, and [RoamingData] that for their settings:
+// LOCALAPPDATA and APPDATA. If a client starts servers without these variables, they are the usual folders in the profile
+// if these exist, otherwise "".
 func LocalData(env func(string) string) string { return appData(env, "LOCALAPPDATA", "Local") }
 
 // RoamingData is described with [LocalData].
@@ -40,7 +40,8 @@ func appData(env func(string) string, variable, usual string) string {
 	return named
 }
 
-// HomeVariables names what the environment of the system goos has to say for the folders of the user to be known.
+// HomeVariables names the environment variables that must be set on the system goos so that the folders of the user are
+// known.
 func HomeVariables(goos string) string {
 	if goos == "windows" {
 		return "USERPROFILE and LOCALAPPDATA"
@@ -48,16 +49,16 @@ func HomeVariables(goos string) string {
 	return "HOME"
 }
 
-// CacheFolder returns the folder for files that this program can make again, by the rules of
-// the system, "" if there is none or it is in the vault: this program keeps no files there.
+// CacheFolder returns the folder for files that this program can recreate, by the conventions of
+// the system. It is "" if there is none, or if it is in the vault, where this program keeps no files.
 func CacheFolder(env func(string) string, vault string) string {
 	return outside(vault, baseFolder(env, "XDG_CACHE_HOME", ".cache", "Library/Caches"))
 }
 
-// stateVariable is the environment variable that names the folder in which the state folder is.
+// stateVariable is the environment variable with the parent of the state folder.
 const stateVariable = "XDG_STATE_HOME"
 
-// StateFolder returns the folder for files that must not be lost, in the same way. On Windows see [windowsState].
+// StateFolder is like [CacheFolder] for files that must not be lost. For Windows see [windowsState].
 func StateFolder(env func(string) string, vault string) string {
 	dir := baseFolder(env, stateVariable, ".local/state", "Library/Application Support")
 	if runtime.GOOS == "windows" && !filepath.IsAbs(env(stateVariable)) {
@@ -66,9 +67,9 @@ func StateFolder(env func(string) string, vault string) string {
 	return outside(vault, dir)
 }
 
-// baseFolder returns a folder by the rules of the system: the XDG base directories,
-// and their like elsewhere. An XDG variable that is no absolute
-// path is to be ignored (XDG Base Directory Specification 0.8).
+// baseFolder returns a folder by the conventions of the system: the XDG base directories, and
+// their equivalents elsewhere. An XDG variable that is not an absolute path must be ignored
+// (XDG Base Directory Specification 0.8).
 func baseFolder(env func(string) string, variable, unix, mac string) string {
 	home := env("HOME")
 	below := unix
@@ -89,7 +90,7 @@ func baseFolder(env func(string) string, variable, unix, mac string) string {
 	return ""
 }
 
-// outside returns a folder, "" if it is in the vault.
+// outside returns dir, or "" if it is in the vault.
 func outside(vault, dir string) string {
 	if vault == "" || dir == "" {
 		return dir
@@ -98,7 +99,7 @@ func outside(vault, dir string) string {
 	if isWithin(vault, dir) || isWithin(resolved(vault), real) {
 		return ""
 	}
-	// One of the folders above may be the vault itself: its path may be spelled in another way.
+	// A parent may be the vault itself under a path with another spelling.
 	folder, err := os.Stat(vault)
 	for above := real; err == nil; above = filepath.Dir(above) {
 		if info, err := os.Stat(above); err == nil && os.SameFile(folder, info) {
@@ -116,7 +117,7 @@ func isWithin(folder, path string) bool {
 	return err == nil && rest != ".." && !strings.HasPrefix(rest, ".."+string(filepath.Separator))
 }
 
-// resolved follows the links of a path as far as it exists.
+// resolved returns path with its links resolved as far as it exists.
 func resolved(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -127,8 +128,8 @@ func resolved(path string) string {
 	return path
 }
 
-// WhyUnsafe says why a folder must not contain private files, "" if it may. One that does not
-// exist may: [EnsureFolder] makes it private.
+// WhyUnsafe returns why a folder must not contain private files, "" if it may. A folder that does
+// not exist may, because [EnsureFolder] creates it as a private one.
 func WhyUnsafe(dir string) string {
 	err := CheckFolder(dir)
 	var unsafe *Unsafe
@@ -141,8 +142,8 @@ func WhyUnsafe(dir string) string {
 	return "cannot be accessed: " + errors.Unwrap(err).Error()
 }
 
-// EnsureFolder makes a folder that only this user can access, if it is missing. It reports
-// false if that fails, and for a folder that others can access.
+// EnsureFolder creates a folder that only this user can access, if it is missing. It reports
+// false if that fails, or if others can access the existing folder.
 func EnsureFolder(dir string) bool {
 	if dir == "" || os.MkdirAll(filepath.Dir(dir), 0o700) != nil {
 		return false

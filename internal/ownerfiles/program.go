@@ -9,22 +9,22 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-// Surroundings is where a program must not be. The zero value is nowhere.
+// Surroundings are the folders in which a program must not be. The zero value has none.
 type Surroundings struct {
-	Vaults func() []string // the folders of the vaults; nil is none
+	Vaults func() []string // returns the folders of the vaults; nil for none
 	Home   string          // the home folder of the user, "" if it is not known
 }
 
-// Objection says why a program must not be started. The zero Objection is none.
+// Objection says why a program must not be started. The zero Objection means that it may.
 type Objection struct {
-	Reason string // in words that follow the name of the program
-	Remedy string // the one command with which the user mends it, "" where none does
+	Reason string // worded to follow the name of the program
+	Remedy string // the command with which the user fixes it, "" if there is none
 }
 
-// CheckProgramFile says why a file must not be started, nothing if it may:
-// it is no regular file, another user could have changed it, or it is where an agent or a
-// cloned repository could have put it, in a vault or the working folder. The path is
-// absolute and without links; file is from Lstat. [CheckProgramPath] checks the folders.
+// CheckProgramFile returns why a file must not be started, the zero Objection if it may: it is not
+// a regular file, another user could have changed it, or it is in a vault or the working folder,
+// where an agent or a cloned repository could have put it. path must be absolute and without
+// links; file is from Lstat. [CheckProgramPath] checks the folders.
 func CheckProgramFile(path string, file fs.FileInfo, at Surroundings) Objection {
 	if !file.Mode().IsRegular() {
 		return Objection{Reason: "is not a regular file"}
@@ -51,14 +51,14 @@ func CheckProgramFile(path string, file fs.FileInfo, at Surroundings) Objection 
 	if !filepath.IsAbs(home) {
 		home = string(filepath.Separator)
 	}
-	// A session that starts in the home folder, or in a folder above it, is no project.
+	// A session that starts in the home folder, or in a folder above it, does not work on a project.
 	if inside(filepath.Join(home, "x"), info) && !isFolder(filepath.Dir(path), info) {
 		return Objection{}
 	}
 	return Objection{Reason: "is inside the working folder"}
 }
 
-// CheckProgram is [CheckProgramPath] and [CheckProgramFile] for a path after its links are resolved.
+// CheckProgram combines [CheckProgramPath] and [CheckProgramFile]. path may have links, which it resolves.
 func CheckProgram(path string, at Surroundings) (found Objection, err error) {
 	if found, err = CheckProgramPath(path); found != (Objection{}) || err != nil {
 		return found, err
@@ -73,9 +73,9 @@ func CheckProgram(path string, at Surroundings) (found Objection, err error) {
 	return CheckProgramFile(path, file, at), nil
 }
 
-// CheckProgramPath checks every folder on the path to a program, through the links as they are: a user
-// who can rename an entry on it, or redirect a link, can put another program in its place.
-// It says why a path is not safe, nothing if it is. The path is absolute.
+// CheckProgramPath checks every folder and link on the absolute path of a program: a user who can rename
+// an entry on the path, or redirect a link, can put another program in its place. It returns why the path
+// is not safe, the zero Objection if it is.
 func CheckProgramPath(path string) (found Objection, err error) {
 	errUnsafe := errors.New("a folder is not safe")
 	err = WalkPath(path, func(folder, entry string, info fs.FileInfo) (err error) {
@@ -90,8 +90,8 @@ func CheckProgramPath(path string) (found Objection, err error) {
 	return found, err
 }
 
-// inside reports whether a folder is one of those around path. Folders are compared by
-// identity, so that no spelling of a path matters.
+// inside reports whether folder contains path, at any depth. Folders are compared by identity, so
+// that the spelling of a path does not matter.
 func inside(path string, folder fs.FileInfo) bool {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if isFolder(dir, folder) {

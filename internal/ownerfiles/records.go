@@ -16,22 +16,22 @@ import (
 	"time"
 )
 
-// RecordFolder is a folder of the owner in which a store has a small file for each of its records. All processes read and
-// change it one after the other.
+// RecordFolder is a folder of the owner in which a store keeps a small file for each of its records. A lock makes
+// processes read and change it one after another.
 type RecordFolder struct {
 	Path     string // absolute
-	Store    Store  // as the errors name it
-	LockFile string // the name of the file in the folder that is locked
-	MaxFiles int    // how many names are read: with more, others than the store have made them
+	Store    Store  // the name of the store in errors
+	LockFile string // the name of the lock file in the folder
+	MaxFiles int    // maximum number of files: if there are more, something else has created them
 
-	mu sync.Mutex // one at a time in this process: the lock of the folder is waited for by looking
+	mu sync.Mutex // serializes the calls of this process, because waiting for the lock file is polling
 }
 
-// recordPatience is how long the lock of a folder is waited for: it is held for a few small files.
+// recordPatience is how long to wait for the lock of a folder, which is held for a few small files.
 const recordPatience = 10 * time.Second
 
-// Use calls do with the names in the folder, sorted, under its lock. If there is no folder, it calls do with nil, without
-// a lock, and makes nothing. Its errors are that of do and *[Unusable].
+// Use calls do with the sorted names in the folder while it holds the lock. If the folder does not exist, it calls do with
+// nil and without a lock, and creates nothing. The error is that of do or an *[Unusable].
 func (f *RecordFolder) Use(do func(names []string) error) error {
 	if !filepath.IsAbs(f.Path) {
 		return f.Store.Unusable(f.Path, &Unsafe{Path: f.Path, Problem: NotAbsolute})
@@ -46,7 +46,7 @@ func (f *RecordFolder) Use(do func(names []string) error) error {
 	return f.UseExisting(do)
 }
 
-// UseExisting is [RecordFolder.Use] for a folder that was made or checked right before.
+// UseExisting is [RecordFolder.Use] for a folder that was just created or checked.
 func (f *RecordFolder) UseExisting(do func(names []string) error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -66,7 +66,7 @@ func (f *RecordFolder) UseExisting(do func(names []string) error) error {
 	return do(names)
 }
 
-// names returns the names in the folder, sorted: that of the lock is among them.
+// names returns the sorted names in the folder, including that of the lock file.
 func (f *RecordFolder) names() ([]string, error) {
 	folder, err := os.Open(f.Path)
 	if err != nil {
@@ -84,8 +84,8 @@ func (f *RecordFolder) names() ([]string, error) {
 	return names, nil
 }
 
-// Read reads the file of a record, of at most limit bytes, and has parse decode it. damage says why it is not what was
-// written, "" if it is: another user can access the file, or parse returns false. The error is one of the system.
+// Read reads the file of a record and calls parse with up to limit+1 bytes of it. damage says why the content cannot be
+// trusted, "" if it can: another user can access the file, or parse returned false. The error is an *[Unusable].
 func (f *RecordFolder) Read(name string, limit int, parse func(data []byte) bool) (damage string, err error) {
 	path := filepath.Join(f.Path, name)
 	data, err := Read(path, limit)
@@ -101,8 +101,8 @@ func (f *RecordFolder) Read(name string, limit int, parse func(data []byte) bool
 	return "", nil
 }
 
-// Sealed returns a record as the content of its file, a line of JSON. record returns it with a code in it: the code is the
-// HMAC-SHA256, in hexadecimal, of the JSON of the record with the code "".
+// Sealed returns the content of the file of a record: a line of JSON. record returns the record with the given code. The
+// code is the HMAC-SHA256, in hexadecimal, of the JSON of the record with the code "".
 func Sealed(key []byte, record func(code string) any) ([]byte, error) {
 	text, err := json.Marshal(record(""))
 	if err != nil {

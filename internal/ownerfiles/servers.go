@@ -12,37 +12,38 @@ import (
 	"time"
 )
 
-// Server is a server of this user that is running. Each one keeps a small file in a private
-// folder, with a lock on it as long as it lives: however a process ends, its lock ends with it,
-// and no process id has to be trusted. A file has no path, no token and no data of a call.
+// Server is a running server of this user. Each server has a small file in a private folder, and
+// holds a lock as long as it runs: however the process ends, the lock is released, so that no
+// process id has to be trusted. The file contains no paths, no tokens and no data of calls.
 type Server struct {
 	// Session is the name of the process in the audit log and the journal.
 	Session string    `json:"session"`
 	PID     int       `json:"pid"`
 	Since   time.Time `json:"since"`
 	Version string    `json:"version"`
-	// Transport is "stdio" or "http", that of package consent for a page, whose links begin with URL.
+	// Transport is "stdio" or "http", or for a page that of package consent. The links of a page begin with URL.
 	Transport string   `json:"transport"`
 	URL       string   `json:"url,omitempty"`
 	Vaults    []string `json:"vaults"`
-	// Limits are those in force at the start; 0 is no limit.
+	// The limits are those at the start of the server; 0 is no limit.
 	CallsMinute   int `json:"callsPerMinute"`
 	ChangesMinute int `json:"mutationsPerMinute"`
 	ChangesHour   int `json:"mutationsPerHour"`
 }
 
-// ServersFolder returns the folder of the files in the state folder.
+// ServersFolder returns the folder with the files of servers in the folder state.
 func ServersFolder(state string) string { return filepath.Join(state, "servers") }
 
 const (
 	serverFile    = ".json"
 	serverLock    = ".lock"
 	maxServerFile = 64 << 10 // a few hundred names of vaults
-	maxServers    = 256      // that are looked at: more servers than anybody runs
+	maxServers    = 256      // more servers than anybody runs
 )
 
-// RegisterServer notes that a server runs, until remove is called, is garbage (it holds the lock's
-// file), or the process ends. Its session must be a name of letters, digits and dashes.
+// RegisterServer records in the folder dir that a server runs. The record ends when remove is called or
+// garbage-collected, or when the process ends. The session of s must consist of lower-case letters,
+// digits and dashes.
 func RegisterServer(dir string, s Server) (remove func(), err error) {
 	if !isSession(s.Session) {
 		return nil, errors.New("the session has no name for a file")
@@ -63,7 +64,7 @@ func RegisterServer(dir string, s Server) (remove func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	// The file need not survive the machine, so it is not made durable, which would cost milliseconds.
+	// The file is not needed after a crash of the machine, so it is not synced, which would take milliseconds.
 	out, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
 		_, err = out.Write(append(text, '\n'))
@@ -80,16 +81,16 @@ func isSession(session string) bool {
 	return session != "" && len(session) <= 64 && strings.Trim(session, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-// removeServer removes the files of a server. A file that is open cannot be removed on every
-// system, so the lock is released first.
+// removeServer removes the files of a server. The lock is released before its file is removed, because
+// not every system can remove open files.
 func removeServer(file, lock string, unlock func()) {
 	_ = os.Remove(file)
 	unlock()
 	_ = os.Remove(lock)
 }
 
-// Servers returns the running servers, latest first, and removes the files of ended ones. A
-// missing folder has none.
+// Servers returns the running servers, the latest first, and removes the files of servers that have
+// ended. If the folder is missing, there are no servers.
 func Servers(dir string) ([]Server, error) {
 	if err := CheckFolder(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -112,7 +113,7 @@ func Servers(dir string) ([]Server, error) {
 		if unlock != nil { // it has ended
 			removeServer(file, lock, unlock)
 		}
-		if unlock != nil || err != nil { // or that cannot be told
+		if unlock != nil || err != nil { // it has ended, or this is not known
 			continue
 		}
 		var s Server
@@ -128,12 +129,12 @@ func Servers(dir string) ([]Server, error) {
 	return servers, nil
 }
 
-// agentEnd is between the agent and the rest of the name of a caller. It is in no name of an
-// agent or a session.
+// agentEnd separates the agent from the rest of the name of a caller. Names of agents and sessions
+// do not contain it.
 const agentEnd = "/"
 
-// CallerOf returns the name of a caller that acts for an agent: AGENT/CALLER. Without an agent it
-// is the caller itself.
+// CallerOf returns the name of a caller that acts for an agent: AGENT/CALLER. Without an agent, it
+// returns caller.
 func CallerOf(agent, caller string) string {
 	if agent == "" {
 		return caller

@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// System is the set of calls that change the disk. [Disk] is the real one.
+// System has the calls that change the disk. [Disk] is the real implementation.
 type System interface {
 	// Mkdir creates a folder with mode 0700, on Windows for this user, the
 	// administrators and the system.
 	Mkdir(name string) error
-	// Create creates the file name with mode 0600, to be read and appended to. It
-	// never opens one that exists: the error is then [fs.ErrExist].
+	// Create creates the file name with mode 0600 for reading and appending. If it
+	// exists, the error is [fs.ErrExist].
 	Create(name string) (File, error)
 	// Open is the function [Open].
 	Open(name string, flag int) (File, error)
@@ -54,7 +54,7 @@ func (Disk) Create(name string) (File, error) {
 // Open implements [System].
 func (Disk) Open(name string, flag int) (File, error) { return asFile(Open(name, flag)) }
 
-// asFile keeps a nil *os.File from becoming a File that is not nil.
+// asFile returns a nil File for a nil *os.File.
 func asFile(file *os.File, err error) (File, error) {
 	if err != nil {
 		return nil, err
@@ -62,8 +62,8 @@ func asFile(file *os.File, err error) (File, error) {
 	return file, nil
 }
 
-// Truncate implements [System]. It opens the file because not every system can
-// shorten one that is open for appending.
+// Truncate implements [System]. It opens the file itself, because not every system
+// can truncate a file that is open for appending.
 func (Disk) Truncate(name string, size int64) error {
 	file, err := Open(name, os.O_WRONLY)
 	if err != nil {
@@ -78,7 +78,7 @@ func (Disk) Remove(name string) error { return os.Remove(name) }
 // SyncFolder implements [System].
 func (Disk) SyncFolder(dir string) error {
 	if runtime.GOOS == "windows" {
-		return nil // folders cannot be synced there; the file system's journal does it
+		return nil // folders cannot be synced on Windows; the journal of the file system does it
 	}
 	folder, err := os.Open(dir)
 	if err != nil {
@@ -88,11 +88,12 @@ func (Disk) SyncFolder(dir string) error {
 	return folder.Sync()
 }
 
-// Replace writes content to the file temporary, makes it durable and renames it to name, in the
-// same folder: at any moment name has all of its previous content or all of content. A file
-// temporary that exists is replaced. modified becomes the modification time unless it is zero.
+// Replace writes content to the file temporary, makes it durable and renames it to name, which is in
+// the same folder: at any moment, name has either its previous or the new content. An existing file
+// temporary is replaced. modified becomes the modification time unless it is zero.
 //
-// An error with replaced false has left name as it was; with true the name may not be durable.
+// If err is not nil and replaced is false, name is unchanged; if replaced is true, the new name may
+// not be durable.
 func Replace(sys System, temporary, name string, content []byte, modified time.Time) (replaced bool, err error) {
 	err = writeNew(sys, temporary, content)
 	if errors.Is(err, fs.ErrExist) { // left by a process that was killed
@@ -114,9 +115,10 @@ func Replace(sys System, temporary, name string, content []byte, modified time.T
 	return true, sys.SyncFolder(filepath.Dir(name))
 }
 
-// UpdateJSON replaces a file of a state folder, which is made for the first one, by what edit returns,
-// as indented JSON. edit runs under the lock, so that no other process changes the file since it was
-// read; it waits two seconds for it. With an error of edit, which is returned, the file is as it was.
+// UpdateJSON replaces the file name in the folder state by the value that edit returns, as indented JSON.
+// The folder is created if it is missing. edit runs under the lock in the file lock, so that no other
+// process changes the file after edit has read it; UpdateJSON waits up to two seconds for the lock. An
+// error of edit is returned, and leaves the file unchanged.
 func UpdateJSON(state, name, lock string, edit func() (any, error)) error {
 	if !EnsureFolder(state) {
 		return fmt.Errorf("state folder %q: %s", state, cmp.Or(WhyUnsafe(state), "cannot be made"))
@@ -139,9 +141,9 @@ func UpdateJSON(state, name, lock string, edit func() (any, error)) error {
 	return err
 }
 
-// Publish gives a finished file its name in the same folder, unless the name is taken: then the error
-// is [fs.ErrExist]. On a file system without hard links it looks for the name first, which is not
-// atomic.
+// Publish gives the finished file temporary its name in the same folder. If the name exists, the error is
+// [fs.ErrExist]. On a file system without hard links it checks the name before it renames the file,
+// which is not atomic.
 func Publish(temporary, name string) error {
 	err := os.Link(temporary, name)
 	if err == nil || errors.Is(err, fs.ErrExist) {

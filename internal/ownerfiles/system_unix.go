@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	// noFollow are flags for opening: follow no link, wait for no pipe.
+	// noFollow has flags for opening: do not follow links, and do not wait for pipes.
 	noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
 	// CanRenameOpen reports whether a file can be renamed while a process has it open.
 	CanRenameOpen = true
 )
 
-// self is the user of this process, which does not change while it runs.
+// self returns the effective user of this process, which does not change while it runs.
 var self = sync.OnceValue(os.Geteuid)
 
-// checkAccess returns an *[Unsafe] unless something belongs to this user and has
-// no permissions for the group and others.
+// checkAccess returns an *[Unsafe] unless the file or folder belongs to this user and
+// has no permissions for the group and others.
 func checkAccess(name string, info fs.FileInfo) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	switch {
@@ -38,7 +38,7 @@ func checkAccess(name string, info fs.FileInfo) error {
 	return nil
 }
 
-// hasSecondLink reports whether a file has more than one hard link, or none left.
+// hasSecondLink reports whether a file does not have exactly one hard link.
 func hasSecondLink(info fs.FileInfo, _ *os.File) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return !ok || stat.Nlink != 1
@@ -50,8 +50,8 @@ func (Disk) Mkdir(name string) error { return os.Mkdir(name, 0o700) }
 // Rename implements [System].
 func (Disk) Rename(from, to string) error { return os.Rename(from, to) }
 
-// Unwritable returns an error if no file can be made in a folder, which exists or would be
-// made. It makes nothing.
+// Unwritable returns an error if no file can be created in a folder, which need not exist yet. It
+// creates nothing.
 func Unwritable(dir string) error {
 	for {
 		err := unix.Access(dir, unix.W_OK|unix.X_OK)
@@ -62,7 +62,7 @@ func Unwritable(dir string) error {
 	}
 }
 
-// lockFile tries to take the exclusive lock of an open file.
+// lockFile tries to acquire the exclusive lock of an open file.
 func lockFile(file *os.File) (locked bool, err error) {
 	err = flock(file, syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -73,7 +73,7 @@ func lockFile(file *os.File) (locked bool, err error) {
 
 func unlockFile(file *os.File) error { return flock(file, syscall.LOCK_UN) }
 
-// flock does not use Fd, which makes the file blocking by further system calls.
+// flock calls flock(2). It does not use Fd, which would set the file to blocking mode.
 func flock(file *os.File, how int) error {
 	raw, err := file.SyscallConn()
 	if err != nil {
@@ -89,8 +89,8 @@ func flock(file *os.File, how int) error {
 	return errors.Join(failed, err)
 }
 
-// Remedy returns the command by which the user can fix it, "" for none: it takes the rights of others
-// away.
+// Remedy returns the command with which the user can fix the problem, "" if there is none: it removes the
+// rights of other users.
 func (e *Unsafe) Remedy() string {
 	if e.Problem != Accessible {
 		return ""

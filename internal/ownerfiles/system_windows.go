@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// noFollow are flags for opening. None help here: whether a name is a link is checked before.
+	// noFollow has the flags for opening that do not follow links. Windows has none: links are checked before.
 	noFollow = 0
 
 	// CanRenameOpen reports whether a file can be renamed while a process has it open.
 	CanRenameOpen = false
 )
 
-// hasSecondLink reports whether a file has more than one hard link, which only an open file tells: it
-// is false for none.
+// hasSecondLink reports whether an open file has more than one hard link. For a nil file, which cannot be
+// asked, it is false.
 func hasSecondLink(_ fs.FileInfo, file *os.File) bool {
 	if file == nil {
 		return false
@@ -33,9 +33,9 @@ func hasSecondLink(_ fs.FileInfo, file *os.File) bool {
 	return err != nil || info.NumberOfLinks != 1
 }
 
-// accounts may own and access private files: this user first, then the system and the
-// administrators, who can take ownership of any file. Owner rights (S-1-3-4) and the creator
-// (S-1-3-0) are the owner of a file.
+// accounts returns the accounts that may own and access private files: this user first, then the
+// system and the administrators, who can take ownership of any file. Owner rights (S-1-3-4) and
+// the creator (S-1-3-0) stand for the owner of a file.
 var accounts = sync.OnceValues(func() ([]string, error) {
 	user, err := CurrentUser()
 	if err != nil {
@@ -44,7 +44,7 @@ var accounts = sync.OnceValues(func() ([]string, error) {
 	return []string{user, "S-1-5-18", "S-1-5-32-544", "S-1-3-4", "S-1-3-0"}, nil
 })
 
-// Mkdir implements [System]. The folder inherits no rights; what is made in it inherits its own.
+// Mkdir implements [System]. The folder inherits no rights; files in it inherit its rights.
 func (Disk) Mkdir(name string) error {
 	err := makePrivate(name)
 	if err != nil {
@@ -68,14 +68,14 @@ func makePrivate(name string) error {
 	if err != nil {
 		return err
 	}
-	const words = 3 // the size of the structure, whose fields are aligned to a word each
+	const words = 3 // the structure has three fields, each aligned to a word
 	return windows.CreateDirectory(
 		path,
 		&windows.SecurityAttributes{Length: words * bits.UintSize / 8, SecurityDescriptor: descriptor},
 	)
 }
 
-// checkAccess returns an *[Unsafe] unless the owner is one of [accounts] and no other account
+// checkAccess returns an *[Unsafe] unless the owner is one of accounts and no other account
 // has any right.
 func checkAccess(name string, _ fs.FileInfo) error {
 	all, err := accounts()
@@ -95,8 +95,8 @@ func checkAccess(name string, _ fs.FileInfo) error {
 	return nil
 }
 
-// foreignIn returns an account outside the given SIDs that has any right by a descriptor, also
-// one for new files in a folder; "" for none.
+// foreignIn returns the name of an account other than the given SIDs to which a descriptor grants
+// any right, even if only for new files in a folder; "" if there is none.
 func foreignIn(descriptor Descriptor, sids []string) string {
 	for _, entry := range descriptor.Entries {
 		if !entry.Denies && !slices.Contains(sids, entry.Account) {
@@ -106,8 +106,8 @@ func foreignIn(descriptor Descriptor, sids []string) string {
 	return ""
 }
 
-// Remedy returns the command by which the user can fix it, "" for none: it leaves rights to this user
-// alone.
+// Remedy returns the command with which the user can fix the problem, "" if there is none: it removes the
+// rights of all other accounts.
 func (e *Unsafe) Remedy() string {
 	if e.Problem != Accessible {
 		return ""
@@ -115,8 +115,8 @@ func (e *Unsafe) Remedy() string {
 	return Remedy(e.Path, e.Account)
 }
 
-// A rename is tried again for half a second while another process has the file open: a
-// reader of ours, or a virus scanner that looks at what is new.
+// A rename is retried for half a second while another process has the file open: another
+// process of this program, or a virus scanner.
 const (
 	renameTries = 50
 	renamePause = 10 * time.Millisecond
@@ -134,7 +134,7 @@ func (Disk) Rename(from, to string) error {
 	}
 }
 
-// lockFile tries to take the exclusive lock of an open file: that of its first byte.
+// lockFile tries to acquire the exclusive lock of an open file, which is on its first byte.
 func lockFile(file *os.File) (locked bool, err error) {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err = windows.LockFileEx(windows.Handle(file.Fd()), flags, 0, 1, 0, &windows.Overlapped{})
@@ -148,5 +148,5 @@ func unlockFile(file *os.File) error {
 	return windows.UnlockFileEx(windows.Handle(file.Fd()), 0, 1, 0, &windows.Overlapped{})
 }
 
-// Unwritable returns no error: it is not known before a file is made.
+// Unwritable returns nil: on Windows, this is not known before a file is created.
 func Unwritable(string) error { return nil }

@@ -12,16 +12,16 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/filenames"
 )
 
-const maxFile = 1 << 20 // settings are some hundred bytes
+const maxFile = 1 << 20 // bytes; settings files usually have some hundred
 
-// Untrusted says why a settings file is not used, and how the user can correct it: a user who can
-// write it can change the policy.
+// Untrusted says why a settings file is not used, and how the user can fix that: whoever can write the
+// file can change the policy.
 type Untrusted struct{ Reason, Advice string }
 
 func (e *Untrusted) Error() string { return e.Reason }
 
-// ReadTrusted reads a regular file of at most 1 MiB that no other user can write or replace.
-// The info is from before it was read. The error is an [*Untrusted] or that of the system.
+// ReadTrusted reads a regular file of up to 1 MiB that no other user can write or replace. The info
+// is from before it was read. The error is an [*Untrusted] or one of the system.
 func ReadTrusted(name string) ([]byte, fs.FileInfo, error) {
 	seen, err := os.Lstat(name)
 	if err != nil {
@@ -71,9 +71,9 @@ func tooLarge() error {
 // ErrNotRegular is returned for a folder, a pipe or a device.
 var ErrNotRegular = errors.New("is not a regular file")
 
-// OpenRegular opens the regular file that a path leads to, links included, for reading. It checks what it is
-// before and after it opens it (TOCTOU): opening a pipe would wait for a writer, and a device may never end.
-// The error is [ErrNotRegular] or that of the system.
+// OpenRegular opens a regular file for reading and follows links. It checks the kind of file before and after
+// opening it (TOCTOU): opening a pipe would wait for a writer, and reading a device may never end. The error is
+// [ErrNotRegular] or one of the system.
 func OpenRegular(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -96,8 +96,8 @@ func OpenRegular(path string) (*os.File, error) {
 	return file, nil
 }
 
-// VaultAround returns the vault that contains a file or would contain it, "" for none. It
-// compares folders by identity, not by name, so that links and letter case do not matter.
+// VaultAround returns the vault that contains the file name, which need not exist, or "" if there
+// is none. It compares folders by identity, so that links and letter case do not matter.
 func VaultAround(name string, vaults []string) string {
 	existing := name // or the nearest folder above it that exists
 	for _, err := os.Lstat(existing); err != nil && existing != filepath.Dir(existing); _, err = os.Lstat(existing) {
@@ -114,9 +114,9 @@ func VaultAround(name string, vaults []string) string {
 	return ""
 }
 
-// ReadMachineFile reads a file as [ReadTrusted] does, and only if administrators alone own and can
-// write it and everything on its path: not even the user of this process. The error is an
-// [*Untrusted] or that of the system, [fs.ErrNotExist] if there is no such file.
+// ReadMachineFile reads a file like [ReadTrusted], but only if it and everything on its path is owned by
+// administrators, and nobody else can write it, not even the user of this process. The error is an
+// [*Untrusted] or one of the system; it is [fs.ErrNotExist] if the file does not exist.
 func ReadMachineFile(name string) ([]byte, fs.FileInfo, error) {
 	if _, err := os.Lstat(name); err != nil {
 		return nil, nil, err
@@ -136,14 +136,14 @@ func ReadMachineFile(name string) ([]byte, fs.FileInfo, error) {
 	return ReadTrusted(name)
 }
 
-// maxLinks is how many symbolic links may be on the way, as many as Linux allows.
+// maxLinks is the maximum number of symbolic links on a path, the same as on Linux.
 const maxLinks = 40
 
-// WalkPath visits every file, folder and symbolic link on the way of an absolute path, the targets of links
-// included: the folder that it is in, its path there, and what Lstat says of it. The first folder is
-// the root, on Windows that of a drive or a share; junctions are links there. An error of visit ends
-// the walk and is returned. The other errors are those of Lstat and Readlink, and an [*fs.PathError]
-// with [syscall.ELOOP] after more than 40 links.
+// WalkPath calls visit for every file, folder and symbolic link on an absolute path, including the targets of
+// links, with its folder, its path and its info from Lstat. The first folder is the root; on Windows, it is
+// the root of a drive or a share, and junctions count as links. An error of visit ends the walk and is
+// returned. Other errors are those of Lstat and Readlink, and an [*fs.PathError] with [syscall.ELOOP] after
+// more than 40 links.
 func WalkPath(path string, visit func(folder, entry string, info fs.FileInfo) error) error {
 	at, todo := splitTarget("", path)
 	for links := 0; len(todo) > 0; {
@@ -179,7 +179,7 @@ func WalkPath(path string, visit func(folder, entry string, info fs.FileInfo) er
 	return nil
 }
 
-// IsLink reports whether Lstat has seen a link at entry, which may lead elsewhere.
+// IsLink reports whether entry is a link or may be one; info is from Lstat.
 func IsLink(entry string, info fs.FileInfo) bool {
 	target, err := targetOf(entry, info)
 	return target != "" || err != nil
