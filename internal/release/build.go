@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Build is how this program was built, as far as the program itself knows.
+// Build describes how this program was built.
 type Build struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
@@ -15,21 +15,21 @@ type Build struct {
 	Modified bool   `json:"modified,omitempty"`   // the source differed from the commit
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
-	// Settings are the settings of the Go build that make a difference, such as "-trimpath=true".
+	// Settings are the build settings of Go, such as "-trimpath=true".
 	Settings []string `json:"settings"`
 	Modules  []Module `json:"modules"`
 }
 
-// The commit of a release, which is built without looking at git so that it is the same
-// wherever it is built: go build -ldflags "-X github.com/vaultwicket/vaultwicket/internal/release.commit=…".
+// The commit of a release. Releases are built without reading it from git, so that builds are
+// reproducible: go build -ldflags "-X github.com/vaultwicket/vaultwicket/internal/release.commit=…".
 var commit, commitTime string
 
 // Module is a module that is compiled in.
 type Module struct {
 	Path    string `json:"path"`
 	Version string `json:"version"`
-	Sum     string `json:"sum,omitempty"` // as go.sum has it
-	// Replaced is the path of the module that is compiled in place of this one.
+	Sum     string `json:"sum,omitempty"` // as in go.sum
+	// Replaced is the path of the module that replaces this one.
 	Replaced string `json:"replacedBy,omitempty"`
 }
 
@@ -76,8 +76,8 @@ func buildOf(info *debug.BuildInfo) Build {
 	return b
 }
 
-// Lines returns the facts of the build for a user, a line each. What is not known is left
-// out: a build without git has no commit.
+// Lines returns the facts of the build for users, one per line. Unknown facts are left out: a
+// build without git has no commit.
 func (b Build) Lines() string {
 	var text strings.Builder
 	if b.Commit != "" {
