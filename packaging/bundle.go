@@ -16,14 +16,14 @@ import (
 // BundleFile is an entry of the bundle.
 type BundleFile struct {
 	Content []byte
-	Program bool // is started
+	Program bool // whether it is executable
 }
 
-// epoch is the earliest time that a ZIP file can have.
+// epoch is the earliest time of an entry in a ZIP file.
 var epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// WriteBundle writes the files, by their slash paths, as an MCP bundle (.mcpb): a ZIP file with
-// a manifest and the program for each system, which a client installs. The same content gives the
+// WriteBundle writes files, given by slash-separated path, as an MCP bundle (.mcpb), which clients
+// install: a ZIP file with a manifest and the program for each system. The same files result in the
 // same bytes: entries are sorted and have a fixed time.
 func WriteBundle(w io.Writer, files map[string]BundleFile) error {
 	z := zip.NewWriter(w)
@@ -48,20 +48,20 @@ func WriteBundle(w io.Writer, files map[string]BundleFile) error {
 	return z.Close()
 }
 
-// alignment is the power of two at which the programs in a universal file begin: a page
-// of the processors of Apple.
+// alignment is the power of two to which the programs in a universal file are aligned: the page
+// size of Apple processors.
 const alignment = 14
 
-// slice is one program of a universal file, and how the header names it.
+// slice is one program of a universal file with its processor, as in the header.
 type slice struct {
 	cpu     macho.Cpu
 	sub     uint32
 	content []byte
 }
 
-// Universal joins programs of macOS for several processors into one file that runs on all of them. They are in
-// the order of their processors, whatever the order that they are given in: other tools write them as they
-// come. An error is a program that is not one of macOS with 64 bits, or a processor that is there twice.
+// Universal joins macOS programs for several processors into one file that runs on all of them. In contrast to other
+// tools, it sorts the programs by processor, so that their order does not matter. It returns an error if a program is
+// not a 64-bit macOS program, or if two programs are for the same processor.
 func Universal(programs ...[]byte) ([]byte, error) {
 	var all []slice
 	for _, content := range programs {
@@ -96,7 +96,7 @@ func Universal(programs ...[]byte) ([]byte, error) {
 		body.Write(make([]byte, at-first-body.Len()))
 	}
 	last := all[len(all)-1].content
-	end := body.Len() - (padded(len(last)) - len(last)) // nothing follows the last one
+	end := body.Len() - (padded(len(last)) - len(last)) // the last program needs no padding
 	return slices.Concat(header.Bytes(), make([]byte, first-header.Len()), body.Bytes()[:end]), nil
 }
 

@@ -1,12 +1,12 @@
-// Package packaging fills in the files of packages that repeat the same names and texts:
-// the configuration of goreleaser, manifests, services, and the page of an image.
+// Package packaging generates the files of packages that share names and texts: the
+// configuration of goreleaser, manifests, services, and the page of an image.
 //
-// A file below templates has the path of its result below the root of the repository. Its
-// actions are written [[ ]], because goreleaser has {{ }} of its own. A test compares the
-// results with the names and texts in facts.go.
+// Each file in templates has the same path as the generated file in the repository. Template
+// actions are written [[ ]], because goreleaser uses {{ }}. A test compares the generated files
+// with those in the repository.
 //
-// It also makes what goreleaser does not: MCP bundles, packages for npm, the list of modules
-// (SBOM) and the texts of licences. packaging/pack is the command for it.
+// The package also makes what goreleaser does not: MCP bundles, npm packages, the list of
+// modules (SBOM) and the licence texts. packaging/pack is the command for it.
 //
 //go:generate go test -run TestFilesAreFresh|TestEveryModuleIsPermissive -update .
 package packaging
@@ -31,8 +31,8 @@ var values = map[string]any{
 	"ArchiveFiles": archiveFiles, "PackageFiles": packageFiles, "ZshFolders": zshFolders,
 }
 
-// Files returns the text of every file, by its path below the root of the repository, for
-// a version of the program. An error is a mistake in a template.
+// Files returns the text of every generated file, by its path in the repository, for a version of
+// the program. The error is one of a template.
 func Files(version string) (map[string]string, error) {
 	functions := template.FuncMap{
 		"json":    quoted,
@@ -61,7 +61,7 @@ func Files(version string) (map[string]string, error) {
 	return files, err
 }
 
-// quoted writes a text or a list of texts as JSON, which is also YAML.
+// quoted returns a string or a list of strings as JSON, which is also valid YAML.
 func quoted(value any) (string, error) {
 	switch value.(type) {
 	case string, []string:
@@ -71,7 +71,7 @@ func quoted(value any) (string, error) {
 	return "", fmt.Errorf("json: not a text or a list of texts: %v", value)
 }
 
-// wrapped breaks a text into lines of at most 76 characters, each after a margin.
+// wrapped breaks text into lines of up to 76 characters, and puts margin before each of them.
 func wrapped(margin, text string) string {
 	var b strings.Builder
 	width := 0
@@ -92,8 +92,8 @@ func wrapped(margin, text string) string {
 	return b.String()
 }
 
-// installed is a file of the repository, or of the folder that stage.sh fills, and where
-// a package of a Linux system puts it.
+// installed is a file of a Linux package: From is its path in the repository, or in the folder that
+// stage.sh fills, and To the path where it is installed.
 type installed struct{ From, To string }
 
 const stage = "packaging/stage/"
@@ -101,7 +101,7 @@ const stage = "packaging/stage/"
 // archiveFiles are the documents at the top of every archive.
 var archiveFiles = []string{"LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md"}
 
-// packageFiles are the files of every Linux package but the program.
+// packageFiles are the files of every Linux package except the program.
 var packageFiles = []installed{
 	{stage + "completions/" + Name + ".bash", "/usr/share/bash-completion/completions/" + Name},
 	{stage + "completions/" + Name + ".fish", "/usr/share/fish/vendor_completions.d/" + Name + ".fish"},
@@ -113,10 +113,10 @@ var packageFiles = []installed{
 	{"skills/" + Name + "/SKILL.md", "/usr/share/" + Name + "/skills/" + Name + "/SKILL.md"},
 }
 
-// zshFolder is where a kind of package keeps the completions of zsh.
+// zshFolder is the folder for zsh completions in a kind of package.
 type zshFolder struct{ Packager, Folder string }
 
-// zshFolders differ: Debian has a folder of its own.
+// zshFolders lists the folders for zsh completions, because Debian uses a different one.
 var zshFolders = []zshFolder{
 	{"deb", "/usr/share/zsh/vendor-completions"},
 	{"rpm", "/usr/share/zsh/site-functions"},

@@ -13,8 +13,8 @@ import (
 // Module is a module of the program and the folder with its files.
 type Module struct{ Path, Version, Folder string }
 
-// licenceKinds are the licences that may be in the program, permissive ones only, each with words that no other one
-// has together. The order counts: BSD-3-Clause is BSD-2-Clause and one more sentence.
+// licenceKinds are the permissive licences that modules of the program may have, each with phrases by which it is
+// recognized. The order matters: BSD-3-Clause contains the text of BSD-2-Clause.
 var licenceKinds = []struct {
 	id    string
 	words []string
@@ -53,8 +53,8 @@ var licenceKinds = []struct {
 	},
 }
 
-// copyleft are words of licences that ask for more. A text with one of them is only
-// permissive if it says that the other licence is a choice.
+// copyleft has phrases of licences that are not permissive. A text with one of them only counts as
+// permissive if it offers a permissive licence as an alternative.
 var copyleft = []string{
 	"GNU GENERAL PUBLIC LICENSE",
 	"GNU LESSER GENERAL PUBLIC LICENSE",
@@ -67,11 +67,11 @@ var copyleft = []string{
 	"Commons Clause",
 }
 
-// licenceChoice is how a text offers a permissive licence as one of two.
+// licenceChoice is the phrase with which a text offers a permissive licence as an alternative.
 const licenceChoice = "SPDX-License-Identifier: BSD-3-Clause OR "
 
-// IdentifyLicence returns the SPDX name of the licence with this text. An error is a text that
-// is none of the permissive licences known here.
+// IdentifyLicence returns the SPDX name of the licence with this text. It returns an error if the
+// text is not one of the permissive licences in licenceKinds.
 func IdentifyLicence(text string) (string, error) {
 	words := strings.ToLower(strings.Join(strings.Fields(text), " "))
 	has := func(phrase string) bool { return strings.Contains(words, strings.ToLower(phrase)) }
@@ -88,7 +88,7 @@ func IdentifyLicence(text string) (string, error) {
 	return "", errors.New("no permissive licence is known by this text")
 }
 
-// exceptions are modules under another licence that are in the program all the same.
+// exceptions are modules with another licence that are used nevertheless.
 var exceptions = map[string]struct{ id, words, reason string }{
 	"github.com/hashicorp/go-version": {
 		"MPL-2.0",
@@ -97,11 +97,11 @@ var exceptions = map[string]struct{ id, words, reason string }{
 	},
 }
 
-// licenceNames are how files with licences are called, in lower case.
+// licenceNames are the prefixes of the names of licence files, in lower case.
 var licenceNames = []string{"license", "licence", "copying", "notice"}
 
-// LicenceOf returns the SPDX name of the licence of a module and all of its texts. An error
-// names the module: it has no text, or one that is not permissive.
+// LicenceOf returns the SPDX name of the licence of a module, and all its licence texts. It returns
+// an error, which names the module, if there is no text, or one that is not permissive.
 func LicenceOf(m Module) (id, text string, err error) {
 	entries, err := os.ReadDir(m.Folder)
 	if err != nil {
@@ -130,7 +130,7 @@ func LicenceOf(m Module) (id, text string, err error) {
 		if err != nil {
 			return "", "", fmt.Errorf("%s: %s: %w", m.Path, e.Name(), err)
 		}
-		if id == "" || found < id { // more than one text: any order of files gives the same
+		if id == "" || found < id { // of several licences, the first one in the alphabet counts
 			id = found
 		}
 	}
@@ -143,8 +143,8 @@ func LicenceOf(m Module) (id, text string, err error) {
 //go:embed licences.tsv
 var licenceList string
 
-// KnownLicences returns the licences of all modules of the program, by module, from the list that
-// a test compares with the modules themselves.
+// KnownLicences returns the SPDX names of the licences of all modules of the program, by module path,
+// from a list that a test compares with the modules themselves.
 func KnownLicences() map[string]string {
 	known := map[string]string{}
 	for line := range strings.Lines(licenceList) {
@@ -156,8 +156,8 @@ func KnownLicences() map[string]string {
 }
 
 // LicenceTexts returns one text with the licences of all modules of the program, for packages.
-// Modules that the program does not contain are left out. An error is a module that is
-// missing, or that may not be in the program.
+// Modules that the program does not contain are left out. It returns an error if a module of the
+// program is missing in modules, or has a licence that is not allowed.
 func LicenceTexts(modules []Module) (string, error) {
 	var b strings.Builder
 	b.WriteString("The program contains these modules.\n")
@@ -202,12 +202,12 @@ func LicenceTexts(modules []Module) (string, error) {
 	return b.String(), nil
 }
 
-// patternLicence is that of the patterns of internal/guard, which are those of gitleaks.
+// patternLicence is the licence of the patterns in internal/guard, which are from gitleaks.
 //
 //go:embed gitleaks-licence.txt
 var patternLicence string
 
-// wordNetLicence is that of the groups of words of internal/vault/ranking.
+// wordNetLicence is the licence of the synonyms in internal/vault/ranking.
 //
 //go:embed wordnet-licence.txt
 var wordNetLicence string

@@ -13,14 +13,14 @@ import (
 
 type object = map[string]any
 
-// SBOM returns the modules of the binary in a file as CycloneDX 1.6, as the Go linker has written
-// them into it, so that the list cannot differ from what was built. It has no time and no
-// random number: the same binary gives the same bytes. cyclonedx-gomod (v1.10.0) is not used
-// because its output contains the time of the run.
+// SBOM returns the list of modules of a binary as CycloneDX 1.6. It reads them from the binary, where
+// the Go linker has stored them, so that the list matches what was built. The list contains no time
+// and no random number: the same binary results in the same bytes. cyclonedx-gomod (v1.10.0) is not
+// used because its output contains the time of the run.
 //
-// The version is that of the release, because a build outside of version control has none in the
-// binary. licences says under which licence a module is, by its path; the list leaves out what it
-// does not know. An error is a file that cannot be read or is not a Go program.
+// version is the version of the release, because a build outside of version control has none in the
+// binary. licences has the licences of modules by path; unknown licences are left out. It returns an
+// error if the file cannot be read or is not a Go program.
 func SBOM(file, version string, licences map[string]string) ([]byte, error) {
 	info, err := buildinfo.ReadFile(file)
 	if err != nil {
@@ -53,7 +53,7 @@ func SBOM(file, version string, licences map[string]string) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// buildProperties are how a program was built, sorted by their names.
+// buildProperties returns the build settings of a program as properties, sorted by name.
 func buildProperties(info *buildinfo.BuildInfo) []object {
 	properties := []object{property("go:version", info.GoVersion)}
 	for _, s := range info.Settings {
@@ -74,7 +74,7 @@ func library(path, version, sum, licence string) object {
 	if licence != "" {
 		c["licenses"] = licensed(licence)
 	}
-	if sum != "" { // of the module's files, not of one file: go.sum has the same
+	if sum != "" { // the hash of all files of the module, as in go.sum
 		c["properties"] = []object{property("go:sum", sum)}
 	}
 	return c

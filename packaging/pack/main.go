@@ -1,6 +1,6 @@
-// Command pack makes the parts of a release that goreleaser does not make itself. It
-// reads files and writes files; it starts nothing. The folder dist is the one that
-// goreleaser builds in, and stage the one that stage.sh fills.
+// Command pack makes the parts of a release that goreleaser does not make. It reads and
+// writes files, and starts no programs. dist is the folder in which goreleaser builds, and
+// stage the folder that stage.sh fills.
 //
 //	pack sbom --binary FILE --version V --out FILE
 //	pack mcpb --dist DIR --stage DIR --version V --out FILE
@@ -24,7 +24,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 type options map[string]string
 
-// parts are the subcommands, and the flags that each must have.
+// parts are the subcommands with their flags, which are all required.
 var parts = map[string]struct {
 	flags []string
 	make  func(options, io.Reader, io.Writer) error
@@ -37,7 +37,7 @@ var parts = map[string]struct {
 	"debian-changelog": {[]string{"version", "seconds"}, writeChangelog},
 }
 
-// run makes one part and returns an exit status: 0 done, 1 not made, 2 wrong arguments.
+// run makes one part and returns the exit status: 0 if it was made, 1 if that failed, 2 for wrong arguments.
 func run(args []string, in io.Reader, out, log io.Writer) int {
 	names := strings.Join(slices.Sorted(maps.Keys(parts)), ", ")
 	if len(args) == 0 {
@@ -59,7 +59,7 @@ func run(args []string, in io.Reader, out, log io.Writer) int {
 		})
 	}
 	err := set.Parse(args[1:])
-	missing := slices.IndexFunc(part.flags, func(name string) bool { return o[name] == "" }) // all are required
+	missing := slices.IndexFunc(part.flags, func(name string) bool { return o[name] == "" })
 	switch {
 	case err != nil:
 	case missing >= 0:

@@ -24,8 +24,8 @@ func writeSBOM(o options, _ io.Reader, _ io.Writer) error {
 	return os.WriteFile(o["out"], text, 0o644)
 }
 
-// program returns the binary of a platform from the folder that goreleaser builds in. It
-// adds the level of the processor to the names of its folders.
+// program returns the binary for a platform from the folder dist. The names of its folders end
+// with the level of the processor, which goreleaser adds.
 func program(dist string, p packaging.Platform) ([]byte, error) {
 	found, err := filepath.Glob(filepath.Join(dist, packaging.Name+"_"+p.OS+"_"+p.Arch+"*", p.Program()))
 	if err != nil {
@@ -55,8 +55,8 @@ const (
 	iconFile    = "icon.png"
 )
 
-// writeBundle makes the MCP bundle: one file for all Macs, and for Windows and Linux the
-// processor that nearly all of them have, because a bundle cannot choose.
+// writeBundle makes the MCP bundle. A bundle cannot choose by processor, so it contains one file
+// for all Macs, and for Windows and Linux the program for the processor of most machines.
 func writeBundle(o options, _ io.Reader, _ io.Writer) error {
 	files := map[string]packaging.BundleFile{}
 	for name, p := range map[string]packaging.Platform{
@@ -128,7 +128,7 @@ func writeNPM(o options, _ io.Reader, _ io.Writer) error {
 			"publishConfig": map[string]any{
 				"access":     "public",
 				"provenance": true,
-			}, "preferUnplugged": true, // else some package managers keep the program in an archive
+			}, "preferUnplugged": true, // otherwise some package managers leave the program in an archive
 		}, "", "  ")
 		folder := filepath.Join(o["out"], p.NodeOS+"-"+p.NodeArch)
 		page := "# " + p.NPM() + "\n\n" + about + ". Install the package `" + packaging.Name + "`, which starts it.\n"
@@ -175,7 +175,7 @@ func writeNPM(o options, _ io.Reader, _ io.Writer) error {
 	)
 }
 
-// writeServer adds the bundle to the entry for the MCP registry: its hash is known when it is made.
+// writeServer writes the entry for the MCP registry. It adds the bundle, whose hash is only known now.
 func writeServer(o options, _ io.Reader, _ io.Writer) error {
 	made, err := packaging.Files(o["version"])
 	if err != nil {
@@ -223,7 +223,7 @@ func writeLicences(_ options, in io.Reader, out io.Writer) error {
 	return err
 }
 
-// writeChangelog writes what Debian wants of every package; CHANGELOG.md says the rest.
+// writeChangelog writes the minimal changelog that Debian requires; it refers to the release for details.
 func writeChangelog(o options, _ io.Reader, out io.Writer) error {
 	seconds, err := strconv.ParseInt(o["seconds"], 10, 64)
 	if err != nil {
