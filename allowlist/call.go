@@ -42,7 +42,7 @@ func (c Call) Valid() bool { return c.row != nil }
 
 var noRow row // of the zero Call
 
-func (c Call) of() *row {
+func (c Call) definition() *row {
 	if c.row == nil {
 		return &noRow
 	}
@@ -50,10 +50,10 @@ func (c Call) of() *row {
 }
 
 // Name returns the exact name of the command, "" for the zero Call.
-func (c Call) Name() string { return c.of().name }
+func (c Call) Name() string { return c.definition().name }
 
 // Tier returns the tier of the command.
-func (c Call) Tier() tiers.Tier { return c.of().tier }
+func (c Call) Tier() tiers.Tier { return c.definition().tier }
 
 // Effect returns the worst effect of this call: of its command, of its parameters,
 // and of a loss set by [Call.WithLoss].
@@ -80,10 +80,10 @@ func (c Call) Loss() string { return c.loses }
 func (c Call) Shows() bool { return c.shows }
 
 // Sends reports whether the call can carry data off the machine although its effect is not Publishes.
-func (c Call) Sends() bool { return c.of().sends }
+func (c Call) Sends() bool { return c.definition().sends }
 
 // OpensWeb reports whether the call opens a web address.
-func (c Call) OpensWeb() bool { return c.of().opensWeb }
+func (c Call) OpensWeb() bool { return c.definition().opensWeb }
 
 // EmbeddedOnly reports whether only the embedded CLI can run the call, because of its
 // command, one of its parameters or a combination of them.
@@ -94,12 +94,12 @@ func (c Call) EmbeddedOnly() bool {
 
 // FollowsLinks reports whether the call updates the links to the file that it moves. Only the
 // embedded CLI does that regardless of the settings of the vault.
-func (c Call) FollowsLinks() bool { return c.of().followsLinks }
+func (c Call) FollowsLinks() bool { return c.definition().followsLinks }
 
 // PrintedProperty returns the name of the property if the answer is only its value, "" for other
 // answers. Without the name, a password could not be recognized as one.
 func (c Call) PrintedProperty() string {
-	if !c.of().printsValue {
+	if !c.definition().printsValue {
 		return ""
 	}
 	name, _ := c.Param("name")
@@ -108,7 +108,7 @@ func (c Call) PrintedProperty() string {
 
 // Searches reports whether the answer depends on note text that it does not contain, as with a search or a
 // filter. Such a call could be used to guess a secret piece by piece if the program reads notes unredacted.
-func (c Call) Searches() bool { return c.of().searches }
+func (c Call) Searches() bool { return c.definition().searches }
 
 func (c Call) hasAll(params []string) bool {
 	return !slices.ContainsFunc(params, func(name string) bool { return !c.has(name) })
@@ -138,7 +138,7 @@ var targetParams = [...]string{"path", "file", "ref", "daily"}
 
 // UsesOpenNote reports whether the call works on the note that is open in the app, because it names none.
 func (c Call) UsesOpenNote() bool {
-	if r := c.of(); r.target == targetActive {
+	if r := c.definition(); r.target == targetActive {
 		return !slices.ContainsFunc(targetParams[:], c.has) && !slices.ContainsFunc(r.targets, c.has)
 	}
 	return c.has("active")
@@ -146,7 +146,7 @@ func (c Call) UsesOpenNote() bool {
 
 // Reply describes what the call prints.
 func (c Call) Reply() Reply {
-	reply := c.of().reply
+	reply := c.definition().reply
 	format, given := c.Param("format")
 	if given {
 		reply.JSON = format == "json"
@@ -231,11 +231,11 @@ func (c Call) has(key string) bool {
 func (c Call) String() string { return strings.Join(c.Items(), " ") }
 
 // PathAccess returns which access the paths of the call need.
-func (c Call) PathAccess() PathAccess { return c.of().access }
+func (c Call) PathAccess() PathAccess { return c.definition().access }
 
 // Naming returns how the answer of the call names the files that it is about, besides those that the call names.
 func (c Call) Naming() Naming {
-	r := c.of()
+	r := c.definition()
 	if r.reach == reachNothing {
 		return NamesNothing
 	}
@@ -265,7 +265,7 @@ func callsFunction(value string) bool { return strings.Contains(value, "(") }
 // approval, because they decide what is changed. They are in the order of the row.
 func (c Call) AskedInFull() []string {
 	var names []string
-	for _, p := range c.of().params {
+	for _, p := range c.definition().params {
 		if p.isAskedInFull() && c.has(p.name) {
 			names = append(names, p.name)
 		}
@@ -274,43 +274,45 @@ func (c Call) AskedInFull() []string {
 }
 
 func (p *param) isAskedInFull() bool {
-	return p.asked == askedInFull || p.asked == 0 && p.kind.long()
+	return p.asked == askedInFull || p.asked == 0 && p.kind.isLong()
 }
 
 // PrintsNote reports whether the answer of the call is the complete text of one note.
-func (c Call) PrintsNote() bool { return c.of().printsNote && !c.has("frontmatter") }
+func (c Call) PrintsNote() bool { return c.definition().printsNote && !c.has("frontmatter") }
 
 // PrintsPath reports whether the answer of the call is the path of one note.
-func (c Call) PrintsPath() bool { return c.of().printsPath }
+func (c Call) PrintsPath() bool { return c.definition().printsPath }
 
 // IsProbe reports whether the call asks for the version of the program.
-func (c Call) IsProbe() bool { return c.of().probes }
+func (c Call) IsProbe() bool { return c.definition().probes }
 
 // BuiltIn reports whether the app has the command without any plugin.
-func (c Call) BuiltIn() bool { return c.of().builtIn }
+func (c Call) BuiltIn() bool { return c.definition().builtIn }
 
 // PrintsNamed reports whether the answer is the unchanged text of the one file that the call names.
-func (c Call) PrintsNamed() bool { return c.of().printsNamed() }
+func (c Call) PrintsNamed() bool { return c.definition().printsNamed() }
 
 func (r *row) printsNamed() bool { return r.printsNote && r.reach == reachNote }
 
 // IsDaily reports whether the call works on a daily note: tomorrow the same call may work on another note.
-func (c Call) IsDaily() bool { return c.of().target == targetDaily }
+func (c Call) IsDaily() bool { return c.definition().target == targetDaily }
 
 // IsRandom reports whether the answer of the same call differs each time.
-func (c Call) IsRandom() bool { return c.of().random }
+func (c Call) IsRandom() bool { return c.definition().random }
 
 // DrawsNote reports whether the call prints a random note. The app does not tell which one it was.
-func (c Call) DrawsNote() bool { return c.of().random && c.Effect() == tiers.Reads && !c.Shows() }
+func (c Call) DrawsNote() bool {
+	return c.definition().random && c.Effect() == tiers.Reads && !c.Shows()
+}
 
 // OnlyReads reports whether the call only reads: it shows nothing in the app and sends nothing to another machine.
 func (c Call) OnlyReads() bool { return c.Effect() == tiers.Reads && !c.Shows() && !c.Sends() }
 
 // OpensRandom reports whether the call shows a random note in the app.
-func (c Call) OpensRandom() bool { return c.of().random && c.Effect() == tiers.Shows }
+func (c Call) OpensRandom() bool { return c.definition().random && c.Effect() == tiers.Shows }
 
 // OwnAnswer returns which answer the gateway itself gives to the call.
-func (c Call) OwnAnswer() OwnAnswer { return c.of().ownAnswer }
+func (c Call) OwnAnswer() OwnAnswer { return c.definition().ownAnswer }
 
 // NamedPath is a path that a call names.
 type NamedPath struct {
@@ -358,30 +360,30 @@ func (c Call) ChangesMany() bool {
 }
 
 // Apart reports whether the call needs a process of its own, which answers no other call.
-func (c Call) Apart() bool { return c.of().apart }
+func (c Call) Apart() bool { return c.definition().apart }
 
 // TouchesNoNote reports whether the call reads and changes no note at all.
-func (c Call) TouchesNoNote() bool { return c.of().reach == reachNothing }
+func (c Call) TouchesNoNote() bool { return c.definition().reach == reachNothing }
 
 // DailyPath returns the call by which StepReadDaily asks for the path of the daily note, in the same vault.
 func (c Call) DailyPath() (Call, error) {
-	asked, err := Parse("daily:path", nil)
-	asked.vault = c.vault
-	return asked, err
+	question, err := Parse("daily:path", nil)
+	question.vault = c.vault
+	return question, err
 }
 
 // VersionText returns the call by which StepVersion asks for the text of a version, for the same note and vault. The
 // error is a [*ParseError] if c does not restore a version from a history of the app.
 func (c Call) VersionText() (Call, error) {
 	params := c.Params()
-	asked, err := Parse(c.of().versions.read, params)
-	asked.vault = c.vault
-	return asked, err
+	question, err := Parse(c.definition().versions.read, params)
+	question.vault = c.vault
+	return question, err
 }
 
 // VersionsOf describes the history of the app that has the versions of the call, for messages; "" for a call that is
 // not about versions.
-func (c Call) VersionsOf() string { return c.of().versions.of }
+func (c Call) VersionsOf() string { return c.definition().versions.of }
 
 // HasStep reports whether a step is part of the call when the app runs it.
 func (c Call) HasStep(s Step) bool {
@@ -393,7 +395,7 @@ func (c Call) HasStep(s Step) bool {
 		_, named := c.NamesNew()
 		return named
 	}
-	for _, r := range c.of().steps {
+	for _, r := range c.definition().steps {
 		if r.step == s && (r.without == "" || !c.has(r.without)) {
 			return true
 		}

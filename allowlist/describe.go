@@ -96,40 +96,40 @@ const (
 )
 
 // Wider returns the command to suggest if command has found nothing, "" for none.
-func Wider(command string) string { return known(command).wider }
+func Wider(command string) string { return rowNamed(command).wider }
 
 // Maker returns the command that creates the note that command needs, "" if none is to be suggested.
-func Maker(command string) string { return known(command).maker }
+func Maker(command string) string { return rowNamed(command).maker }
 
 // OfFolders returns the command that does the same to folders, "" for none.
-func OfFolders(command string) string { return known(command).ofFolders }
+func OfFolders(command string) string { return rowNamed(command).ofFolders }
 
 // TakesBack reports whether a command undoes changes.
-func TakesBack(command string) bool { return known(command).undoes }
+func TakesBack(command string) bool { return rowNamed(command).undoes }
 
 // AnswersApart reports whether a command is run in a separate process, see [Call.Apart].
-func AnswersApart(command string) bool { return known(command).apart }
+func AnswersApart(command string) bool { return rowNamed(command).apart }
 
 // ListsVaults reports whether a command reads the list of vaults that the app keeps outside of the vault.
-func ListsVaults(command string) bool { return known(command).listsVaults }
+func ListsVaults(command string) bool { return rowNamed(command).listsVaults }
 
 // RestoresVersion reports whether a command restores a version from a history of the app, see [StepVersion].
-func RestoresVersion(command string) bool { return known(command).versions.read != "" }
+func RestoresVersion(command string) bool { return rowNamed(command).versions.read != "" }
 
 // ShowsVersions reports whether a command is about earlier versions of the note that it names: its answer, or what it
 // writes, can contain text of them.
 func ShowsVersions(command string) bool {
-	r := known(command)
+	r := rowNamed(command)
 	return r.versions.of != "" || r.undoes
 }
 
 // PrintsNamed reports whether the answer of a command is text of the one file that it names, see
 // [Call.PrintsNamed].
-func PrintsNamed(command string) bool { return known(command).printsNamed() }
+func PrintsNamed(command string) bool { return rowNamed(command).printsNamed() }
 
 // OwnAnswerNamesNotes reports whether the gateway itself answers a command with text that names notes.
 func OwnAnswerNamesNotes(command string) bool {
-	r := known(command)
+	r := rowNamed(command)
 	isList := r.ownAnswer == AnswersApprovals // it names the notes under a proposal that have changed
 	return isList || r.ownAnswer != AnswersNothing && Call{row: r}.Naming() != NamesNothing
 }
@@ -140,12 +140,12 @@ type Verb struct{ Wants, Did, Before string }
 
 // VerbOf returns the verb of a command. ok is false if the command is unknown or can never be enabled.
 func VerbOf(command string) (v Verb, ok bool) {
-	of := known(command).verb
+	of := rowNamed(command).verb
 	return Verb{of.wants, of.did, of.before}, of != verb{}
 }
 
-// known returns the row of a command, and noRow for a name that the table does not have.
-func known(command string) *row {
+// rowNamed returns the row of a command, and noRow for a name that the table does not have.
+func rowNamed(command string) *row {
 	if r := find(command); r != nil {
 		return r
 	}

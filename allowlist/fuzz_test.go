@@ -137,7 +137,7 @@ func FuzzArgvRoundTrip(f *testing.F) {
 				got[line.StdinParam] = Text(line.Stdin)
 			}
 			require.That(t, reflect.DeepEqual(got, call.Params()), "%q reads as %v, want %v", line.Argv, got, call.Params())
-			require.That(t, carrier.embedded || !rewritten(strings.Join(line.Argv, "|")), "%q would be rewritten", line.Argv)
+			require.That(t, carrier.embedded || !isRewritten(strings.Join(line.Argv, "|")), "%q would be rewritten", line.Argv)
 		}
 	})
 }

@@ -83,22 +83,22 @@ func isWord(word string) bool {
 	return known
 }
 
-// isNoWorse reports whether a hint for a name with these words may suggest command: its effect is not worse than
+// isWithinIntent reports whether a hint for a name with these words may suggest command: its effect is not worse than
 // the one that the words ask for.
-func isNoWorse(command string, words []string) bool {
+func isWithinIntent(command string, words []string) bool {
 	r := find(command)
 	return r != nil && !r.effect.WorseThan(intentOf(words))
 }
 
-// nearest returns the command that is spelled almost like name, "" if there is none. A command whose effect is
+// nearestCommand returns the command that is spelled almost like name, "" if there is none. A command whose effect is
 // worse than what the known words ask for is only returned if its name has the same words and the unknown ones are
 // typing errors.
-func nearest(name string, words []string) string {
+func nearestCommand(name string, words []string) string {
 	near := excerpt.Nearest(strings.ToLower(name), Names())
 	switch {
 	case near == "" || isSpelledRight(words):
 		return ""
-	case isNoWorse(near, words) || isMisspelt(words, wordsOf(near)):
+	case isWithinIntent(near, words) || isMisspelt(words, wordsOf(near)):
 		return near
 	}
 	return ""
@@ -120,8 +120,8 @@ func isMisspelt(words, right []string) bool {
 	return true
 }
 
-// adviceOf returns advice for a name that asks for something that no single command does, "" if there is none.
-func adviceOf(words []string) string {
+// adviceFor returns advice for a name that asks for something that no single command does, "" if there is none.
+func adviceFor(words []string) string {
 	sorted := slices.Clone(words)
 	slices.Sort(sorted)
 	bare := without(without(sorted, fillers), subjects)

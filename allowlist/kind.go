@@ -56,13 +56,13 @@ func (p *param) check(v Value) (text, reason string) {
 		v = Text(strconv.FormatBool(v.form == flagOn))
 	}
 	if p.name == "value" {
-		v = v.ofProperty()
+		v = v.propertyText()
 	}
 	if p.name == "files" && v.form == listForm {
-		v = v.lines()
+		v = v.joinLines()
 	}
 	if slices.Contains(columnLists, p.name) {
-		v = v.columns()
+		v = v.joinColumns()
 	}
 	isFitting := v.form == textForm || v.form == numberForm && p.kind.takesNumber()
 	if !isFitting {
@@ -80,17 +80,17 @@ func (p *param) check(v Value) (text, reason string) {
 			return v.text, fmt.Sprintf("contains the control or invisible character %U", r)
 		}
 	case kindLink, kindBase, kindPath:
-		return v.text, canonicalPath(v.text)
+		return v.text, pathProblem(v.text)
 	case kindTitle:
-		return v.text, canonicalTitle(v.text)
+		return v.text, titleProblem(v.text)
 	case kindNewPath:
-		return v.text, canonicalNewPath(v.text)
+		return v.text, newPathProblem(v.text)
 	case kindDestination:
 		if p.ofFolder {
 			_, reason := canonicalFolder(v.text)
 			return v.text, reason
 		}
-		return v.text, canonicalDestination(v.text)
+		return v.text, destinationProblem(v.text)
 	case kindFolder:
 		return canonicalFolder(v.text)
 	case kindRef:
@@ -118,7 +118,7 @@ func (p *param) check(v Value) (text, reason string) {
 			)
 		}
 	case kindChar: // one code point between the brackets of a task
-		if r, size := utf8.DecodeRuneInString(v.text); size != len(v.text) || unprintable(r) {
+		if r, size := utf8.DecodeRuneInString(v.text); size != len(v.text) || isUnprintable(r) {
 			return v.text, fmt.Sprintf("is %q, want exactly one printable character", excerpt.Short(v.text))
 		}
 	case kindURL: // other schemes reach local files, other programs or the app's own commands
@@ -143,9 +143,9 @@ func (p *param) check(v Value) (text, reason string) {
 	return v.text, ""
 }
 
-// ofProperty converts the value of a property to a text: true and false are values of a checkbox, and a
+// propertyText converts the value of a property to a text: true and false are values of a checkbox, and a
 // list is written as JSON.
-func (v Value) ofProperty() Value {
+func (v Value) propertyText() Value {
 	switch v.form {
 	case flagOn, flagOff:
 		return Text(strconv.FormatBool(v.form == flagOn))
@@ -155,9 +155,9 @@ func (v Value) ofProperty() Value {
 	return v
 }
 
-// lines converts a list to a text with one item per line. A list that has an item with a line break is
+// joinLines converts a list to a text with one item per line. A list that has an item with a line break is
 // returned unchanged, and then refused.
-func (v Value) lines() Value {
+func (v Value) joinLines() Value {
 	var items []string
 	if json.Unmarshal([]byte(v.text), &items) != nil ||
 		slices.ContainsFunc(items, func(item string) bool { return strings.Contains(item, "\n") }) {
@@ -169,8 +169,8 @@ func (v Value) lines() Value {
 // columnLists are the parameters that name columns of a table, separated by commas.
 var columnLists = []string{"select", "sort", "order"}
 
-// columns converts a list of columns, also one written as JSON in a text, to a text with commas between them.
-func (v Value) columns() Value {
+// joinColumns converts a list of columns, also one written as JSON in a text, to a text with commas between them.
+func (v Value) joinColumns() Value {
 	if items := v.items(); len(items) > 0 {
 		return Text(strings.Join(items, ", "))
 	}
@@ -238,7 +238,7 @@ func checkRef(s string) string {
 	if i < 0 {
 		return "has no line number; want a path, a colon and a line number such as Inbox/Log.md:8"
 	}
-	if reason := canonicalPath(s[:i]); reason != "" {
+	if reason := pathProblem(s[:i]); reason != "" {
 		return reason
 	}
 	line := param{kind: kindNumber, least: 1}

@@ -50,9 +50,9 @@ func (c Call) Line(k Carrier) (Line, error) {
 	}
 	if k.embedded {
 		// A text that would be rewritten, otherwise a long one, goes to standard input.
-		i := slices.IndexFunc(c.args, func(a arg) bool { return a.kind.free() && rewritten(a.value) })
+		i := slices.IndexFunc(c.args, func(a arg) bool { return a.kind.isFreeText() && isRewritten(a.value) })
 		if i < 0 {
-			i = slices.IndexFunc(c.args, func(a arg) bool { return a.kind.free() && len(a.value) > stdinFromBytes })
+			i = slices.IndexFunc(c.args, func(a arg) bool { return a.kind.isFreeText() && len(a.value) > stdinFromBytes })
 		}
 		if i >= 0 {
 			line.StdinParam = c.args[i].key
@@ -69,9 +69,9 @@ func (c Call) Line(k Carrier) (Line, error) {
 		)
 	}
 	unsafe := ""
-	if rewritten(c.vault) {
+	if isRewritten(c.vault) {
 		unsafe = "vault"
-	} else if i := slices.IndexFunc(c.args, func(a arg) bool { return a.key != line.StdinParam && a.kind.free() && rewritten(a.value) }); i >= 0 {
+	} else if i := slices.IndexFunc(c.args, func(a arg) bool { return a.key != line.StdinParam && a.kind.isFreeText() && isRewritten(a.value) }); i >= 0 {
 		unsafe = c.args[i].key
 	}
 	if unsafe != "" {
@@ -92,8 +92,8 @@ func (c Call) Line(k Carrier) (Line, error) {
 	return line, nil
 }
 
-// free reports whether values of this kind can contain a backslash followed by a letter.
-func (k kind) free() bool {
+// isFreeText reports whether values of this kind can contain a backslash followed by a letter.
+func (k kind) isFreeText() bool {
 	switch k {
 	case kindText, kindContent, kindData, kindName, kindURL:
 		return true
@@ -102,10 +102,10 @@ func (k kind) free() bool {
 }
 
 // takesNumber reports whether values of this kind may be given as a number, which is used with its digits.
-func (k kind) takesNumber() bool { return k == kindNumber || k == kindAge || k.free() }
+func (k kind) takesNumber() bool { return k == kindNumber || k == kindAge || k.isFreeText() }
 
-// long reports whether values of this kind can be too long to be shown in a list of parameters.
-func (k kind) long() bool {
+// isLong reports whether values of this kind can be too long to be shown in a list of parameters.
+func (k kind) isLong() bool {
 	switch k {
 	case kindText, kindContent, kindData, kindURL:
 		return true
@@ -113,9 +113,9 @@ func (k kind) long() bool {
 	return false
 }
 
-// rewritten reports whether the Obsidian CLI would change s: it turns \n and \t into a line break and a
+// isRewritten reports whether the Obsidian CLI would change s: it turns \n and \t into a line break and a
 // tab, however many backslashes precede them (recorded on 1.12.7; \r by one report).
-func rewritten(s string) bool {
+func isRewritten(s string) bool {
 	return strings.Contains(s, `\n`) || strings.Contains(s, `\t`) || strings.Contains(s, `\r`)
 }
 
@@ -155,7 +155,7 @@ func (k Carrier) tooLong(items []string) (reason, key string) {
 	longest := ""
 	total := 0
 	units := 0
-	ascii := true
+	isASCII := true
 	for _, item := range items {
 		total += len(item) + 1
 		units += 3 // quotes around it and a blank; as an upper bound, every quote and backslash counts twice
@@ -165,25 +165,25 @@ func (k Carrier) tooLong(items []string) (reason, key string) {
 				units++
 			}
 		}
-		ascii = ascii && strings.IndexFunc(item, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+		isASCII = isASCII && strings.IndexFunc(item, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 		if len(item) > len(longest) {
 			longest = item
 		}
 	}
 	key, _, _ = strings.Cut(longest, "=")
 	// An unknown system has the limits of all systems.
-	app := !k.embedded
-	windows := k.os != "linux" && k.os != "darwin"
-	mac := k.os != "linux" && k.os != "windows"
-	isDamaged := app && mac && !ascii
+	toApp := !k.embedded
+	mayBeWindows := k.os != "linux" && k.os != "darwin"
+	mayBeMac := k.os != "linux" && k.os != "windows"
+	isDamaged := toApp && mayBeMac && !isASCII
 	switch {
-	case app && windows && len(longest) > windowsItem:
+	case toApp && mayBeWindows && len(longest) > windowsItem:
 		return fmt.Sprintf(
 			"is %d bytes, and the app breaks off above %d in one argument on Windows",
 			len(longest),
 			windowsItem,
 		), key
-	case windows && units > windowsLine:
+	case mayBeWindows && units > windowsLine:
 		return fmt.Sprintf("makes a command line of %d characters, Windows takes %d", units, windowsLine), key
 	case isDamaged && total > macTotalBytes:
 		return fmt.Sprintf(

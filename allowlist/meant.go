@@ -22,45 +22,45 @@ func Meant(name string) string {
 		return name
 	}
 	words := wordsOf(name)
-	if same := spelledOtherwise(words); same != "" {
-		return same
+	if command := commandSpelledLike(words); command != "" {
+		return command
 	}
-	if meant := knownAs(words); meant != "" {
+	if meant := commandKnownAs(words); meant != "" {
 		return meant
 	}
 	sorted := slices.Clone(words)
 	slices.Sort(sorted)
-	if near := nearest(name, words); near != "" {
+	if near := nearestCommand(name, words); near != "" {
 		return near
 	}
 	rest := without(sorted, fillers)
 	for _, left := range [][]string{rest, without(rest, subjects)} {
-		if meant := otherName(strings.Join(left, " ")); meant != "" && isNoWorse(meant, words) {
+		if meant := commandByOtherName(strings.Join(left, " ")); meant != "" && isWithinIntent(meant, words) {
 			return meant
 		}
-		if len(left) == 1 && find(left[0]) != nil && isNoWorse(left[0], words) {
+		if len(left) == 1 && find(left[0]) != nil && isWithinIntent(left[0], words) {
 			return left[0]
 		}
 	}
-	if same := sameWords(without(words, fillers)); same != "" && isNoWorse(same, words) {
-		return same
+	if command := commandBySynonyms(without(words, fillers)); command != "" && isWithinIntent(command, words) {
+		return command
 	}
-	return nearest(strings.Join(words, ":"), words)
+	return nearestCommand(strings.Join(words, ":"), words)
 }
 
-// knownAs returns the command that other tools call by exactly these words. It returns "" if there is none, or if the
+// commandKnownAs returns the command that other tools call by exactly these words. It returns "" if there is none, or if the
 // command has a worse effect than the words ask for.
-func knownAs(words []string) string {
+func commandKnownAs(words []string) string {
 	sorted := slices.Clone(words)
 	slices.Sort(sorted)
-	if meant := otherName(strings.Join(sorted, " ")); meant != "" && isNoWorse(meant, words) {
+	if meant := commandByOtherName(strings.Join(sorted, " ")); meant != "" && isWithinIntent(meant, words) {
 		return meant
 	}
 	return ""
 }
 
-// sameVerbs lists groups of verbs with the same meaning. [plainWord] replaces each of them by the first of its group.
-var sameVerbs = [...]string{
+// synonyms lists groups of verbs with the same meaning. [canonicalWord] replaces each of them by the first of its group.
+var synonyms = [...]string{
 	"read get fetch show view display load print list enumerate look see inspect retrieve output",
 	"add append insert put push write log",
 	"set update change edit modify patch",
@@ -72,9 +72,9 @@ var sameVerbs = [...]string{
 	"finish complete done",
 }
 
-// plainWord returns the singular of word, or the first verb of its group in sameVerbs.
-func plainWord(word string) string {
-	for _, verbs := range sameVerbs {
+// canonicalWord returns the singular of word, or the first verb of its group in synonyms.
+func canonicalWord(word string) string {
+	for _, verbs := range synonyms {
 		all := strings.Fields(verbs)
 		if slices.Contains(all, word) {
 			return all[0]
@@ -89,25 +89,25 @@ func plainWord(word string) string {
 	return word
 }
 
-// plainWords applies [plainWord] to words and joins the distinct results in alphabetical order.
-func plainWords(words []string) string {
+// canonicalWords applies [canonicalWord] to words and joins the distinct results in alphabetical order.
+func canonicalWords(words []string) string {
 	plain := make([]string, len(words))
 	for i, word := range words {
-		plain[i] = plainWord(word)
+		plain[i] = canonicalWord(word)
 	}
 	slices.Sort(plain)
 	return strings.Join(slices.Compact(plain), " ")
 }
 
-// byPlainWords maps the plain words of every name of a command to the command, or to "" if they fit several.
-var byPlainWords func() map[string]string
+// commandsByWords maps the plain words of every name of a command to the command, or to "" if they fit several.
+var commandsByWords func() map[string]string
 
-func init() { byPlainWords = sync.OnceValue(readPlainWords) }
+func init() { commandsByWords = sync.OnceValue(indexCommandWords) }
 
-func readPlainWords() map[string]string {
+func indexCommandWords() map[string]string {
 	commands := map[string]string{}
 	add := func(command string, words []string) {
-		key := plainWords(words)
+		key := canonicalWords(words)
 		if other, taken := commands[key]; taken && other != command {
 			command = ""
 		}
@@ -124,18 +124,18 @@ func readPlainWords() map[string]string {
 	return commands
 }
 
-// sameWords returns the command that has a name with these words or their synonyms, "" if none or several have.
-func sameWords(words []string) string {
-	meant := byPlainWords()[plainWords(words)]
+// commandBySynonyms returns the command that has a name with these words or their synonyms, "" if none or several have.
+func commandBySynonyms(words []string) string {
+	meant := commandsByWords()[canonicalWords(words)]
 	if meant == "" && len(words) > 0 {
-		meant = byPlainWords()[plainWords(without(words, subjects))]
+		meant = commandsByWords()[canonicalWords(without(words, subjects))]
 	}
 	return meant
 }
 
-// spelledOtherwise returns the command whose name has these words with other punctuation, or the two words in
+// commandSpelledLike returns the command whose name has these words with other punctuation, or the two words in
 // reverse order. It returns "" if there is none.
-func spelledOtherwise(words []string) string {
+func commandSpelledLike(words []string) string {
 	joined := strings.Join(words, "")
 	swapped := ""
 	if len(words) == 2 {
@@ -212,16 +212,16 @@ func unknownCommand(name string) *ParseError {
 		return err
 	}
 	hint, isLine := hintForLine(name)
-	same := spelledOtherwise(wordsOf(name))
+	command := commandSpelledLike(wordsOf(name))
 	switch meant := Meant(name); {
 	case isLine:
 		err.hint = hint
-	case same != "":
-		err.hint = fmt.Sprintf("did you mean %q?", same)
-	case knownAs(wordsOf(name)) != "":
-		err.hint = fmt.Sprintf("did you mean %q?", knownAs(wordsOf(name)))
-	case adviceOf(wordsOf(name)) != "":
-		err.hint = adviceOf(wordsOf(name))
+	case command != "":
+		err.hint = fmt.Sprintf("did you mean %q?", command)
+	case commandKnownAs(wordsOf(name)) != "":
+		err.hint = fmt.Sprintf("did you mean %q?", commandKnownAs(wordsOf(name)))
+	case adviceFor(wordsOf(name)) != "":
+		err.hint = adviceFor(wordsOf(name))
 	case meant != "":
 		err.hint = fmt.Sprintf("did you mean %q?", meant)
 	}
@@ -232,7 +232,7 @@ func unknownCommand(name string) *ParseError {
 // is "" if the line begins with a command that cannot be enabled, or if its intent is unclear. isLine is false if
 // line is not a command line.
 func hintForLine(line string) (hint string, isLine bool) {
-	words := splitLine(asWords(line))
+	words := splitLine(callAsLine(line))
 	for len(words) > 1 && slices.Contains([]string{"obsidian", "vaultwicket", "run"}, words[0]) {
 		words = words[1:]
 	}
@@ -285,11 +285,11 @@ func hintForLine(line string) (hint string, isLine bool) {
 func isName(words []string) bool {
 	all := wordsOf(strings.Join(words, " "))
 	last := all[len(all)-1:]
-	return knownAs(all) != "" && isSpelledRight(all) && !intentOf(last).WorseThan(tiers.Reads)
+	return commandKnownAs(all) != "" && isSpelledRight(all) && !intentOf(last).WorseThan(tiers.Reads)
 }
 
-// asWords rewrites a function call such as read("A.md") as a command line; any other line is returned unchanged.
-func asWords(line string) string {
+// callAsLine rewrites a function call such as read("A.md") as a command line; any other line is returned unchanged.
+func callAsLine(line string) string {
 	name, arguments, found := strings.Cut(line, "(")
 	inside, isCall := strings.CutSuffix(arguments, ")")
 	if !found || !isCall || find(name) == nil {
@@ -373,11 +373,11 @@ func adviceForLine(r *row, words []string) string {
 		for _, word := range words[:n] {
 			lower = append(lower, wordsOf(word)...)
 		}
-		if advice := adviceOf(lower); advice != "" {
+		if advice := adviceFor(lower); advice != "" {
 			return advice
 		}
 		slices.Sort(lower)
-		if meant := otherName(strings.Join(lower, " ")); meant != "" && isNoWorse(meant, lower) {
+		if meant := commandByOtherName(strings.Join(lower, " ")); meant != "" && isWithinIntent(meant, lower) {
 			return fmt.Sprintf("did you mean %q?", meant)
 		}
 	}
@@ -387,7 +387,7 @@ func adviceForLine(r *row, words []string) string {
 	}
 	asked := without(wordsOf(strings.Join(words[:min(len(words), 3)], " ")), []string{r.name})
 	asksForOther := slices.ContainsFunc(asked, isVerb)
-	if len(names) == 0 || asksForOther && !isNoWorse(r.name, asked) {
+	if len(names) == 0 || asksForOther && !isWithinIntent(r.name, asked) {
 		return ""
 	}
 	return fmt.Sprintf("the parameters of %q have names: %s", r.name, strings.Join(names, ", "))
@@ -421,9 +421,9 @@ func splitLine(line string) (words []string) {
 	return words
 }
 
-// otherName returns the command that other tools, shells and agents call by words, which must be in alphabetical
+// commandByOtherName returns the command that other tools, shells and agents call by words, which must be in alphabetical
 // order; "" if there is none.
-func otherName(words string) string {
+func commandByOtherName(words string) string {
 	for _, row := range otherNamesOf {
 		if slices.Contains(strings.Split(row.others, "; "), words) {
 			return row.command
@@ -759,8 +759,8 @@ func (c *Call) unknownParam(key string, v Value, given Params) *ParseError {
 		err.Reason = "not allowed: it would overwrite the clipboard of the user"
 	case bare && find(c.row.name+":"+word) != nil: // as in "daily read"
 		err.hint = fmt.Sprintf("did you mean the command %q?", c.row.name+":"+word)
-	case paramAdvice(c.row.name, joined, v) != "":
-		err.hint = paramAdvice(c.row.name, joined, v)
+	case adviceForParam(c.row.name, joined, v) != "":
+		err.hint = adviceForParam(c.row.name, joined, v)
 	case find(c.row.name+":"+word) != nil:
 		err.hint = fmt.Sprintf("did you mean the command %q?", c.row.name+":"+word)
 	case word == "" || word == "=":
@@ -831,9 +831,9 @@ func (r *row) partOfName(word string, given Params) (meant string) {
 // isCount reports whether text is a number without a sign.
 func isCount(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
-// paramAdvice returns the hint for an unknown parameter that no other parameter of the command can replace: what to
+// adviceForParam returns the hint for an unknown parameter that no other parameter of the command can replace: what to
 // call instead. It returns "" for all others. name has no punctuation, as in otherParams.
-func paramAdvice(command, name string, v Value) string {
+func adviceForParam(command, name string, v Value) string {
 	text := excerpt.Short(strings.Trim(v.text, `"`))
 	isNote := strings.HasSuffix(strings.ToLower(text), ".md")
 	isMany := slices.Contains([]string{"files", "paths", "notes", "filepaths"}, name)
@@ -857,7 +857,7 @@ func paramAdvice(command, name string, v Value) string {
 		return fmt.Sprintf("to=%q is the folder into which it goes", strings.TrimRight(text, "/")+"/")
 	case command == "property:rename" && isPlace && isNote:
 		return "a property gets its new name in all notes, or in those of folder=; property:set and property:remove change one note"
-	case isMany && known(command).param("path") != nil && known(command).param("files") == nil:
+	case isMany && rowNamed(command).param("path") != nil && rowNamed(command).param("files") == nil:
 		return "path= is one note: send a call for each, or all of them as one batch"
 	case command == "undo" && (isPlace || name == "folder"):
 		return "\"history\" with path= lists the changes of a note with their ids; undo takes them with id="

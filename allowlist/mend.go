@@ -13,9 +13,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-// mend returns the hint for an invalid value: the value or the parameter that was most likely meant, "" if that is
+// valueHint returns the hint for an invalid value: the value or the parameter that was most likely meant, "" if that is
 // not known. given are the parameters of the call.
-func (r *row) mend(p *param, v Value, given Params) string {
+func (r *row) valueHint(p *param, v Value, given Params) string {
 	text := strings.TrimSpace(v.text)
 	if items := v.items(); len(items) == 1 && p.kind != kindFlag {
 		return didYouMean(items[0])
@@ -30,9 +30,9 @@ func (r *row) mend(p *param, v Value, given Params) string {
 		}
 		return "status is the one character between the brackets of a task, such as x"
 	case kindPath, kindNewPath, kindLink, kindBase, kindFolder, kindDestination:
-		return r.mendPath(p, text)
+		return r.pathHint(p, text)
 	case kindTitle:
-		return r.mendTitle(text, given)
+		return r.titleHint(text, given)
 	case kindRef:
 		if found := lineOfNote().FindStringSubmatch(text); found != nil {
 			return didYouMean(found[1] + ":" + found[2])
@@ -84,8 +84,8 @@ func init() {
 	})
 }
 
-// mendPath is [row.mend] for the path or the name of a file or a folder.
-func (r *row) mendPath(p *param, text string) string {
+// pathHint is [row.valueHint] for the path or the name of a file or a folder.
+func (r *row) pathHint(p *param, text string) string {
 	if found := lineOfNote().FindStringSubmatch(text); found != nil && r.name == "read" {
 		return fmt.Sprintf("\"note:section\" with path=%q lines=%q prints that line", excerpt.Short(found[1]), found[2])
 	}
@@ -131,8 +131,8 @@ func pathOfAddress(text string) string {
 	return text
 }
 
-// mendTitle is [row.mend] for a new name of a note.
-func (r *row) mendTitle(text string, given Params) string {
+// titleHint is [row.valueHint] for a new name of a note.
+func (r *row) titleHint(text string, given Params) string {
 	name := strings.Trim(text, "/")
 	at := strings.LastIndexByte(name, '/')
 	if at < 0 || r.name != "rename" {

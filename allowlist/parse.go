@@ -34,24 +34,24 @@ func Parse(name string, params Params) (Call, error) {
 	if r.tier == tiers.Restricted {
 		return call, nil
 	}
-	wrong := call.takeAll(params)
-	call.takeListType(params)
+	wrong := call.addParams(params)
+	call.addListType(params)
 	slices.SortFunc(call.args, compareArgs)
 	wrong = append(wrong, call.missing(wrong)...)
 	if len(wrong) == 0 { // with a wrong parameter, the caller may have meant others
-		wrong = call.misfits()
+		wrong = call.conflicts()
 	}
 	if len(wrong) > 0 {
-		return Call{}, together(wrong)
+		return Call{}, joinErrors(wrong)
 	}
 	return call, nil
 }
 
-// takeAll adds the valid parameters to the call, in the order of their names. It returns an error for each of the
+// addParams adds the valid parameters to the call, in the order of their names. It returns an error for each of the
 // others.
-func (c *Call) takeAll(params Params) (wrong []*ParseError) {
+func (c *Call) addParams(params Params) (wrong []*ParseError) {
 	for _, key := range params.Names() {
-		if err := c.take(key, params); err != nil {
+		if err := c.addParam(key, params); err != nil {
 			wrong = append(wrong, err)
 		}
 	}
@@ -66,11 +66,11 @@ func Unknown(command string, params Params) *ParseError {
 		return nil
 	}
 	call := Call{row: r}
-	wrong := slices.DeleteFunc(call.takeAll(params), func(e *ParseError) bool { return e.code != CodeUnknownParam })
+	wrong := slices.DeleteFunc(call.addParams(params), func(e *ParseError) bool { return e.code != CodeUnknownParam })
 	if len(wrong) == 0 {
 		return nil
 	}
-	return together(wrong)
+	return joinErrors(wrong)
 }
 
 // missing returns an error for each required parameter that was not given. Those that were given with a wrong value
@@ -111,9 +111,9 @@ func (c *Call) joinedPair() (name, value string, found bool) {
 	return excerpt.Short(strings.TrimSpace(given[:at])), excerpt.Short(strings.TrimSpace(given[at+1:])), true
 }
 
-// misfits returns an error for each group of parameters that exclude each other, and for each parameter that needs
+// conflicts returns an error for each group of parameters that exclude each other, and for each parameter that needs
 // another one which is missing.
-func (c *Call) misfits() (wrong []*ParseError) {
+func (c *Call) conflicts() (wrong []*ParseError) {
 	for _, group := range c.row.exclusive {
 		given := slices.DeleteFunc(slices.Clone(group), func(key string) bool { return !c.has(key) })
 		if len(given) < 2 {
@@ -173,11 +173,11 @@ func ParseWords(name string, words []string) (Call, error) {
 	if wrong, ok := errors.AsType[*ParseError](err); ok {
 		repeated = append(repeated, wrong.Each()...)
 	}
-	return Call{}, together(repeated)
+	return Call{}, joinErrors(repeated)
 }
 
-// take checks one parameter and adds it to the call.
-func (c *Call) take(key string, given Params) *ParseError {
+// addParam checks one parameter and adds it to the call.
+func (c *Call) addParam(key string, given Params) *ParseError {
 	v := given[key]
 	p := c.row.param(key)
 	// Before 1.12.2 the CLI opened a note unless silent was given. It is not needed anymore, and ignored.
@@ -204,7 +204,7 @@ func (c *Call) take(key string, given Params) *ParseError {
 	}
 	if reason != "" {
 		err := c.refuse(CodeBadValue, p.name, reason)
-		err.hint = c.row.mend(p, v, given)
+		err.hint = c.row.valueHint(p, v, given)
 		return err
 	}
 	if p.refused != "" {
@@ -222,8 +222,8 @@ func (c *Call) take(key string, given Params) *ParseError {
 	return nil
 }
 
-// takeListType adds type=list for a value that is a list, because a value without a type would be read as a text.
-func (c *Call) takeListType(params Params) {
+// addListType adds type=list for a value that is a list, because a value without a type would be read as a text.
+func (c *Call) addListType(params Params) {
 	typed := c.row.param("type")
 	if params["value"].form == listForm && typed != nil && !c.has("type") {
 		c.args = append(c.args, arg{key: "type", value: "list", kind: typed.kind})
@@ -338,8 +338,8 @@ type ParseError struct {
 	others  []*ParseError // about other parameters of the same call
 }
 
-// together returns the first of the errors about one call, with the others attached.
-func together(wrong []*ParseError) *ParseError {
+// joinErrors returns the first of the errors about one call, with the others attached.
+func joinErrors(wrong []*ParseError) *ParseError {
 	first := *wrong[0]
 	first.others = wrong[1:]
 	return &first
@@ -392,7 +392,7 @@ func (e *ParseError) Advised(advice func(*ParseError) string) *ParseError {
 		advised.hint = cmp.Or(advice(&advised), advised.hint)
 		wrong[i] = &advised
 	}
-	return together(wrong)
+	return joinErrors(wrong)
 }
 
 func (e *ParseError) Error() string {

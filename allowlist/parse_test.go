@@ -339,7 +339,7 @@ func TestEscalationNeverLowers(t *testing.T) {
 	}
 	for key, want := range map[string]tiers.Effect{"shows": tiers.Writes, "writes": tiers.Writes, "destroys": tiers.Destroys, "other": tiers.Writes} {
 		call := Call{row: r, effect: r.effect}
-		err := call.take(key, Params{key: Flag(true)})
+		err := call.addParam(key, Params{key: Flag(true)})
 		require.Equal(t, err, nil, "%s", key)
 		assert.Equal(t, call.effect, want, "%s", key)
 	}

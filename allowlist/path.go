@@ -16,12 +16,12 @@ const (
 	maxSegmentBytes = 255  // NAME_MAX of Linux
 )
 
-// canonicalPath returns why p is not a valid path in the vault, "" if it is valid.
+// pathProblem returns why p is not a valid path in the vault, "" if it is valid.
 //
 // The same rules apply on every system, because a vault is synced between them: a name that is harmless
 // here may be a device or a hidden folder elsewhere. The app joins paths to the vault folder without
 // checking them, so whatever passes here reaches the file system.
-func canonicalPath(p string) (reason string) {
+func pathProblem(p string) (reason string) {
 	switch {
 	case p == "":
 		return "is empty"
@@ -42,18 +42,18 @@ func canonicalPath(p string) (reason string) {
 	for s := range strings.SplitSeq(p, "/") {
 		// HFS+ ignores joiners when it compares names, and the app may trim blanks: neither may
 		// disguise the dot of a hidden folder.
-		seen := strings.TrimLeftFunc(
+		visible := strings.TrimLeftFunc(
 			s,
 			func(r rune) bool { return r == '\u200c' || r == '\u200d' || unicode.IsSpace(r) },
 		)
 		switch {
 		case s == "":
 			return "has an empty segment (two slashes in a row or one at the end)"
-		case seen == "":
+		case visible == "":
 			return fmt.Sprintf("has the segment %q, which shows nothing", s)
 		case s == "." || s == "..":
 			return fmt.Sprintf("has the segment %q; vault paths have no relative segments", s)
-		case seen[0] == '.':
+		case visible[0] == '.':
 			return fmt.Sprintf(
 				"has the hidden segment %q; files and folders that begin with a dot are not accessible",
 				s,
@@ -62,55 +62,55 @@ func canonicalPath(p string) (reason string) {
 			return fmt.Sprintf("has a segment longer than %d bytes", maxSegmentBytes)
 		case s[len(s)-1] == '.' || len(strings.TrimRightFunc(s, unicode.IsSpace)) < len(s):
 			return fmt.Sprintf("has the segment %q, which ends in a dot or a blank that Windows drops", s)
-		case deviceName(s):
+		case isDeviceName(s):
 			return fmt.Sprintf("has the segment %q, a device name on Windows", s)
-		case shortName(s):
+		case isShortName(s):
 			return fmt.Sprintf("has the segment %q, which looks like a short name of Windows for another file", s)
 		}
 	}
 	return ""
 }
 
-// canonicalFolder is [canonicalPath] for a folder. It drops one slash at the end;
+// canonicalFolder is [pathProblem] for a folder. It drops one slash at the end;
 // "/" alone is the root of the vault.
 func canonicalFolder(p string) (canonical, reason string) {
 	if p == "/" {
 		return p, ""
 	}
 	p = strings.TrimSuffix(p, "/")
-	return p, canonicalPath(p)
+	return p, pathProblem(p)
 }
 
-// canonicalTitle returns why s is not a valid name for a new file, "" if it is valid. The name has no
+// titleProblem returns why s is not a valid name for a new file, "" if it is valid. The name has no
 // folder: where a new note goes is always given as a path, so that it can be judged.
-func canonicalTitle(s string) (reason string) {
+func titleProblem(s string) (reason string) {
 	if strings.Contains(s, "/") {
 		return "contains a slash; use path= to give a folder"
 	}
 	if reason := unportable(s); reason != "" {
 		return reason
 	}
-	return canonicalPath(s)
+	return pathProblem(s)
 }
 
-// canonicalNewPath is [canonicalPath] for a file that may have to be created. Only its name
+// newPathProblem is [pathProblem] for a file that may have to be created. Only its name
 // must be portable: its folders may already exist under any valid name.
-func canonicalNewPath(p string) (reason string) {
+func newPathProblem(p string) (reason string) {
 	if reason := unportable(p[strings.LastIndexByte(p, '/')+1:]); reason != "" {
 		return reason
 	}
-	return canonicalPath(p)
+	return pathProblem(p)
 }
 
-// canonicalDestination returns why p is not a valid target of a move, "" if it is valid: a folder with a
+// destinationProblem returns why p is not a valid target of a move, "" if it is valid: a folder with a
 // slash at its end, or a path whose name has an extension. Anything else is refused: the Obsidian CLI would
 // treat it as a file name (reported on 1.12), and the note would lose its extension if a folder was meant.
-func canonicalDestination(p string) (reason string) {
+func destinationProblem(p string) (reason string) {
 	if strings.HasSuffix(p, "/") {
 		_, reason := canonicalFolder(p)
 		return reason
 	}
-	if reason := canonicalNewPath(p); reason != "" {
+	if reason := newPathProblem(p); reason != "" {
 		return reason
 	}
 	if name := p[strings.LastIndexByte(p, '/')+1:]; !strings.Contains(name, ".") {
@@ -135,9 +135,9 @@ func unportable(name string) string {
 	return ""
 }
 
-// deviceName reports whether Windows opens a device for the segment, regardless of
+// isDeviceName reports whether Windows opens a device for the segment, regardless of
 // its extension and case (Microsoft, "Naming Files, Paths, and Namespaces").
-func deviceName(segment string) bool {
+func isDeviceName(segment string) bool {
 	base, _, _ := strings.Cut(segment, ".")
 	base = strings.ToUpper(strings.TrimRight(base, " "))
 	switch base {
@@ -151,9 +151,9 @@ func deviceName(segment string) bool {
 	return ok && utf8.RuneCountInString(digit) == 1 && strings.Contains("0123456789¹²³", digit)
 }
 
-// shortName reports whether the segment has the form of an 8.3 alias such as
+// isShortName reports whether the segment has the form of an 8.3 alias such as
 // OBSIDI~1, by which Windows also opens the hidden folder .obsidian.
-func shortName(segment string) bool {
+func isShortName(segment string) bool {
 	base, extension, _ := strings.Cut(segment, ".")
 	if utf8.RuneCountInString(base) > 8 || utf8.RuneCountInString(extension) > 3 || strings.Contains(extension, ".") {
 		return false
@@ -166,17 +166,17 @@ func shortName(segment string) bool {
 // firstUnprintable returns the first invisible or reordering character of s, or -1.
 func firstUnprintable(s string) rune {
 	for _, r := range s {
-		if unprintable(r) {
+		if isUnprintable(r) {
 			return r
 		}
 	}
 	return -1
 }
 
-// unprintable reports whether r is a control character, a bidi control, a zero-width or tag
+// isUnprintable reports whether r is a control character, a bidi control, a zero-width or tag
 // character, a line or paragraph separator, or a filler without a glyph. The joiners U+200C and
 // U+200D are printable: Persian, Indic scripts and emoji need them.
-func unprintable(r rune) bool {
+func isUnprintable(r rune) bool {
 	if r == '\u200c' || r == '\u200d' {
 		return false
 	}
@@ -197,13 +197,13 @@ func (c Call) Named() (name string, ok bool) {
 
 // NamesNew returns the name of the note that the call creates in the folder for new
 // notes. ok is false if the call creates none, or creates it at a given path.
-func (c Call) NamesNew() (name string, ok bool) { return c.Param(c.of().newNote) }
+func (c Call) NamesNew() (name string, ok bool) { return c.Param(c.definition().newNote) }
 
 // At returns the call with path in place of the name of its note, or of the note that it creates, so that the
 // note that was judged is the one that is changed. The error is a [*ParseError] if the call names no note,
 // or path is not valid.
 func (c Call) At(path string) (Call, error) {
-	name := c.of().newNote
+	name := c.definition().newNote
 	if _, makes := c.NamesNew(); !makes {
 		if _, ok := c.Named(); !ok {
 			return Call{}, &ParseError{
@@ -233,7 +233,7 @@ func (c Call) WithPaths(exist bool, name func(path string) string) (Call, error)
 		if exist && a.kind != kindPath && a.kind != kindRef {
 			continue
 		}
-		if value := a.respelled(name); value != a.value {
+		if value := a.withPath(name); value != a.value {
 			params[a.key] = Text(value)
 			changed = true
 		}
@@ -246,8 +246,8 @@ func (c Call) WithPaths(exist bool, name func(path string) string) (Call, error)
 	return again, err
 }
 
-// respelled returns the value of the argument with its path replaced by the result of name.
-func (a arg) respelled(name func(path string) string) string {
+// withPath returns the value of the argument with its path replaced by the result of name.
+func (a arg) withPath(name func(path string) string) string {
 	switch a.kind {
 	case kindPath, kindNewPath:
 		return name(a.value)

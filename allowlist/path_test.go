@@ -44,8 +44,8 @@ var failureWords = map[string]string{
 }
 
 var placeChecks = map[string]func(string) string{
-	"path": canonicalPath, "link": canonicalPath, "title": canonicalTitle, "newpath": canonicalNewPath,
-	"destination": canonicalDestination, "ref": checkRef,
+	"path": pathProblem, "link": pathProblem, "title": titleProblem, "newpath": newPathProblem,
+	"destination": destinationProblem, "ref": checkRef,
 	"folder": func(s string) string { _, reason := canonicalFolder(s); return reason },
 }
 
@@ -162,14 +162,14 @@ func TestDeviceNames(t *testing.T) {
 	}
 	for _, name := range devices {
 		for _, spelling := range []string{name, strings.ToLower(name), name + ".md", name + ".tar.gz", name + " .md", name + "   .md"} {
-			assert.That(t, deviceName(spelling), "%q is no device", spelling)
-			assert.That(t, canonicalPath("a/"+spelling) != "", "%q is no device", spelling)
+			assert.That(t, isDeviceName(spelling), "%q is no device", spelling)
+			assert.That(t, pathProblem("a/"+spelling) != "", "%q is no device", spelling)
 		}
 		others = append(others, "a."+name, "a "+name, " "+name)
 	}
 	for _, name := range others {
-		assert.That(t, !deviceName(name), "%q is a device", name)
-		assert.Equal(t, canonicalPath("a/"+name), "", "%q is a device", name)
+		assert.That(t, !isDeviceName(name), "%q is a device", name)
+		assert.Equal(t, pathProblem("a/"+name), "", "%q is a device", name)
 	}
 }
 
@@ -192,11 +192,11 @@ func TestShortNames(t *testing.T) {
 		short = append(short, "A~"+digit, "A~1"+digit, "A~"+digit+"1.md")
 	}
 	for _, name := range short {
-		assert.That(t, shortName(name), "%q is no short name", name)
+		assert.That(t, isShortName(name), "%q is no short name", name)
 	}
 	for _, name := range []string{"", "1", "A1", "A~", "~", "A~B", "A~1B", "A~B1", "A~1B1", "ABCDEFG~1", "ABCDEFGH~1",
 		"ABCDEFG~1.md", "A~1.abcd", "A~1.a.b", "A~1..", "a.b~1", "A~1~B"} {
-		assert.That(t, !shortName(name), "%q is a short name", name)
+		assert.That(t, !isShortName(name), "%q is a short name", name)
 	}
 }
 
@@ -243,7 +243,7 @@ func FuzzCanonicalPath(f *testing.F) {
 				require.NotContains(t, "/"+p+"/", "/../", "%q was accepted", p)
 			}
 		}
-		if canonicalPath(p) != "" {
+		if pathProblem(p) != "" {
 			return
 		}
 		require.That(t, filepath.IsLocal(p), "%q is not local or not clean", p)

@@ -172,7 +172,7 @@ func TestEveryLongValueOfAChangeIsStated(t *testing.T) {
 		changes := !isRestricted(r) && (r.effect != tiers.Reads || len(r.when) > 0)
 		for i := range r.params {
 			p := &r.params[i]
-			if changes && p.kind.long() {
+			if changes && p.kind.isLong() {
 				assert.That(t, p.asked != 0, "%s %s: how a question shows it is not stated", r.name, p.name)
 			}
 			if changes && p.isAskedInFull() {
