@@ -160,11 +160,11 @@ func ParseScope(granted []string) (highest Scope) {
 
 const scopeRule = "scope"
 
-// scopeSuffices denies a call that needs a higher scope than that of the access token.
-func scopeSuffices(_ Policy, s subject) *Denial {
+// denyScope denies a call that needs a higher scope than that of the access token.
+func denyScope(_ Policy, s subject) *Denial {
 	needs := ScopeRead
 	switch {
-	case leaves(s), s.effect.WorseThan(tiers.Writes):
+	case canSendData(s), s.effect.WorseThan(tiers.Writes):
 		needs = ScopeDestructive
 	case s.effect.Mutates(), s.shows:
 		needs = ScopeWrite

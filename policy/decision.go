@@ -108,14 +108,14 @@ type Decision struct {
 func (p Policy) Decide(call allowlist.Call, facts Facts) Decision {
 	p = p.Under(facts)
 	d := Decision{call: call}
-	of := subjectOf(call, facts)
+	s := subjectOf(call, facts)
 	for i := 0; i < len(rules) && d.denial == nil; i++ {
-		d.denial = rules[i].refuse(p, of)
+		d.denial = rules[i].refuse(p, s)
 	}
 	if d.denial == nil || d.denial.NeedsApproval() { // the rules that require approval are the last
 		d.grant = &grant{
 			call: call, minimum: tiers.Later(p.MinVersion, call.Since()),
-			access: p.EnforcedAccess().String(), confined: p.confines(call, facts), by: p, facts: facts,
+			access: p.EnforcedAccess().String(), confined: p.confines(call, facts), policy: p, facts: facts,
 		}
 	}
 	return d

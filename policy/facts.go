@@ -92,8 +92,8 @@ func (f Flowing) With(rule Flow) Flowing {
 	return Flowing{f.known, append(slices.Clip(f.rules), rule)}
 }
 
-// of returns the rules that apply to a call under p.
-func (f Flowing) of(p Policy) []Flow {
+// rulesUnder returns the rules that apply to a call under p.
+func (f Flowing) rulesUnder(p Policy) []Flow {
 	if f.known {
 		return f.rules
 	}

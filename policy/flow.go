@@ -131,7 +131,7 @@ func Covers(places []string, path string) bool {
 }
 
 // Leaves reports whether a call can send data off the machine.
-func Leaves(call allowlist.Call) bool { return leaves(subjectOf(call, Facts{})) }
+func Leaves(call allowlist.Call) bool { return canSendData(subjectOf(call, Facts{})) }
 
 func unionOfFlows(a, b []Flow) []Flow {
 	all := slices.Clone(a)
@@ -148,14 +148,14 @@ func flowsWithin(a, b []Flow) bool {
 	return !slices.ContainsFunc(a, func(f Flow) bool { return !slices.ContainsFunc(b, f.Equal) })
 }
 
-// flowsHere refuses a call that would carry text of notes that the session has read to where it must not go, or
+// denyFlow refuses a call that would carry text of notes that the session has read to where it must not go, or
 // requires approval for it. The message names the rule and not the note.
-func flowsHere(p Policy, s subject) *Denial {
+func denyFlow(p Policy, s subject) *Denial {
 	if p.Shadows(RuleFlow) {
 		return nil
 	}
 	for _, refuses := range []bool{true, false} { // rules that refuse take precedence
-		for _, f := range s.facts.Flowing.of(p) {
+		for _, f := range s.facts.Flowing.rulesUnder(p) {
 			switch {
 			case f.Refuses != refuses:
 			case refuses:

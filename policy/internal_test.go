@@ -36,7 +36,7 @@ func TestLeaves(t *testing.T) {
 		{"from the root into a folder", to("A", true), "n.md", true},
 		{"a folder that is called like the note", to("A/n.md", true), "A/n.md", true},
 	} {
-		assert.Equal(t, test.s.leaves(test.from), test.want, "%s", test.name)
+		assert.Equal(t, test.s.leavesFolder(test.from), test.want, "%s", test.name)
 	}
 }
 

@@ -256,20 +256,20 @@ func LowerRate(a, b int) int {
 // only way to combine the settings of several sources. The origin of a setting is that of q if q is stricter,
 // otherwise that of p.
 func (p Policy) Meet(q Policy) Policy {
-	t := p.meet(q)
-	t.Origins = maps.Clone(p.Origins)
-	if t.Origins == nil {
-		t.Origins = map[string]string{}
+	met := p.meet(q)
+	met.Origins = maps.Clone(p.Origins)
+	if met.Origins == nil {
+		met.Origins = map[string]string{}
 	}
 	for _, r := range rows {
-		if r.bounds && !r.same(t, p) {
-			t.Origins[r.name] = q.Origins[r.name]
+		if r.bounds && !r.same(met, p) {
+			met.Origins[r.name] = q.Origins[r.name]
 		}
 	}
-	if t.Access.String() != p.Access.String() {
-		t.Origins[accessSetting] = originOfBoth(p, q)
+	if met.Access.String() != p.Access.String() {
+		met.Origins[accessSetting] = originOfBoth(p, q)
 	}
-	return t
+	return met
 }
 
 // originOfBoth returns the origin of the combined access rules of p and q.
@@ -295,14 +295,14 @@ func (p Policy) From(origin string) Policy {
 }
 
 // meet is [Policy.Meet] without origins.
-func (p Policy) meet(q Policy) (t Policy) {
+func (p Policy) meet(q Policy) (met Policy) {
 	for _, r := range rows {
-		r.join(&t, p, q)
+		r.join(&met, p, q)
 	}
-	if t.EnableOnly != nil && len(t.EnableOnly) == 0 {
-		t.Ceiling = tiers.None // shows that no command is enabled
+	if met.EnableOnly != nil && len(met.EnableOnly) == 0 {
+		met.Ceiling = tiers.None // shows that no command is enabled
 	}
-	return t
+	return met
 }
 
 // Stricter returns the names of the parts of which q allows less than p, in the order of [Meetings].
@@ -423,7 +423,7 @@ func (p Policy) exemptsAllOf(q Policy) bool {
 // states: a source does not weaken the rules of a source that takes precedence. priority returns the priority of
 // the source of a setting.
 func (p Policy) Overlaid(priority func(setting string) int) Policy {
-	said := func(rule string) (highest int) {
+	highestPriority := func(rule string) (highest int) {
 		for _, r := range rules {
 			if r.name == rule {
 				for _, setting := range r.settings {
@@ -435,11 +435,11 @@ func (p Policy) Overlaid(priority func(setting string) int) Policy {
 	}
 	p.Shadow = slices.DeleteFunc(
 		slices.Clone(p.Shadow),
-		func(rule string) bool { return priority("shadow") < said(rule) },
+		func(rule string) bool { return priority("shadow") < highestPriority(rule) },
 	)
 	p.Exceptions = slices.DeleteFunc(
 		slices.Clone(p.Exceptions),
-		func(e access.Exception) bool { return priority("exceptions") < said(e.Rule) },
+		func(e access.Exception) bool { return priority("exceptions") < highestPriority(e.Rule) },
 	)
 	return p
 }

@@ -40,8 +40,8 @@ type grant struct {
 	access  string // the rules that the embedded program enforces, as package access writes them
 	// confined says that only a program that enforces these rules may run the call.
 	confined bool
-	// by is the policy that granted the call, and facts what was known of it. They also judge its steps.
-	by       Policy
+	// policy is the policy that granted the call, and facts what was known of it. They also judge its steps.
+	policy   Policy
 	facts    Facts
 	separate bool // the call is about no note, and its answer is not shown
 	unshown  bool // the answer is compared or written into a note and not shown, so it is not redacted
@@ -49,8 +49,8 @@ type grant struct {
 
 var noGrant grant // of the zero Permit
 
-// of returns g, or noGrant if g is nil.
-func (g *grant) of() *grant {
+// orZero returns g, or noGrant if g is nil.
+func (g *grant) orZero() *grant {
 	if g == nil {
 		return &noGrant
 	}
@@ -58,18 +58,18 @@ func (g *grant) of() *grant {
 }
 
 // Valid reports whether a policy granted something.
-func (g *grant) Valid() bool { return g.of().call.Valid() }
+func (g *grant) Valid() bool { return g.orZero().call.Valid() }
 
 // Call returns the only call that may be run, the zero Call if nothing is granted.
-func (g *grant) Call() allowlist.Call { return g.of().call }
+func (g *grant) Call() allowlist.Call { return g.orZero().call }
 
 // Access returns the access rules for the call, as package access writes them, "" for
 // none. They are always passed to the embedded program.
-func (g *grant) Access() string { return g.of().access }
+func (g *grant) Access() string { return g.orZero().access }
 
 // Confined reports whether only a program that enforces the rules of Access may run the call: its
 // answer may depend on hidden notes, or it may change more notes than it names.
-func (g *grant) Confined() bool { return g.of().confined }
+func (g *grant) Confined() bool { return g.orZero().confined }
 
 // Guarded reports whether some notes of the vault are hidden from the caller. In that case, only the answer
 // itself is passed on from the output of a program that does not enforce the rules.
@@ -77,26 +77,26 @@ func (g *grant) Guarded() bool {
 	if g == nil || g.separate {
 		return false
 	}
-	return g.by.Access.Hide() || g.facts.Ignores.Holds() || g.facts.Narrowed.Holds()
+	return g.policy.Access.Hide() || g.facts.Ignores.Holds() || g.facts.Narrowed.Holds()
 }
 
 // Secrets says what happens to secrets in the answer to the call.
 func (g *grant) Secrets() Secrets {
-	if by := &g.of().by; by.Redacts() && !g.of().unshown {
-		return by.secrets()
+	if policy := &g.orZero().policy; policy.Redacts() && !g.orZero().unshown {
+		return policy.secrets()
 	}
 	return SecretsAllow
 }
 
 // Exceptions returns the exceptions to the rules about texts, one per line, as package access writes
 // them.
-func (g *grant) Exceptions() string { return strings.Join(g.of().by.Exceptions.Lines(), "\n") }
+func (g *grant) Exceptions() string { return strings.Join(g.orZero().policy.Exceptions.Lines(), "\n") }
 
 // Sends reports whether the program may send text of notes to another machine.
-func (g *grant) Sends() bool { return g.of().by.Sends() }
+func (g *grant) Sends() bool { return g.orZero().policy.Sends() }
 
 // MinVersion returns the oldest app that may run the call.
-func (g *grant) MinVersion() tiers.Version { return g.of().minimum }
+func (g *grant) MinVersion() tiers.Version { return g.orZero().minimum }
 
 func (g *grant) sealed() {}
 
@@ -107,7 +107,7 @@ type Question struct{ grant }
 
 // Question returns the authority to ask which notes restrict access to themselves, under the rules of p.
 func (p Policy) Question() Question {
-	return Question{grant{access: p.Access.WithPrivate(p.Private).String(), by: p}}
+	return Question{grant{access: p.Access.WithPrivate(p.Private).String(), policy: p}}
 }
 
 // The app runs some calls in steps, see [allowlist.Step], and each step needs a permit of its own. The methods below
@@ -144,7 +144,7 @@ func (p Permit) ReadDaily(path string) Permit {
 	}
 	permit := p.step("read", allowlist.Params{"path": allowlist.Text(path)})
 	if permit.Valid() {
-		permit.confined = p.confined && p.by.confines(permit.call, p.facts)
+		permit.confined = p.confined && p.policy.confines(permit.call, p.facts)
 	}
 	return permit
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-// requiring describes for each value of the setting confirm which changes require approval.
-var requiring = [...]string{"every change", "deleting, overwriting, publishing", "nothing"}
+// needsApprovalByConfirm describes for each value of the setting confirm which changes require approval.
+var needsApprovalByConfirm = [...]string{"every change", "deleting, overwriting, publishing", "nothing"}
 
 // rules are all rules, in the order in which they apply: the first denial is the answer.
 var rules = [...]rule{
@@ -38,14 +38,14 @@ var rules = [...]rule{
 		denies: func(_ Policy, s subject) bool { return s.tier == tiers.Restricted },
 		pass:   func(Policy, subject) string { return "not permanently restricted" },
 	},
-	{name: agentRule, check: agentAllowed, pass: func(p Policy, _ subject) string {
+	{name: agentRule, check: denyAgent, pass: func(p Policy, _ subject) string {
 		if p.Until.IsZero() {
 			return "agent " + p.Agent
 		}
 		return "agent " + p.Agent + ", expires at " + p.Until.Format(time.DateTime)
 	}},
-	{name: "tier", check: tierOpen, pass: tierRequired},
-	{name: "enabled", check: commandEnabled, pass: func(Policy, subject) string { return "not disabled" }},
+	{name: "tier", check: denyTier, pass: explainTier},
+	{name: "enabled", check: denyDisabled, pass: func(Policy, subject) string { return "not disabled" }},
 	{
 		name: "mutations",
 		denial: Denial{
@@ -68,9 +68,9 @@ var rules = [...]rule{
 			Reason:  "can send text off this machine; publishing is disabled",
 			hint:    "the user can set allow-publish to true",
 		},
-		denies: func(p Policy, s subject) bool { return !p.Publish && leaves(s) },
+		denies: func(p Policy, s subject) bool { return !p.Publish && canSendData(s) },
 		pass: func(p Policy, s subject) string {
-			if leaves(s) {
+			if canSendData(s) {
 				return "publishing is " + onOff[p.Publish]
 			}
 			return "publishing is " + onOff[p.Publish] + ", and nothing leaves the machine"
@@ -78,10 +78,10 @@ var rules = [...]rule{
 	},
 	{
 		name:  "target",
-		check: targetNamed,
+		check: denyOpenNote,
 		pass:  func(Policy, subject) string { return "names its note, or needs none" },
 	},
-	{name: "access", check: accessAllows, pass: accessPasses},
+	{name: "access", check: denyAccess, pass: explainAccess},
 	{
 		name: "ui",
 		denial: Denial{
@@ -95,15 +95,15 @@ var rules = [...]rule{
 			return "opening notes and switching panes in the app is " + onOff[p.UI]
 		},
 	},
-	{name: "version", check: versionSet, pass: func(p Policy, s subject) string {
+	{name: "version", check: denyVersion, pass: func(p Policy, s subject) string {
 		return "requires Obsidian " + tiers.Later(p.MinVersion, s.since).String() + " or newer"
 	}},
 	{
 		name:  scopeRule,
-		check: scopeSuffices,
+		check: denyScope,
 		pass:  func(_ Policy, s subject) string { return "access token with the scope " + s.facts.Scope.String() },
 	},
-	{name: RuleFlow, check: flowsHere, looks: "what the session has read", settings: []string{"flow"},
+	{name: RuleFlow, check: denyFlow, looks: "what the session has read", settings: []string{"flow"},
 		about: func(s subject) bool { return s.effect.Mutates() || s.sends },
 		state: func(p Policy) string {
 			var names []string
@@ -112,15 +112,15 @@ var rules = [...]rule{
 			}
 			return strings.Join(names, ", ")
 		}},
-	{name: RuleConfirm, check: confirmed, pass: func(p Policy, s subject) string {
+	{name: RuleConfirm, check: denyUnconfirmed, pass: func(p Policy, s subject) string {
 		loss := "" // why the effect is worse than that of the command
 		if s.loses != "" {
 			loss = " (it " + s.loses + ")"
 		}
-		if !s.effect.Mutates() && !leaves(s) {
+		if !s.effect.Mutates() && !canSendData(s) {
 			return "no approval needed: it changes nothing"
 		}
-		return "no approval needed for this change (effect " + s.effect.String() + loss + "); required for: " + requiring[p.confirm()]
+		return "no approval needed for this change (effect " + s.effect.String() + loss + "); required for: " + needsApprovalByConfirm[p.confirm()]
 	}},
 	{
 		name:     RulePrivate,
@@ -140,13 +140,13 @@ var rules = [...]rule{
 		state: func(p Policy) string { return p.Secrets.String() }},
 	{
 		name:     RuleRemoteLinks,
-		check:    carriesNothing,
+		check:    denyNoteTextInLinks,
 		looks:    "new links that contain note text",
 		settings: []string{RuleRemoteLinks},
 		about:    func(s subject) bool { return s.notes && s.effect.Mutates() },
 		state:    Policy.remoteLinks,
 	},
-	{name: RuleSuspicious, check: unsuspected, looks: "suspected prompt injection", settings: []string{RuleSuspicious},
+	{name: RuleSuspicious, check: denySuspected, looks: "suspected prompt injection", settings: []string{RuleSuspicious},
 		about: func(s subject) bool { return s.notes },
 		state: func(p Policy) string { return p.Suspicious.String() }},
 }
@@ -198,7 +198,7 @@ func (r rule) concerns(p Policy, s subject) bool {
 	return true
 }
 
-func agentAllowed(p Policy, _ subject) *Denial {
+func denyAgent(p Policy, _ subject) *Denial {
 	if p.Closed == "" {
 		return nil
 	}
@@ -213,7 +213,7 @@ func agentAllowed(p Policy, _ subject) *Denial {
 	return deny(CodeAgent, "agent", named+p.Closed, hint)
 }
 
-func tierOpen(p Policy, s subject) *Denial {
+func denyTier(p Policy, s subject) *Denial {
 	if p.Ceiling.Opens(s.tier) {
 		return nil
 	}
@@ -221,15 +221,15 @@ func tierOpen(p Policy, s subject) *Denial {
 	if tiers.V3.Opens(s.tier) {
 		hint = "the user can set tier to " + s.tier.String()
 	}
-	return deny(CodeTierClosed, "tier", tierRequired(p, s), hint)
+	return deny(CodeTierClosed, "tier", explainTier(p, s), hint)
 }
 
-// tierRequired returns a message with the tier that s requires and the one that is enabled.
-func tierRequired(p Policy, s subject) string {
+// explainTier returns a message with the tier that s requires and the one that is enabled.
+func explainTier(p Policy, s subject) string {
 	return "requires tier " + s.tier.String() + " (current: " + p.Ceiling.String() + ")"
 }
 
-func commandEnabled(p Policy, s subject) *Denial {
+func denyDisabled(p Policy, s subject) *Denial {
 	if p.Disabled {
 		return deny(
 			CodeDisabled,
@@ -257,14 +257,14 @@ func commandEnabled(p Policy, s subject) *Denial {
 	return nil
 }
 
-// leaves reports whether s can send data off the machine. Publishing can, and every worse effect
+// canSendData reports whether s can send data off the machine. Publishing can, and every worse effect
 // except administering: saving a layout of panes sends nothing.
-func leaves(s subject) bool {
+func canSendData(s subject) bool {
 	return s.sends || s.effect.WorseThan(tiers.Destroys) && s.effect != tiers.Administers
 }
 
-// targetNamed denies a change to the note that is open in the app: the caller cannot know which one it is.
-func targetNamed(_ Policy, s subject) *Denial {
+// denyOpenNote denies a change to the note that is open in the app: the caller cannot know which one it is.
+func denyOpenNote(_ Policy, s subject) *Denial {
 	if !s.fallsBack || !s.effect.Mutates() {
 		return nil
 	}
@@ -276,9 +276,9 @@ func targetNamed(_ Policy, s subject) *Denial {
 	return deny(CodeTargetRequired, "", "requires a target; it would change the note that is open in the app", hint)
 }
 
-// versionSet denies the call if the minimum version is too low. Package exec later compares the
+// denyVersion denies the call if the minimum version is too low. Package exec later compares the
 // installed version with the minimum of the permit.
-func versionSet(p Policy, s subject) *Denial {
+func denyVersion(p Policy, s subject) *Denial {
 	if !p.MinVersion.Before(tiers.MinimumFloor) {
 		return nil
 	}
@@ -290,7 +290,7 @@ func versionSet(p Policy, s subject) *Denial {
 	)
 }
 
-func confirmed(p Policy, s subject) *Denial {
+func denyUnconfirmed(p Policy, s subject) *Denial {
 	switch p.Confirm {
 	case ConfirmNever:
 		return nil
@@ -306,13 +306,13 @@ func confirmed(p Policy, s subject) *Denial {
 	return deny(
 		CodeUnconfirmed,
 		"confirm",
-		changes(s)+"; requires user approval",
+		describeChange(s)+"; requires user approval",
 		"the user can change with the setting confirm which calls need approval",
 	)
 }
 
-// unsuspected requires approval for every change of a session that has read suspected prompt injection.
-func unsuspected(p Policy, s subject) *Denial {
+// denySuspected requires approval for every change of a session that has read suspected prompt injection.
+func denySuspected(p Policy, s subject) *Denial {
 	asks := p.suspicious() == SuspiciousAsk && !p.Shadows(RuleSuspicious)
 	if !asks || !s.facts.Suspected.Holds() || !s.effect.Mutates() {
 		return nil
@@ -320,14 +320,14 @@ func unsuspected(p Policy, s subject) *Denial {
 	return deny(
 		CodeUnconfirmed,
 		RuleSuspicious,
-		changes(s)+", and the session has read "+s.facts.Suspected.or("what is not known")+"; requires user approval",
+		describeChange(s)+", and the session has read "+s.facts.Suspected.or("what is not known")+"; requires user approval",
 		"the user can set suspicious to notice",
 	)
 }
 
-// carriesNothing requires approval for a change that adds a web address with text of another note, whatever the
+// denyNoteTextInLinks requires approval for a change that adds a web address with text of another note, whatever the
 // setting confirm says.
-func carriesNothing(p Policy, s subject) *Denial {
+func denyNoteTextInLinks(p Policy, s subject) *Denial {
 	asks := !p.RemoteLinks && !p.Shadows(RuleRemoteLinks)
 	if !asks || !s.facts.Carries.Holds() || !s.effect.Mutates() {
 		return nil
@@ -340,8 +340,8 @@ func carriesNothing(p Policy, s subject) *Denial {
 	)
 }
 
-// changes describes the change that s makes, for a message.
-func changes(s subject) string {
+// describeChange describes the change that s makes, for a message.
+func describeChange(s subject) string {
 	if s.loses != "" {
 		return s.loses
 	}
@@ -360,12 +360,12 @@ func changes(s subject) string {
 
 var onOff = map[bool]string{true: "on", false: "off"}
 
-// accessAllows checks the paths that a call names against the access rules.
+// denyAccess checks the paths that a call names against the access rules.
 //
 // A note of level none is not denied here: the call goes to the embedded program,
 // which enforces the rules and answers as if the note did not exist. Other notes
 // that a call touches are judged there, too.
-func accessAllows(p Policy, s subject) *Denial {
+func denyAccess(p Policy, s subject) *Denial {
 	if !p.Access.Restrict() && !s.facts.Ignores.Holds() {
 		return nil
 	}
@@ -389,15 +389,15 @@ func accessAllows(p Policy, s subject) *Denial {
 		return deny(
 			CodeAccess,
 			"access",
-			shortOf(spelled.Path, s.name, has, s.needs(spelled)),
+			insufficientAccess(spelled.Path, s.name, has, s.needs(spelled)),
 			raise,
 		)
 	}
 	return nil
 }
 
-// shortOf returns a message that a path has a lower level of access than command needs.
-func shortOf(path, command string, has, needs access.Level) string {
+// insufficientAccess returns a message that a path has a lower level of access than command needs.
+func insufficientAccess(path, command string, has, needs access.Level) string {
 	levels := "access " + has.String() + "; " + command + " needs " + needs.String()
 	if has == access.Read {
 		return excerpt.Quoted(path) + " is read-only (" + levels + ")"
@@ -405,7 +405,7 @@ func shortOf(path, command string, has, needs access.Level) string {
 	return excerpt.Quoted(path) + " may not be deleted or replaced (" + levels + ")"
 }
 
-func accessPasses(p Policy, s subject) string {
+func explainAccess(p Policy, s subject) string {
 	if !p.Access.Restrict() && !s.facts.Ignores.Holds() {
 		return "no access rules"
 	}
@@ -424,7 +424,7 @@ func (s subject) needs(spelled allowlist.NamedPath) access.Level {
 		return access.Delete
 	}
 	switch {
-	case s.access == allowlist.AccessToWrite, s.access == allowlist.AccessToMove && !s.leaves(spelled.Path):
+	case s.access == allowlist.AccessToWrite, s.access == allowlist.AccessToMove && !s.leavesFolder(spelled.Path):
 		return access.Write
 	case s.access == allowlist.AccessToMove:
 		return access.Delete
@@ -441,8 +441,8 @@ func (s subject) needs(spelled allowlist.NamedPath) access.Level {
 	return access.Read
 }
 
-// leaves reports whether a move takes the note out of its folder.
-func (s subject) leaves(from string) bool {
+// leavesFolder reports whether a move takes the note out of its folder.
+func (s subject) leavesFolder(from string) bool {
 	for _, spelled := range s.spells {
 		if !spelled.To {
 			continue
