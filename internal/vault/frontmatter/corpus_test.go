@@ -228,17 +228,17 @@ var corpusValues = []struct {
 	value Value
 	forms []string
 }{
-	{text("xyzzy"), []string{" xyzzy"}},
-	{text("xyzzy # no: comment"), []string{` "xyzzy # no: comment"`}},
-	{text("2024-12-31"), []string{" 2024-12-31"}},
-	{text("[[Xyzzy]]"), []string{` "[[Xyzzy]]"`}},
-	{text("héllo 🌍"), []string{" héllo 🌍"}},
-	{text("xy\nzzy"), []string{" |-\n  xy\n  zzy", ` "xy\nzzy"`}},
-	{text("xy\n\nzzy\n\n"), []string{" |+\n  xy\n\n  zzy\n", ` "xy\n\nzzy\n\n"`}},
+	{textValue("xyzzy"), []string{" xyzzy"}},
+	{textValue("xyzzy # no: comment"), []string{` "xyzzy # no: comment"`}},
+	{textValue("2024-12-31"), []string{" 2024-12-31"}},
+	{textValue("[[Xyzzy]]"), []string{` "[[Xyzzy]]"`}},
+	{textValue("héllo 🌍"), []string{" héllo 🌍"}},
+	{textValue("xy\nzzy"), []string{" |-\n  xy\n  zzy", ` "xy\nzzy"`}},
+	{textValue("xy\n\nzzy\n\n"), []string{" |+\n  xy\n\n  zzy\n", ` "xy\n\nzzy\n\n"`}},
 	{num(-7.25), []string{" -7.25"}},
 	{Value{kind: Bool, truth: false}, []string{" false"}},
 	{strs("p", "q: r", "# s"), []string{"\n  - p\n  - \"q: r\"\n  - \"# s\""}},
-	{Value{kind: List, more: []Value{num(1), {kind: Bool, truth: true}, text("")}}, []string{"\n  - 1\n  - true\n  - \"\""}},
+	{Value{kind: List, more: []Value{num(1), {kind: Bool, truth: true}, textValue("")}}, []string{"\n  - 1\n  - true\n  - \"\""}},
 }
 
 // Every edit of every note changes the lines of one property and no other byte,

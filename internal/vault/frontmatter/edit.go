@@ -39,7 +39,7 @@ func Set(text []byte, key string, value Value) ([]byte, error) {
 	if reason := unusable(key); reason != "" {
 		return nil, &Refusal{Reason: reason}
 	}
-	b, err := open(text)
+	b, err := openNote(text)
 	if err != nil {
 		return nil, err
 	}
@@ -49,9 +49,9 @@ func Set(text []byte, key string, value Value) ([]byte, error) {
 		return nil, err
 	case !found:
 		want := append(slices.Clone(b.properties), Property{Key: key, Value: value})
-		return b.first(value, func(form string) ([]byte, error) {
+		return b.tryForms(value, func(form string) ([]byte, error) {
 			at, lines := b.addition(b.newLines(key, form))
-			return b.checked(splice(b.text, at, lines), want, 0)
+			return b.verified(splice(b.text, at, lines), want, 0)
 		})
 	case b.properties[place].Value.Equal(value):
 		return text, nil
@@ -59,13 +59,13 @@ func Set(text []byte, key string, value Value) ([]byte, error) {
 	want := slices.Clone(b.properties)
 	want[place].Value = value
 	if patches, ok := b.itemPatches(place, value); ok {
-		if edited, err := b.checked(patched(b.text, patches), want, want[place].Line); err == nil {
+		if edited, err := b.verified(patched(b.text, patches), want, want[place].Line); err == nil {
 			return edited, nil
 		}
 	}
 	r := b.replacement(place)
-	return b.first(value, func(form string) ([]byte, error) {
-		return b.checked(splice(b.text, r.span, r.lines(form)), want, want[place].Line)
+	return b.tryForms(value, func(form string) ([]byte, error) {
+		return b.verified(splice(b.text, r.span, r.lines(form)), want, want[place].Line)
 	})
 }
 
@@ -90,7 +90,7 @@ func SetAll(text []byte, values Properties) ([]byte, error) {
 // setTogether sets properties with different names, each in the first form of its value. It reports false if that
 // is not possible, or if the result does not have these properties.
 func setTogether(text []byte, values Properties) (edited []byte, ok bool) {
-	b, err := open(text)
+	b, err := openNote(text)
 	if err != nil {
 		return nil, false
 	}
@@ -103,7 +103,7 @@ func setTogether(text []byte, values Properties) (edited []byte, ok bool) {
 		}
 		place, found := want.place(property.Key)
 		switch {
-		case found && (place >= len(b.properties) || b.entries[place].twice):
+		case found && (place >= len(b.properties) || b.entries[place].isDuplicate):
 			return nil, false
 		case !found:
 			want.add(Property{Key: property.Key, Value: property.Value})
@@ -130,12 +130,12 @@ func setTogether(text []byte, values Properties) (edited []byte, ok bool) {
 			return nil, false
 		}
 	}
-	edited, err = b.checked(patched(text, replaced), want.all, 0)
+	edited, err = b.verified(patched(text, replaced), want.all, 0)
 	return edited, err == nil
 }
 
 // newLines returns the lines of a new property. They end with \n.
-func (b *note) newLines(key, form string) string { return b.indent() + writtenKey(key) + ":" + form }
+func (b *note) newLines(key, form string) string { return b.indent() + formatKey(key) + ":" + form }
 
 // addition returns where new properties are inserted, and the text to insert: lines with the line ends of the note, and
 // with fences if the note has no block.
@@ -163,9 +163,9 @@ func (b *note) replacement(place int) replacement {
 	line := b.block()[first.Start:first.End]
 	r := replacement{
 		span: markdown.Span{Start: b.span.Start + at.Start, End: b.span.Start + at.End},
-		key:  b.indent() + writtenKey(b.properties[place].Key) + ":", end: breakBefore(b.text, b.span.Start+first.End),
+		key:  b.indent() + formatKey(b.properties[place].Key) + ":", end: breakBefore(b.text, b.span.Start+first.End),
 	}
-	if colon, ok := behindKey(line); ok {
+	if colon, ok := keyEnd(line); ok {
 		r.key, r.comment = string(line[:colon]), b.comment(first, colon)
 	}
 	return r
@@ -203,7 +203,7 @@ func scan(text []byte) (markdown.Note, Properties, error) {
 // exist. The block is removed with its last property, unless comments are left in it or the
 // text after it would be read as another block. The errors are those of [Set].
 func Remove(text []byte, key string) ([]byte, error) {
-	b, err := open(text)
+	b, err := openNote(text)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func Remove(text []byte, key string) ([]byte, error) {
 			return bare, nil
 		}
 	}
-	return b.checked(splice(b.text, b.span, string(left)), want, b.properties[place].Line)
+	return b.verified(splice(b.text, b.span, string(left)), want, b.properties[place].Line)
 }
 
 // unusable returns why key cannot be the key of a property, "" if it can.
@@ -245,8 +245,8 @@ type note struct {
 	entries    []entry
 }
 
-// open reads the properties of the note text.
-func open(text []byte) (*note, error) {
+// openNote reads the properties of the note text.
+func openNote(text []byte) (*note, error) {
 	found, properties, err := scan(text)
 	if err != nil {
 		return nil, err
@@ -270,7 +270,7 @@ func (b *note) find(key string) (place int, found bool, err error) {
 		return 0, false, nil
 	}
 	place = slices.IndexFunc(b.properties, func(p Property) bool { return p.Key == property.Key })
-	if b.entries[place].twice {
+	if b.entries[place].isDuplicate {
 		return 0, false, &Refusal{property.Line, fmt.Sprintf("key %q appears twice", property.Key)}
 	}
 	return place, true, nil
@@ -287,10 +287,10 @@ func (b *note) indent() string {
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " "))])
 }
 
-// first calls try with the forms in which a value can be written after the colon of its key,
+// tryForms calls try with the forms in which a value can be written after the colon of its key,
 // until one succeeds. A string has two forms, because the lines after a block of text might
 // be read as a part of it; the second is in double quotes.
-func (b *note) first(value Value, try func(form string) ([]byte, error)) ([]byte, error) {
+func (b *note) tryForms(value Value, try func(form string) ([]byte, error)) ([]byte, error) {
 	for _, v := range value.Elements() {
 		if v.kind == String && !utf8.ValidString(v.text) {
 			return nil, &Refusal{Reason: "the value is not valid UTF-8"}
@@ -298,23 +298,23 @@ func (b *note) first(value Value, try func(form string) ([]byte, error)) ([]byte
 	}
 	edited, err := try(b.form(value))
 	if err != nil && value.kind == String {
-		if other, also := try(" " + doubleQuoted(value.text) + "\n"); also == nil {
+		if other, also := try(" " + doubleQuote(value.text) + "\n"); also == nil {
 			return other, nil
 		}
 	}
 	return edited, err
 }
 
-// checked returns edited if its properties are want and its body is unchanged. Otherwise the
+// verified returns edited if its properties are want and its body is unchanged. Otherwise the
 // error is a *[Refusal] with the given line.
-func (b *note) checked(edited []byte, want Properties, line int) ([]byte, error) {
+func (b *note) verified(edited []byte, want Properties, line int) ([]byte, error) {
 	found, got, err := scan(edited)
 	var malformed *Malformed
 	switch {
 	case errors.As(err, &malformed):
 		// Its line is not used: it refers to the edited text, which the caller does not see.
 		return nil, &Refusal{line, "with this change the properties could not be read: " + malformed.Reason}
-	case !same(got, want):
+	case !sameProperties(got, want):
 		return nil, &Refusal{line, "this change cannot be made without changing other properties"}
 	case !bytes.Equal(edited[found.Body:], b.text[b.body:]):
 		return nil, &Refusal{line, "this change cannot be made without changing the body"}
@@ -337,7 +337,7 @@ func Rename(text []byte, key, to string) ([]byte, error) {
 	if reason := unusable(to); reason != "" {
 		return nil, &Refusal{Reason: reason}
 	}
-	b, err := open(text)
+	b, err := openNote(text)
 	if err != nil {
 		return nil, err
 	}
@@ -353,7 +353,7 @@ func Rename(text []byte, key, to string) ([]byte, error) {
 	}
 	first := b.firstLine(place)
 	line := b.block()[first.Start:first.End]
-	colon, ok := behindKey(line)
+	colon, ok := keyEnd(line)
 	if !ok {
 		return nil, &Refusal{old.Line, "the name of this property is not a plain text"}
 	}
@@ -361,8 +361,8 @@ func Rename(text []byte, key, to string) ([]byte, error) {
 	want[place].Key = to
 	start := len(line) - len(bytes.TrimLeft(line, " "))
 	at := b.span.Start + first.Start
-	return b.checked(
-		splice(b.text, markdown.Span{Start: at + start, End: at + colon}, writtenKey(to)+":"),
+	return b.verified(
+		splice(b.text, markdown.Span{Start: at + start, End: at + colon}, formatKey(to)+":"),
 		want,
 		old.Line,
 	)
@@ -372,7 +372,7 @@ func Rename(text []byte, key, to string) ([]byte, error) {
 type entry struct {
 	markdown.Span // its whole lines
 	value         *yaml.Node
-	twice         bool // another key has the same text, such as 1 and "1"
+	isDuplicate   bool // another key has the same text, such as 1 and "1"
 }
 
 // entries finds the lines of every property of a block, with the comments and blank lines
@@ -403,7 +403,7 @@ func entries(block []byte, properties Properties) ([]entry, error) {
 			span.End = lines[root.Content[i+2].Line-1]
 		}
 		if place, ok := at[name]; ok {
-			all[place].twice = true
+			all[place].isDuplicate = true
 			continue
 		}
 		at[name] = len(all)
@@ -445,15 +445,15 @@ func (b *note) trimmed(place int) markdown.Span {
 		ends = append(ends, start)
 	}
 	kept := sort.Search(len(ends), func(n int) bool {
-		return n > 0 && !b.reads(splice(block, markdown.Span{Start: ends[n], End: at.End}, ""))
+		return n > 0 && !b.hasSameProperties(splice(block, markdown.Span{Start: ends[n], End: at.End}, ""))
 	})
 	return markdown.Span{Start: at.Start, End: ends[kept-1]}
 }
 
-// reads reports whether block has the same properties as the note.
-func (b *note) reads(block []byte) bool {
+// hasSameProperties reports whether block has the same properties as the note.
+func (b *note) hasSameProperties(block []byte) bool {
 	got, err := Parse(block)
-	return err == nil && same(got, b.properties)
+	return err == nil && sameProperties(got, b.properties)
 }
 
 // firstLine returns the first line of the entry at place, including its line break.
@@ -463,9 +463,9 @@ func (b *note) firstLine(place int) markdown.Span {
 	return markdown.Span{Start: at.Start, End: at.Start + starts[min(1, len(starts)-1)]}
 }
 
-// behindKey returns the offset in line after the colon of the key. ok is false if the key is not
+// keyEnd returns the offset in line after the colon of the key. ok is false if the key is not
 // a plain or a quoted text.
-func behindKey(line []byte) (at int, ok bool) {
+func keyEnd(line []byte) (at int, ok bool) {
 	at = len(line) - len(bytes.TrimLeft(line, " "))
 	if at == len(line) || bytes.IndexByte([]byte("?&*!{["), line[at]) >= 0 {
 		return 0, false
@@ -520,7 +520,7 @@ func (b *note) comment(line markdown.Span, from int) string {
 		tried++
 		start := from + len(bytes.TrimRight(text[from:n], " \t"))
 		span := markdown.Span{Start: line.Start + start, End: line.Start + len(text)}
-		if b.reads(splice(block, span, "")) {
+		if b.hasSameProperties(splice(block, span, "")) {
 			return string(text[start:])
 		}
 	}

@@ -18,7 +18,7 @@ import (
 func strs(elements ...string) Value {
 	v := Value{kind: List}
 	for _, e := range elements {
-		v.more = append(v.List(), text(e))
+		v.more = append(v.List(), textValue(e))
 	}
 	return v
 }
@@ -32,15 +32,15 @@ func TestSet(t *testing.T) {
 		value           Value
 		want            string
 	}{
-		{"one that fits exactly goes first", "---\nStatus: a\nstatus: a\n---\n", "status", text("b"), "---\nStatus: a\nstatus: b\n---\n"},
+		{"one that fits exactly goes first", "---\nStatus: a\nstatus: a\n---\n", "status", textValue("b"), "---\nStatus: a\nstatus: b\n---\n"},
 		{"an empty list", "---\na: 1\n---\n", "a", Value{kind: List}, "---\na: []\n---\n"},
 		{"null is nothing", "---\na: 1\n---\n", "a", Value{}, "---\na:\n---\n"},
-		{"double quotes inside take single ones", "---\na: 1\n---\n", "a", text(`"x" y`), "---\na: '\"x\" y'\n---\n"},
+		{"double quotes inside take single ones", "---\na: 1\n---\n", "a", textValue(`"x" y`), "---\na: '\"x\" y'\n---\n"},
 		{"a key that needs quotes", "---\na: 1\n---\n", "# x", num(3), "---\na: 1\n\"# x\": 3\n---\n"},
 		{"what is so already stays as it is written", "---\na: '1.50'\nb: [x,  y]\nc: 1.0\n---\n", "b", strs("x", "y"),
 			"---\na: '1.50'\nb: [x,  y]\nc: 1.0\n---\n"},
 		{"a number that is so already, too", "---\nc: 1.0\n---\n", "c", num(1), "---\nc: 1.0\n---\n"},
-		{"a line of dashes within a text", "---\na: 1\n---\nx", "a", text("x\n---\ny"), "---\na: |-\n  x\n  ---\n  y\n---\nx"},
+		{"a line of dashes within a text", "---\na: 1\n---\nx", "a", textValue("x\n---\ny"), "---\na: |-\n  x\n  ---\n  y\n---\nx"},
 		{"the key of a template beside it", "---\ncreated: {{date}}\nb: 2\n---\n", "b", num(3), "---\ncreated: {{date}}\nb: 3\n---\n"},
 	}
 	for _, tt := range tests {
@@ -64,7 +64,7 @@ func TestWhatCannotBeSetIsRefused(t *testing.T) {
 		{"two keys that are one", "---\n1: a\n\"1\": b\n---\n", "1", num(2), 1},
 		{"a key without a name", "x", " ", num(2), 0},
 		{"a key of two lines", "x", "a\nb", num(2), 0},
-		{"broken UTF-8", "x", "a", text("\xff"), 0},
+		{"broken UTF-8", "x", "a", textValue("\xff"), 0},
 		{"broken UTF-8 in a list", "x", "a", strs("\xff"), 0},
 		{"a broken key", "x", "\xff", num(1), 0},
 	}
@@ -220,8 +220,8 @@ var drawnNote = rapid.Custom(func(t *rapid.T) string {
 func TestSettingChangesNothingElse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		key := rapid.SampledFrom([]string{"a", "A", "b", "c", "d", "e", "f", "i", "q k", "new", "k", "# odd: key", "é", "1"}).Draw(t, "key")
-		value := rapid.SampledFrom([]Value{text("x"), text("1"), text("a\nb\n"), text("a\n\n"), text(" # x"),
-			text("\n"), num(1), strs("p", "q: r"), {kind: List}, {}, {kind: Bool, truth: true}}).Draw(t, "value")
+		value := rapid.SampledFrom([]Value{textValue("x"), textValue("1"), textValue("a\nb\n"), textValue("a\n\n"), textValue(" # x"),
+			textValue("\n"), num(1), strs("p", "q: r"), {kind: List}, {}, {kind: Bool, truth: true}}).Draw(t, "value")
 		setSound(t, []byte(drawnNote.Draw(t, "note")), key, value)
 	})
 }
@@ -250,7 +250,7 @@ func FuzzSet(f *testing.F) {
 // Several properties that are set together are written as if they were set one after the other.
 func TestSettingSeveralIsSettingEach(t *testing.T) {
 	keys := rapid.SampledFrom([]string{"a", "A", "b", "c", "d", "e", "q k", "new", "other", "k", "# odd: key", "é"})
-	values := rapid.SampledFrom([]Value{text("x"), text("a\nb\n"), text(" # x"), num(1), strs("p", "q: r"), {kind: List}, {}})
+	values := rapid.SampledFrom([]Value{textValue("x"), textValue("a\nb\n"), textValue(" # x"), num(1), strs("p", "q: r"), {kind: List}, {}})
 	together := 0
 	rapid.Check(t, func(t *rapid.T) {
 		note := []byte(drawnNote.Draw(t, "note"))
@@ -279,9 +279,9 @@ func TestASetOfValuesHasWhatIsEqual(t *testing.T) {
 	some := rapid.SampledFrom([]Value{
 		{}, {text: "~"}, {kind: Bool}, {kind: Bool, truth: true}, num(0), num(math.Copysign(0, -1)), num(1),
 		num(math.NaN()), num(math.Inf(1)), num(math.Inf(-1)),
-		text(""), text("1"), text("\xff"), text("\xfe"), text("a,1:b"), strs(), strs("a"), strs("a", "b"),
+		textValue(""), textValue("1"), textValue("\xff"), textValue("\xfe"), textValue("a,1:b"), strs(), strs("a"), strs("a", "b"),
 		strs("a,1:b"), {kind: List, more: []Value{num(1)}}, {kind: List, more: []Value{strs("a")}},
-		{kind: Map, more: Properties{{Key: "a", Value: num(1)}}}, {kind: Map, more: Properties{{Key: "a", Value: text("1")}}}, {kind: Map}, {kind: List},
+		{kind: Map, more: Properties{{Key: "a", Value: num(1)}}}, {kind: Map, more: Properties{{Key: "a", Value: textValue("1")}}}, {kind: Map}, {kind: List},
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := some.Draw(t, "a"), some.Draw(t, "b")

@@ -138,20 +138,20 @@ func (l itemList) patch(start, end int, text string) Patch {
 	return Patch{markdown.Span{Start: l.start + start, End: l.start + end}, text}
 }
 
-// written returns the text of new items that are inserted after the item that ends at the offset at.
+// formatValue returns the text of new items that are inserted after the item that ends at the offset at.
 func (l itemList) written(added []Value, at int) string {
 	var out strings.Builder
 	for _, item := range added {
-		text := written(item, "")
+		text := formatValue(item, "")
 		if item.kind == Number && item.text != "" {
 			text = item.text
 		}
 		if item.kind == String && strings.ContainsRune(text, '\n') {
-			text = doubleQuoted(item.text)
+			text = doubleQuote(item.text)
 		}
 		if l.end == "" {
 			if item.kind == String && text == item.text && strings.ContainsAny(text, ",[]{}") {
-				text = quoted(text)
+				text = quote(text)
 			}
 			out.WriteString(", " + text)
 			continue

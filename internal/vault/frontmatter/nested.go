@@ -39,8 +39,8 @@ func AddTo(text []byte, list string, item Value) ([]byte, error) {
 			return nil, err
 		}
 		if len(items) == 0 {
-			one := Value{kind: List, more: []Value{item}}
-			return setIn(block, nil, list, &one)
+			created := Value{kind: List, more: []Value{item}}
+			return setIn(block, nil, list, &created)
 		}
 		var w yamlWriter
 		w.out.WriteString(strings.Repeat(" ", column))
@@ -100,7 +100,7 @@ func changed(text []byte, change func(block []byte) ([]byte, error), want func(r
 		return nil, err
 	}
 	after, err := ParseDocument(edited)
-	if err != nil || !areSame(after, want(before)) {
+	if err != nil || !sameFields(after, want(before)) {
 		return nil, &Refusal{Reason: "this change cannot be made without changing something else in the file"}
 	}
 	edited = bytes.TrimSuffix(edited, []byte(end))
@@ -213,14 +213,14 @@ func under(block []byte, key string) (*yaml.Node, markdown.Span, error) {
 	switch {
 	case err != nil || i < 0:
 		return nil, markdown.Span{}, err
-	case slices.ContainsFunc(all, func(e entry) bool { return e.twice }):
+	case slices.ContainsFunc(all, func(e entry) bool { return e.isDuplicate }):
 		return nil, markdown.Span{}, &Refusal{Reason: "a key appears twice"}
 	}
 	return all[i].value, all[i].Span, nil
 }
 
-// areSame reports whether two documents are equal; documents without fields are.
-func areSame(a, b Value) bool {
+// sameFields reports whether two documents are equal; documents without fields are.
+func sameFields(a, b Value) bool {
 	areEmpty := len(a.Fields()) == 0 && len(b.Fields()) == 0
 	return areEmpty || a.Equal(b)
 }

@@ -122,7 +122,7 @@ func load(block []byte) (document yaml.Node, err error) {
 	if plain, count := withPlainAnchors(string(block)); count > 0 {
 		// A quoted text may contain something that looks like an anchor, so the number of real anchors must match.
 		other, failed := loadPlain([]byte(plain))
-		if failed == nil && len(oddAnchors().FindAllString(plain, -1)) == namesOf(&other) {
+		if failed == nil && len(oddAnchors().FindAllString(plain, -1)) == countAnchors(&other) {
 			return other, nil
 		}
 	}
@@ -163,11 +163,11 @@ func malformed(err error) error {
 	if refusal, ok := errors.AsType[*Malformed](err); ok {
 		return refusal
 	}
-	if all, ok := errors.AsType[*yaml.LoadErrors](err); ok && len(all.Errors) > 0 {
-		err = all.Errors[0]
+	if loadErrs, ok := errors.AsType[*yaml.LoadErrors](err); ok && len(loadErrs.Errors) > 0 {
+		err = loadErrs.Errors[0]
 	}
-	if one, ok := errors.AsType[*yaml.LoadError](err); ok {
-		return &Malformed{one.Mark.Line, unshield(one.Message)}
+	if loadErr, ok := errors.AsType[*yaml.LoadError](err); ok {
+		return &Malformed{loadErr.Mark.Line, unshield(loadErr.Message)}
 	}
 	return &Malformed{Reason: unshield(err.Error())}
 }
@@ -329,11 +329,11 @@ func (w *keyWriter) collection(n *yaml.Node, depth int, indent string) error {
 	inner := indent + "  "
 	var items []string
 	for i := 0; i < len(n.Content); i += step {
-		one := keyWriter{b: w.b}
-		if err := one.item(n.Content[i:i+step], depth-1, inner); err != nil {
+		itemWriter := keyWriter{b: w.b}
+		if err := itemWriter.item(n.Content[i:i+step], depth-1, inner); err != nil {
 			return err
 		}
-		items = append(items, one.out.String())
+		items = append(items, itemWriter.out.String())
 	}
 	if joined := strings.Join(items, ", "); !strings.Contains(joined, "\n") {
 		w.out.WriteString(brackets[:1] + " " + joined + " " + brackets[1:])

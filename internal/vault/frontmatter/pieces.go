@@ -251,7 +251,7 @@ func (p *pieces) inPlace() (patches []Patch) {
 		written := c.Text
 		switch p.mark {
 		case '"':
-			quoted := doubleQuoted(c.Text)
+			quoted := doubleQuote(c.Text)
 			written = quoted[1 : len(quoted)-1]
 		case '\'':
 			written = strings.ReplaceAll(c.Text, "'", "''")
@@ -262,7 +262,7 @@ func (p *pieces) inPlace() (patches []Patch) {
 	return patches
 }
 
-// quoted is like inPlace, except that it puts a plain string in quotes.
+// quote is like inPlace, except that it puts a plain string in quotes.
 func (p *pieces) quoted() []Patch {
 	if p.sources == nil || strings.IndexByte(`"'|>`, p.mark) >= 0 {
 		return p.inPlace()

@@ -121,8 +121,8 @@ func withPlainAnchors(text string) (plain string, count int) {
 	return plain, count
 }
 
-// namesOf returns the number of anchors and aliases in a document.
-func namesOf(n *yaml.Node) (count int) {
+// countAnchors returns the number of anchors and aliases in a document.
+func countAnchors(n *yaml.Node) (count int) {
 	if n.Kind == yaml.AliasNode {
 		return 1
 	}
@@ -130,7 +130,7 @@ func namesOf(n *yaml.Node) (count int) {
 		count++
 	}
 	for _, node := range n.Content {
-		count += namesOf(node)
+		count += countAnchors(node)
 	}
 	return count
 }

@@ -90,16 +90,16 @@ func rewriteTexts(
 			continue
 		}
 		value := &want[i].Value
-		*value = r.renamed(*value)
+		*value = r.rewritten(*value)
 		if value.kind == List {
 			elements := slices.Clone(value.List())
 			for n := range elements {
-				elements[n] = r.renamed(elements[n])
+				elements[n] = r.rewritten(elements[n])
 			}
 			value.more = elements
 		}
 	}
-	if got, err := Parse(edited); err == nil && same(got, want) {
+	if got, err := Parse(edited); err == nil && sameProperties(got, want) {
 		return edited, len(r.edits), r.left
 	}
 	return block, 0, append(r.left, r.done...)
@@ -147,15 +147,15 @@ func (r *rewriter) value(n *yaml.Node) {
 		if text == "" {
 			return
 		}
-		it := textAt{value.text, n.Line}
+		original := textAt{value.text, n.Line}
 		at, written, ok := r.place(n, value.text, text)
 		if !ok {
-			r.left = append(r.left, it)
+			r.left = append(r.left, original)
 			return
 		}
 		r.texts[value.text] = text
 		r.edits = append(r.edits, Patch{at, written})
-		r.done = append(r.done, it)
+		r.done = append(r.done, original)
 	case yaml.SequenceNode:
 		for _, element := range n.Content {
 			if element.Kind == yaml.ScalarNode ||
@@ -203,7 +203,7 @@ func (r *rewriter) place(n *yaml.Node, old, text string) (at markdown.Span, writ
 	}
 	switch r.block[start] {
 	case '"':
-		written = doubleQuoted(text)
+		written = doubleQuote(text)
 	case '\'':
 		written = "'" + strings.ReplaceAll(text, "'", "''") + "'"
 	case '|', '>':
@@ -226,7 +226,7 @@ func (r *rewriter) place(n *yaml.Node, old, text string) (at markdown.Span, writ
 		return markdown.Span{
 				Start: start,
 				End:   start + len(old),
-			}, writtenText(
+			}, formatText(
 				text,
 				"",
 			), bytes.HasPrefix(
@@ -238,8 +238,8 @@ func (r *rewriter) place(n *yaml.Node, old, text string) (at markdown.Span, writ
 	return markdown.Span{Start: start, End: start + size}, written, size > 0
 }
 
-// renamed returns the value that v should have in the rewritten block.
-func (r *rewriter) renamed(v Value) Value {
+// rewritten returns the value that v should have in the rewritten block.
+func (r *rewriter) rewritten(v Value) Value {
 	if other, ok := r.texts[v.text]; ok && v.kind == String {
 		v.text = other
 	}

@@ -178,11 +178,11 @@ func ParseValue(typed string, as Type) (Value, error) {
 				return Value{kind: Number, number: f, text: typed}, nil
 			}
 		}
-		return text(typed), nil
+		return textValue(typed), nil
 	case TypeText:
-		return text(typed), nil
+		return textValue(typed), nil
 	case typeList, TypeMultitext:
-		return list(typed), nil
+		return parseList(typed), nil
 	case TypeNumber:
 		digits := strings.TrimSpace(typed)
 		f, ok := parseNumber(digits)
@@ -204,9 +204,9 @@ func ParseValue(typed string, as Type) (Value, error) {
 		}
 		return Value{}, errors.New("Invalid checkbox: " + typed + ". Use true or false")
 	case TypeDate:
-		return moment(typed, "Invalid date format. Use YYYY-MM-DD", time.DateOnly)
+		return parseMoment(typed, "Invalid date format. Use YYYY-MM-DD", time.DateOnly)
 	case typeDatetime:
-		return moment(
+		return parseMoment(
 			typed,
 			"Invalid datetime format. Use YYYY-MM-DDTHH:mm:ss",
 			"2006-01-02T15:04:05",
@@ -237,10 +237,10 @@ func isFlat(v Value) bool {
 	return v.kind == List && !slices.ContainsFunc(v.List(), isNested)
 }
 
-func text(typed string) Value { return Value{kind: String, text: typed} }
+func textValue(typed string) Value { return Value{kind: String, text: typed} }
 
-// list parses a list, see [ParseValue].
-func list(typed string) Value {
+// parseList parses a list, see [ParseValue].
+func parseList(typed string) Value {
 	var elements []string
 	if json.Unmarshal([]byte(typed), &elements) != nil || elements == nil {
 		elements = nil
@@ -266,7 +266,7 @@ func list(typed string) Value {
 	}
 	v := Value{kind: List}
 	for _, element := range elements {
-		v.more = append(v.List(), text(element))
+		v.more = append(v.List(), textValue(element))
 	}
 	return v
 }
@@ -280,9 +280,9 @@ func isExact(f float64, typed string) bool {
 	return strings.ContainsAny(typed, ".eE") || math.Abs(f) < 1<<53
 }
 
-// moment parses a date, or a date and a time, in one of the given forms. It must exist in the
+// parseMoment parses a date, or a date and a time, in one of the given forms. It must exist in the
 // calendar; reason is the error message. An empty text is null.
-func moment(typed, reason string, forms ...string) (Value, error) {
+func parseMoment(typed, reason string, forms ...string) (Value, error) {
 	typed = strings.TrimSpace(typed)
 	if typed == "" {
 		return Value{}, nil
@@ -294,5 +294,5 @@ func moment(typed, reason string, forms ...string) (Value, error) {
 	if !slices.ContainsFunc(forms, fits) {
 		return Value{}, errors.New(reason)
 	}
-	return text(typed), nil
+	return textValue(typed), nil
 }

@@ -16,7 +16,7 @@ const (
 	maxSimple    = 8 << 10 // bytes; well below the limits of the library
 	maxSimpleKey = 100     // bytes
 
-	usual = 12 // initial capacity for properties
+	usualProperties = 12 // initial capacity for properties
 )
 
 // simple reads a block in which every key begins a line and has one word, text or number,
@@ -26,7 +26,7 @@ func (p *Parser) simple(block []byte) (Properties, bool) {
 		return nil, false
 	}
 	if p.properties == nil {
-		p.properties = make(Properties, 0, min(bytes.Count(block, []byte("\n")), usual))
+		p.properties = make(Properties, 0, min(bytes.Count(block, []byte("\n")), usualProperties))
 	}
 	r := simpleReader{rest: string(block), properties: p.properties[:0]}
 	open := false     // the last key has no value yet
@@ -41,12 +41,12 @@ func (p *Parser) simple(block []byte) (Properties, bool) {
 			return nil, false
 		case open && strings.HasPrefix(text, "- "): // an item of the list
 			v, ok := simpleScalar(strings.Trim(text[len("- "):], " "))
-			own := len(line) - len(text)
-			if !ok || len(items) > 0 && own != indent {
+			lineIndent := len(line) - len(text)
+			if !ok || len(items) > 0 && lineIndent != indent {
 				return nil, false
 			}
 			items = append(items, v)
-			indent = own
+			indent = lineIndent
 			r.properties[len(r.properties)-1].Value = Value{kind: List, more: items}
 		default:
 			key, rest, ok := strings.Cut(line, ":")
@@ -129,11 +129,11 @@ func (r *simpleReader) value(text string) (Value, bool) {
 				blank++
 				continue
 			}
-			own := len(line) - len(strings.TrimLeft(line, " "))
+			lineIndent := len(line) - len(strings.TrimLeft(line, " "))
 			if indent == 0 {
-				indent = own
+				indent = lineIndent
 			}
-			if own < indent || own == len(line) {
+			if lineIndent < indent || lineIndent == len(line) {
 				return Value{}, false
 			}
 			for ; blank > 0; blank-- {
@@ -144,14 +144,14 @@ func (r *simpleReader) value(text string) (Value, bool) {
 		}
 		return Value{kind: String, text: text.String()}, indent > 0
 	case text[0] == '[':
-		rest, ok := within(text, "[]")
+		rest, ok := cutBrackets(text, "[]")
 		list := []Value{}
 		for more := rest != ""; more && ok; {
 			var element string
 			var v Value
 			element, rest, more = strings.Cut(rest, ",")
 			element = strings.Trim(element, " ")
-			if inner, nested := within(element, "[]"); nested {
+			if inner, nested := cutBrackets(element, "[]"); nested {
 				if v, ok = simpleElement(inner); ok {
 					v = Value{kind: List, more: []Value{v}}
 				}
@@ -163,7 +163,7 @@ func (r *simpleReader) value(text string) (Value, bool) {
 		return Value{kind: List, more: list}, ok
 	case text[0] == '{':
 		line := r.line
-		rest, ok := within(text, "{}")
+		rest, ok := cutBrackets(text, "{}")
 		if rest == "" {
 			return Value{}, false
 		}
@@ -240,8 +240,8 @@ func simpleElement(text string) (Value, bool) {
 	return simpleScalar(text)
 }
 
-// within returns the text between brackets, which are an opening and a closing one.
-func within(text, brackets string) (inner string, ok bool) {
+// cutBrackets returns the text between brackets, which are an opening and a closing one.
+func cutBrackets(text, brackets string) (inner string, ok bool) {
 	inner, begins := strings.CutPrefix(text, brackets[:1])
 	inner, ends := strings.CutSuffix(inner, brackets[1:])
 	return strings.Trim(inner, " "), begins && ends

@@ -225,8 +225,8 @@ func (v Value) String() string {
 	return string(v.appendJSON(nil))
 }
 
-// same reports whether two notes have the same properties in the same order.
-func same(a, b Properties) bool {
+// sameProperties reports whether two notes have the same properties in the same order.
+func sameProperties(a, b Properties) bool {
 	return slices.EqualFunc(a, b, func(x, y Property) bool { return x.Key == y.Key && x.Value.Equal(y.Value) })
 }
 
@@ -244,7 +244,7 @@ func (v Value) Equal(w Value) bool {
 	case List:
 		return slices.EqualFunc(v.List(), w.List(), Value.Equal)
 	case Map:
-		return same(v.Fields(), w.Fields())
+		return sameProperties(v.Fields(), w.Fields())
 	}
 	return v.text == w.text
 }
@@ -305,7 +305,7 @@ func appendSized(out []byte, text string) []byte {
 // "a, b" is not a tag.
 func Tags(p Properties) []string {
 	var tags []string
-	for _, text := range texts(p, "tags") {
+	for _, text := range stringsOf(p, "tags") {
 		if name, ok := markdown.TagName(strings.TrimSpace(text)); ok {
 			tags = append(tags, "#"+name)
 		}
@@ -317,7 +317,7 @@ func Tags(p Properties) []string {
 // ignoring case, without empty ones.
 func Aliases(p Properties) []string {
 	var aliases []string
-	for _, text := range texts(p, "aliases") {
+	for _, text := range stringsOf(p, "aliases") {
 		if alias := strings.TrimSpace(text); alias != "" {
 			aliases = append(aliases, alias)
 		}
@@ -325,8 +325,8 @@ func Aliases(p Properties) []string {
 	return aliases
 }
 
-// texts returns the strings in the values of a property, or in their lists. The case of name does not matter.
-func texts(p Properties, name string) []string {
+// stringsOf returns the strings in the values of a property, or in their lists. The case of name does not matter.
+func stringsOf(p Properties, name string) []string {
 	var out []string
 	for _, property := range p {
 		if !strings.EqualFold(property.Key, name) {

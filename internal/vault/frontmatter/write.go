@@ -23,7 +23,7 @@ func (w *yamlWriter) fields(p Properties, indent string) {
 		if i > 0 {
 			w.out.WriteString(indent)
 		}
-		w.out.WriteString(writtenKey(property.Key))
+		w.out.WriteString(formatKey(property.Key))
 		w.out.WriteByte(':')
 		w.value(property.Value, indent)
 	}
@@ -38,7 +38,7 @@ func (w *yamlWriter) value(v Value, indent string) {
 		w.out.WriteString("\n" + indent + "  ")
 		w.block(v, indent+"  ")
 	default:
-		w.out.WriteString(" " + written(v, indent+"  ") + "\n")
+		w.out.WriteString(" " + formatValue(v, indent+"  ") + "\n")
 	}
 }
 
@@ -62,14 +62,14 @@ func (w *yamlWriter) block(v Value, indent string) {
 			w.out.WriteString("- ")
 			w.block(element, indent+"  ")
 		default:
-			w.out.WriteString("- " + written(element, indent+"  ") + "\n")
+			w.out.WriteString("- " + formatValue(element, indent+"  ") + "\n")
 		}
 	}
 }
 
-// written returns a value as it is written after its key or dash. Further lines of a text
+// formatValue returns a value as it is written after its key or dash. Further lines of a text
 // begin with indent.
-func written(v Value, indent string) string {
+func formatValue(v Value, indent string) string {
 	switch v.kind {
 	case Bool:
 		return strconv.FormatBool(v.truth)
@@ -89,34 +89,34 @@ func written(v Value, indent string) string {
 	case Map:
 		return "{}"
 	}
-	return writtenText(v.text, indent)
+	return formatText(v.text, indent)
 }
 
-// writtenKey returns a key as it is written: on one line, and in quotes if it looks like
+// formatKey returns a key as it is written: on one line, and in quotes if it looks like
 // the mark between two documents.
-func writtenKey(key string) string {
+func formatKey(key string) string {
 	isMark := false
 	if len(key) > 3 && isBlank(key[3]) {
 		isMark = key[:3] == "---" || key[:3] == "..."
 	}
 	if strings.Contains(key, "\n") || isMark {
-		return quoted(key)
+		return quote(key)
 	}
-	return writtenText(key, "")
+	return formatText(key, "")
 }
 
-// writtenText returns a string as it is written: plain if that reads as the same string,
+// formatText returns a string as it is written: plain if that reads as the same string,
 // otherwise in quotes, or as a literal block if it has several lines.
-func writtenText(text, indent string) string {
+func formatText(text, indent string) string {
 	switch {
 	case hasControl(text):
-		return doubleQuoted(text)
+		return doubleQuote(text)
 	case strings.Contains(text, "\n"):
 
 		body := strings.TrimRight(text, "\n\t ")
 		tail := text[len(body):]
 		if body == "" || strings.Contains(tail, "\n") && !strings.HasSuffix(tail, "\n") {
-			return doubleQuoted(text)
+			return doubleQuote(text)
 		}
 		header := "|"
 		if first := strings.TrimLeft(text, "\n"); first[0] == ' ' {
@@ -140,7 +140,7 @@ func writtenText(text, indent string) string {
 	case isPlain(text):
 		return text
 	}
-	return quoted(text)
+	return quote(text)
 }
 
 // hasControl reports whether text has a character that must be escaped in double quotes.
@@ -180,15 +180,15 @@ func isPlain(text string) bool {
 
 func isBlank(b byte) bool { return b == ' ' || b == '\t' }
 
-// quoted returns text in double quotes, or in single quotes if it contains only double ones.
-func quoted(text string) string {
+// quote returns text in double quotes, or in single quotes if it contains only double ones.
+func quote(text string) string {
 	if strings.Contains(text, `"`) && !strings.ContainsAny(text, "'\n") && !hasControl(text) {
 		return "'" + text + "'"
 	}
-	return doubleQuoted(text)
+	return doubleQuote(text)
 }
 
-func doubleQuoted(text string) string {
+func doubleQuote(text string) string {
 	var out strings.Builder
 	out.WriteByte('"')
 	for _, r := range text {
