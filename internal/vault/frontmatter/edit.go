@@ -51,7 +51,7 @@ func Set(text []byte, key string, value Value) ([]byte, error) {
 		want := append(slices.Clone(b.properties), Property{Key: key, Value: value})
 		return b.tryForms(value, func(form string) ([]byte, error) {
 			at, lines := b.addition(b.newLines(key, form))
-			return b.verified(splice(b.text, at, lines), want, 0)
+			return b.verify(splice(b.text, at, lines), want, 0)
 		})
 	case b.properties[place].Value.Equal(value):
 		return text, nil
@@ -59,13 +59,13 @@ func Set(text []byte, key string, value Value) ([]byte, error) {
 	want := slices.Clone(b.properties)
 	want[place].Value = value
 	if patches, ok := b.itemPatches(place, value); ok {
-		if edited, err := b.verified(patched(b.text, patches), want, want[place].Line); err == nil {
+		if edited, err := b.verify(patched(b.text, patches), want, want[place].Line); err == nil {
 			return edited, nil
 		}
 	}
 	r := b.replacement(place)
 	return b.tryForms(value, func(form string) ([]byte, error) {
-		return b.verified(splice(b.text, r.span, r.lines(form)), want, want[place].Line)
+		return b.verify(splice(b.text, r.span, r.lines(form)), want, want[place].Line)
 	})
 }
 
@@ -130,7 +130,7 @@ func setTogether(text []byte, values Properties) (edited []byte, ok bool) {
 			return nil, false
 		}
 	}
-	edited, err = b.verified(patched(text, replaced), want.all, 0)
+	edited, err = b.verify(patched(text, replaced), want.all, 0)
 	return edited, err == nil
 }
 
@@ -219,7 +219,7 @@ func Remove(text []byte, key string) ([]byte, error) {
 			return bare, nil
 		}
 	}
-	return b.verified(splice(b.text, b.span, string(left)), want, b.properties[place].Line)
+	return b.verify(splice(b.text, b.span, string(left)), want, b.properties[place].Line)
 }
 
 // unusable returns why key cannot be the key of a property, "" if it can.
@@ -305,9 +305,9 @@ func (b *note) tryForms(value Value, try func(form string) ([]byte, error)) ([]b
 	return edited, err
 }
 
-// verified returns edited if its properties are want and its body is unchanged. Otherwise the
+// verify returns edited if its properties are want and its body is unchanged. Otherwise the
 // error is a *[Refusal] with the given line.
-func (b *note) verified(edited []byte, want Properties, line int) ([]byte, error) {
+func (b *note) verify(edited []byte, want Properties, line int) ([]byte, error) {
 	found, got, err := scan(edited)
 	var malformed *Malformed
 	switch {
@@ -361,7 +361,7 @@ func Rename(text []byte, key, to string) ([]byte, error) {
 	want[place].Key = to
 	start := len(line) - len(bytes.TrimLeft(line, " "))
 	at := b.span.Start + first.Start
-	return b.verified(
+	return b.verify(
 		splice(b.text, markdown.Span{Start: at + start, End: at + colon}, formatKey(to)+":"),
 		want,
 		old.Line,

@@ -24,9 +24,9 @@ type section struct {
 	Span
 }
 
-// touch records that a block of kind k extends from start to end. If a container is open, the
+// extendBlock records that a block of kind k extends from start to end. If a container is open, the
 // outermost container is extended instead.
-func (s *scanner) touch(k kind, start, end int) {
+func (s *scanner) extendBlock(k kind, start, end int) {
 	if s.depth > 0 {
 		k = list
 		if s.stack[0].isQuote() {
@@ -35,11 +35,11 @@ func (s *scanner) touch(k kind, start, end int) {
 	}
 	spansBlanks := k == list || k == indented
 	isSameBlock := s.top.kind == k && k != other
-	if isSameBlock && (spansBlanks || !s.blanked) {
+	if isSameBlock && (spansBlanks || !s.sawBlankLine) {
 		s.top.End = end
 		return
 	}
-	s.before, s.top, s.blanked = s.top, section{k, Span{start, end}}, false
+	s.before, s.top, s.sawBlankLine = s.top, section{k, Span{start, end}}, false
 }
 
 func (s *scanner) addHeading(h Heading) {
@@ -72,10 +72,10 @@ func isRule(line []byte) bool {
 		len(bytes.TrimLeft(line, string(mark)+" \t")) == 0
 }
 
-// task adds the task whose list mark is at the offset mark, and begins a paragraph with the rest of the
+// addTask adds the task whose list mark is at the offset mark, and begins a paragraph with the rest of the
 // line. It reports false if there is no box at the offset box: one character in brackets, followed by
 // white space or the end of the line.
-func (s *scanner) task(mark, box, end int) bool {
+func (s *scanner) addTask(mark, box, end int) bool {
 	line := s.text[box:end]
 	if len(line) < 3 || line[0] != '[' {
 		return false
@@ -167,8 +167,8 @@ func (s *scanner) closeRaw() {
 	s.raw = raw{}
 }
 
-// rawLine reads a line of the open raw block.
-func (s *scanner) rawLine(c *cursor) {
+// readRawLine reads a line of the open raw block.
+func (s *scanner) readRawLine(c *cursor) {
 	width, at := c.indent()
 	s.top.End = max(s.top.End, c.end)
 	if s.raw.kind == fenced {
@@ -187,12 +187,12 @@ func (s *scanner) rawLine(c *cursor) {
 	n := bytes.Index(s.text[at:c.end], []byte(closing))
 	if n < 0 {
 		if s.raw.kind == comment {
-			s.commentLine(at, c.end)
+			s.addCommentLine(at, c.end)
 		}
 		return
 	}
 	if s.raw.kind == comment {
-		s.commentLine(at, at+n)
+		s.addCommentLine(at, at+n)
 	}
 	s.closeRaw()
 	rest := segment{at + n + len(closing), c.end, s.line}
@@ -202,8 +202,8 @@ func (s *scanner) rawLine(c *cursor) {
 	}
 }
 
-// commentLine adds a line of a %% block to the current text; an empty line ends it.
-func (s *scanner) commentLine(at, end int) {
+// addCommentLine adds a line of a %% block to the current text; an empty line ends it.
+func (s *scanner) addCommentLine(at, end int) {
 	text := segment{at, end, s.line}
 	text.trim(s.text)
 	if text.start == text.end {
@@ -281,20 +281,20 @@ func (c *cursor) jump(width, mark, at int) {
 	c.owed = 0
 }
 
-// blank reports whether the rest of the line is blank.
-func (c *cursor) blank() bool {
+// isBlankRest reports whether the rest of the line is blank.
+func (c *cursor) isBlankRest() bool {
 	_, at := c.indent()
 	return at == c.end
 }
 
 func isBlank(b byte) bool { return b == ' ' || b == '\t' }
 
-// match moves the cursor over the marks of the open containers that the line
+// matchContainers moves the cursor over the marks of the open containers that the line
 // continues, and returns their number.
-func (s *scanner) match(c *cursor) int {
+func (s *scanner) matchContainers(c *cursor) int {
 	for n := range s.depth {
 		width, at := c.indent()
-		s.looked += at - c.at
+		s.reread += at - c.at
 		switch {
 		case s.stack[n].isQuote():
 			isMarked := at < c.end && c.text[at] == '>'
@@ -324,15 +324,15 @@ func (s *scanner) inItem(n int) bool {
 	return false
 }
 
-// open opens the container whose mark is at the offset at, after width columns of white
+// openContainer opens the container whose mark is at the offset at, after width columns of white
 // space, and moves the cursor after it. For a task, it reads the rest of the line, too. It
 // reports false if there is no container.
-func (s *scanner) open(c *cursor, width, at, matched int) bool {
+func (s *scanner) openContainer(c *cursor, width, at, matched int) bool {
 	if matched == maxDepth {
 		return false
 	}
 	if c.text[at] == '>' {
-		s.enter(matched)
+		s.closeBlocks(matched)
 		s.push(container{}, at, c.end)
 		c.jump(width, 1, at+1)
 		c.skip(1)
@@ -341,7 +341,7 @@ func (s *scanner) open(c *cursor, width, at, matched int) bool {
 		if mark == 0 {
 			return false
 		}
-		s.enter(matched)
+		s.closeBlocks(matched)
 		c.jump(width, mark, at+mark)
 		inner, text := c.indent()
 		pad := inner
@@ -350,13 +350,13 @@ func (s *scanner) open(c *cursor, width, at, matched int) bool {
 		}
 		s.push(container{width + mark + pad}, at, c.end)
 		c.skip(pad)
-		if s.task(at, text, c.end) {
+		if s.addTask(at, text, c.end) {
 			c.at = c.end
 			return true
 		}
 		s.item = at
 	}
-	if c.blank() {
+	if c.isBlankRest() {
 		c.at = c.end
 	}
 	return true
@@ -365,7 +365,7 @@ func (s *scanner) open(c *cursor, width, at, matched int) bool {
 func (s *scanner) push(c container, at, end int) {
 	s.stack[s.depth] = c
 	s.depth++
-	s.touch(paragraph, at, end)
+	s.extendBlock(paragraph, at, end)
 }
 
 // markerSize returns the length of the list mark at the start of line, 0 if there is none: a

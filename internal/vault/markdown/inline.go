@@ -26,9 +26,9 @@ type inline struct {
 	// The offsets of the last pair of brackets that is not a link, if references are collected.
 	pairStart, pairEnd int
 
-	// looked counts the bytes that were read in addition to the one pass. A test checks that
+	// reread counts the bytes that were read in addition to the one pass. A test checks that
 	// their number is at most proportional to the length of the text.
-	looked int
+	reread int
 }
 
 // place is an offset with the index of its line in the paragraph.
@@ -102,7 +102,7 @@ func (s *scanner) mark(at int, line segment) int {
 		}
 		return next + 1
 	case '`':
-		return s.code(at, line)
+		return s.endOfCode(at, line)
 	case '#':
 		if at > line.start {
 			if before, _ := utf8.DecodeLastRune(s.text[line.start:at]); !isSpace(before) {
@@ -111,18 +111,18 @@ func (s *scanner) mark(at int, line segment) int {
 		}
 		return s.addTag(at, line)
 	case '$':
-		return s.formula(at, line)
+		return s.endOfFormula(at, line)
 	case '<':
 		// An HTML comment, an HTML tag or a URL in angle brackets hides its own content, but not the text
 		// between two tags.
 		if bytes.HasPrefix(s.text[at:line.end], []byte("<!--")) {
-			return s.hidden("-->", at+2, at+1, &s.noComment) // "<!-->" is a whole comment
+			return s.endOfHidden("-->", at+2, at+1, &s.noComment) // "<!-->" is a whole comment
 		}
 		size := bytes.IndexByte(s.text[at+1:line.end], '<')
 		if size < 0 {
 			size = line.end - at - 1
 		}
-		s.looked += size
+		s.reread += size
 		return at + max(1, tagSize(s.text[at:at+1+size]))
 	case '[':
 		if at+1 < line.end && s.text[at+1] == '[' {
@@ -146,22 +146,22 @@ func (s *scanner) find(pattern string, from place) (found place, ok bool) {
 		line := s.para[n]
 		start := max(from.at, line.start)
 		if start >= line.end {
-			s.looked++
+			s.reread++
 			continue
 		}
 		at := bytes.Index(s.text[start:line.end], []byte(pattern))
 		if at >= 0 {
-			s.looked += at + 1
+			s.reread += at + 1
 			return place{start + at, n}, true
 		}
-		s.looked += line.end - start
+		s.reread += line.end - start
 	}
 	return place{}, false
 }
 
-// joined returns the text of the paragraph from a place to an offset on the
+// joinedText returns the text of the paragraph from a place to an offset on the
 // current line. Its lines are joined by blanks.
-func (s *scanner) joined(from place, to int) string {
+func (s *scanner) joinedText(from place, to int) string {
 	if from.seg == s.seg {
 		return s.string(from.at, to)
 	}
@@ -177,7 +177,7 @@ func (s *scanner) joined(from place, to int) string {
 		}
 		out = append(out, s.text[part.start:part.end]...)
 	}
-	s.looked += to - from.at
+	s.reread += to - from.at
 	return string(out)
 }
 
@@ -216,8 +216,8 @@ type ticks struct {
 	last  [maxTicks]int
 }
 
-// code returns the offset after the code span at the offset at, or after its backquotes if it is not closed.
-func (s *scanner) code(at int, line segment) int {
+// endOfCode returns the offset after the code span at the offset at, or after its backquotes if it is not closed.
+func (s *scanner) endOfCode(at int, line segment) int {
 	n := run(s.text[at:line.end], '`')
 	if n >= maxTicks {
 		return at + n
@@ -249,12 +249,12 @@ func (s *scanner) eachRun(at int, visit func(at, n int) bool) {
 		for at = max(at, line.start); at < line.end; {
 			n := bytes.IndexByte(s.text[at:line.end], '`')
 			if n < 0 {
-				s.looked += line.end - at
+				s.reread += line.end - at
 				break
 			}
 			at += n
 			size := run(s.text[at:line.end], '`')
-			s.looked += n + size
+			s.reread += n + size
 			if !visit(at, size) {
 				return
 			}
@@ -263,11 +263,11 @@ func (s *scanner) eachRun(at int, visit func(at, n int) bool) {
 	}
 }
 
-// formula returns the offset after the formula at the offset at, between single or double dollar signs.
-func (s *scanner) formula(at int, line segment) int {
+// endOfFormula returns the offset after the formula at the offset at, between single or double dollar signs.
+func (s *scanner) endOfFormula(at int, line segment) int {
 	next := at + 1
 	if next < line.end && s.text[next] == '$' {
-		return s.hidden("$$", at+2, at+2, &s.noDisplay)
+		return s.endOfHidden("$$", at+2, at+2, &s.noDisplay)
 	}
 	if s.noMath || next == line.end || isBlank(s.text[next]) {
 		return next
@@ -284,7 +284,7 @@ func (s *scanner) formula(at int, line segment) int {
 		for s.text[closing.at-1-slashes] == '\\' {
 			slashes++
 		}
-		s.looked += slashes
+		s.reread += slashes
 		isApart := isSpace(rune(s.text[closing.at-1])) || slashes%2 == 1
 		isPrice := after < len(s.text) && isDigit(s.text[after])
 		if !isApart && !isPrice {
@@ -294,9 +294,9 @@ func (s *scanner) formula(at int, line segment) int {
 	}
 }
 
-// hidden returns the offset after the first closing at or after from. If there is none, it sets
+// endOfHidden returns the offset after the first closing at or after from. If there is none, it sets
 // none, and returns next.
-func (s *scanner) hidden(closing string, from, next int, none *bool) int {
+func (s *scanner) endOfHidden(closing string, from, next int, none *bool) int {
 	if *none {
 		return next
 	}
@@ -419,8 +419,8 @@ func nameSize(text []byte) int {
 	return n
 }
 
-// blockID adds the block id at the end of the current paragraph, if there is one.
-func (s *scanner) blockID() {
+// addBlockID adds the block id at the end of the current paragraph, if there is one.
+func (s *scanner) addBlockID() {
 	last := s.para[len(s.para)-1]
 	end := last.end
 	for end > last.start && isBlank(s.text[end-1]) {

@@ -52,14 +52,14 @@ func (s *scanner) wikilink(at int, line segment) (end int) {
 	closing := start
 	for {
 		if closing+1 >= line.end {
-			s.looked += closing - at
+			s.reread += closing - at
 			return 0
 		}
 		if s.text[closing] == ']' && s.text[closing+1] == ']' {
 			break
 		}
 		if s.text[closing] == '[' && (closing == start || s.text[closing+1] == '[') {
-			s.looked += closing - at
+			s.reread += closing - at
 			return 0
 		}
 		closing++
@@ -120,20 +120,20 @@ func (s *scanner) closeBracket(at int, line segment) int {
 	}
 	r := reader{text: s.text[at+2 : line.end]}
 	target, ok := r.destination()
-	s.looked += min(r.at, len(r.text))
+	s.reread += min(r.at, len(r.text))
 	if !ok {
 		return at + 1
 	}
 	end := at + 2 + r.at
 	if !open.embed {
-		kept := 0 // links do not contain links, but embeds may contain and be contained
+		embeds := 0 // links do not contain links, but embeds may contain and be contained
 		for _, open := range s.brackets.open[:s.brackets.size] {
 			if open.embed {
-				s.brackets.open[kept] = open
-				kept++
+				s.brackets.open[embeds] = open
+				embeds++
 			}
 		}
-		s.brackets.size = kept
+		s.brackets.size = embeds
 	}
 	if len(target) == 0 {
 		return end
@@ -142,7 +142,7 @@ func (s *scanner) closeBracket(at int, line segment) int {
 		return end
 	}
 	link := Link{
-		Display: s.joined(place{open.at + 1, open.seg}, at), Style: Inline,
+		Display: s.joinedText(place{open.at + 1, open.seg}, at), Style: Inline,
 		Line: s.para[open.seg].line, Span: Span{open.at, end},
 	}
 	link.Embed = open.embed

@@ -139,7 +139,7 @@ func endOfDefinition(text []byte, d Definition) int {
 	if d.Label[0] != '^' {
 		return next
 	}
-	ended := next
+	footnoteEnd := next
 	afterBlank := false
 	for at := next; at < len(text); at = next {
 		var end int
@@ -154,12 +154,12 @@ func endOfDefinition(text []byte, d Definition) int {
 			continue
 		case isIndented:
 		case afterBlank, begins, opensBlock(bare):
-			return ended
+			return footnoteEnd
 		}
 		afterBlank = false
-		ended = next
+		footnoteEnd = next
 	}
-	return ended
+	return footnoteEnd
 }
 
 // opensBlock reports whether a line, which is not empty, ends the paragraph before it: a heading, a fence, a quote, a

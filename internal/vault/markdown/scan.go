@@ -29,9 +29,9 @@ type scanner struct {
 	lazy  bool      // whether its last line lacks the marks of its containers
 	item  int       // offset of the list mark on the current line, or noItem
 
-	top     section // the current outermost block
-	before  section // the outermost block before it
-	blanked bool    // whether a blank line came after top
+	top          section // the current outermost block
+	before       section // the outermost block before it
+	sawBlankLine bool    // whether a blank line came after top
 
 	references *References // collects references; nil if they are not needed
 
@@ -113,7 +113,7 @@ func (s *scanner) scan() {
 		isOpen := s.depth > 0 || s.raw.kind != notRaw
 		if !isOpen && at < end && beginsText(s.text[at]) {
 			// No container is open, and this line opens none: it can only belong to a paragraph.
-			s.looked += end - at
+			s.reread += end - at
 			if len(s.para) > 0 {
 				s.continueParagraph(at, end, true)
 			} else {
@@ -122,22 +122,22 @@ func (s *scanner) scan() {
 			continue
 		}
 		c := cursor{text: s.text, at: at, end: end}
-		matched := s.match(&c)
+		matched := s.matchContainers(&c)
 		if s.raw.kind != notRaw {
 			if matched >= s.raw.depth {
-				s.rawLine(&c)
+				s.readRawLine(&c)
 				continue
 			}
 			s.closeRaw()
 		}
-		if !c.blank() {
-			s.begin(&c, matched)
+		if !c.isBlankRest() {
+			s.readLine(&c, matched)
 			continue
 		}
 		// A blank line ends the paragraph, and the quotes whose marks are missing.
-		s.enter(matched)
+		s.closeBlocks(matched)
 		if s.depth == 0 || !s.stack[0].isQuote() {
-			s.blanked = true
+			s.sawBlankLine = true
 		}
 	}
 	if s.raw.kind != notRaw {
@@ -200,14 +200,14 @@ func Frontmatter(text []byte) (block Span, body, line int) {
 
 func isFence(line []byte) bool { return string(bytes.TrimRight(line, " \t")) == "---" }
 
-// begin reads a line that is not blank and not in a raw block: first the containers that it
+// readLine reads a line that is not blank and not in a raw block: first the containers that it
 // opens, then their content. matched is the number of containers that it continues.
-func (s *scanner) begin(c *cursor, matched int) {
+func (s *scanner) readLine(c *cursor, matched int) {
 	continues := matched == s.depth
 	s.item = noItem
 	for {
 		width, at := c.indent()
-		s.looked += c.end - c.at
+		s.reread += c.end - c.at
 		code := width >= codeIndent && !s.inItem(matched)
 		switch {
 		case code && len(s.para) > 0:
@@ -215,7 +215,7 @@ func (s *scanner) begin(c *cursor, matched int) {
 			return
 		case code:
 			s.depth = matched
-			s.touch(indented, c.at, c.end)
+			s.extendBlock(indented, c.at, c.end)
 			return
 		case continues && len(s.para) > 0 && isUnderline(s.text[at:c.end]):
 			// The line underlines the open paragraph, which becomes a setext heading.
@@ -225,7 +225,7 @@ func (s *scanner) begin(c *cursor, matched int) {
 			}
 			s.seg = len(s.para) - 1
 			first := s.para[0]
-			text := s.joined(place{at: first.start}, s.para[s.seg].end)
+			text := s.joinedText(place{at: first.start}, s.para[s.seg].end)
 			s.addHeading(Heading{Level: level, Text: text, Line: first.line, At: s.start})
 			s.closeParagraph()
 			s.top.End = c.end
@@ -234,12 +234,12 @@ func (s *scanner) begin(c *cursor, matched int) {
 			}
 			return
 		case isRule(s.text[at:c.end]):
-			s.enter(matched)
-			s.touch(other, at, c.end)
+			s.closeBlocks(matched)
+			s.extendBlock(other, at, c.end)
 			return
 		}
-		if !s.open(c, width, at, matched) {
-			s.leaf(at, c.end, matched, continues)
+		if !s.openContainer(c, width, at, matched) {
+			s.readLeaf(at, c.end, matched, continues)
 			return
 		}
 		matched = s.depth
@@ -251,22 +251,22 @@ func (s *scanner) begin(c *cursor, matched int) {
 }
 
 // enter prepares for a new block in the first matched containers: it closes the paragraph and the other containers.
-func (s *scanner) enter(matched int) {
+func (s *scanner) closeBlocks(matched int) {
 	s.closeParagraph()
 	s.depth = matched
 }
 
-// leaf begins or continues the block of a line from the offset at to end, after its containers were read. continues
+// readLeaf begins or continues the block of a line from the offset at to end, after its containers were read. continues
 // says whether the line continues all open containers.
-func (s *scanner) leaf(at, end, matched int, continues bool) {
+func (s *scanner) readLeaf(at, end, matched int, continues bool) {
 	line := s.text[at:end]
 	switch line[0] {
 	case '#':
 		if level := run(line, '#'); level <= 6 && (level == len(line) || isBlank(line[level])) {
 			// An ATX heading. The app renders headings in quotes and list items, but does not index
 			// them.
-			s.enter(matched)
-			s.touch(other, at, end)
+			s.closeBlocks(matched)
+			s.extendBlock(other, at, end)
 			inner := segment{at + level, end, s.line}
 			inner.trim(s.text)
 			closing := inner.end
@@ -286,21 +286,21 @@ func (s *scanner) leaf(at, end, matched int, continues bool) {
 		}
 	case '`', '~', '<', '%', '$':
 		if r := rawStart(line); r.kind != notRaw {
-			s.enter(matched)
+			s.closeBlocks(matched)
 			r.depth = s.depth
 			s.raw = r
-			s.touch(other, at, end)
+			s.extendBlock(other, at, end)
 			if r.base {
 				s.note.Bases = append(s.note.Bases, Span{end, end})
 			}
 			if r.kind == comment {
-				s.commentLine(at+2, end)
+				s.addCommentLine(at+2, end)
 			}
 			return
 		}
 	case '|':
-		s.enter(matched)
-		s.touch(table, at, end)
+		s.closeBlocks(matched)
+		s.extendBlock(table, at, end)
 		s.para = append(s.para, segment{at, end, s.line}) // each row is read separately
 		s.flush()
 		return
@@ -320,7 +320,7 @@ func (s *scanner) leaf(at, end, matched int, continues bool) {
 // beginParagraph begins a paragraph with the text from at to end. start is where the block
 // begins: at the mark of its list item if it is the first block of the item.
 func (s *scanner) beginParagraph(start, at, end int) {
-	s.touch(paragraph, start, end)
+	s.extendBlock(paragraph, start, end)
 	s.start = start
 	s.lazy = false
 	s.para = append(s.para, segment{at, end, s.line})
@@ -329,7 +329,7 @@ func (s *scanner) beginParagraph(start, at, end int) {
 // continueParagraph adds a line to the paragraph. If marked is false, the line lacks
 // marks of the containers: it is lazy, and belongs to them nevertheless.
 func (s *scanner) continueParagraph(at, end int, marked bool) {
-	s.touch(paragraph, at, end)
+	s.extendBlock(paragraph, at, end)
 	s.lazy = !marked
 	s.para = append(s.para, segment{at, end, s.line})
 }
@@ -347,7 +347,7 @@ func (s *scanner) closeParagraph() {
 	if s.references != nil {
 		s.addDefinitions()
 	}
-	s.blockID()
+	s.addBlockID()
 	s.para = s.para[:0]
 }
 

@@ -17,7 +17,7 @@ const maxLooked = 2 * maxDepth
 func lookups(text []byte) int {
 	s := scanner{text: text}
 	s.scan()
-	return s.looked
+	return s.reread
 }
 
 // hostileTexts are n repetitions of what makes careless scanners slow.

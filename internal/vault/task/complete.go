@@ -36,7 +36,7 @@ func Mark(text string, from, to rune, today time.Time, s Settings) (Change, erro
 		field Field
 		kind  string
 		set   bool
-	}{{Cancelled, typeCancelled, set(s.SetCancelled)}, {Done, typeDone, set(s.SetDone)}} {
+	}{{Cancelled, typeCancelled, isSet(s.SetCancelled)}, {Done, typeDone, isSet(s.SetDone)}} {
 		was := s.status(from).Type == date.kind
 		is := s.status(to).Type == date.kind
 		switch {

@@ -45,7 +45,7 @@ func Read(text string) Line {
 	if id := blockID(text[:l.end]); id >= 0 {
 		l.end = len(strings.TrimRight(text[:id], " \t"))
 	}
-	if l.body = l.end; !strings.Contains(text, "::") && only(text, func(c byte) bool { return c < 0x80 }) {
+	if l.body = l.end; !strings.Contains(text, "::") && consistsOf(text, func(c byte) bool { return c < 0x80 }) {
 		return l
 	}
 	l.readBrackets()
@@ -62,7 +62,7 @@ func blockID(text string) int {
 	if at < 0 || !isMarked || id == "" {
 		return -1
 	}
-	if !only(id, func(c byte) bool { return isLetter(c) || isDigit(c) || c == '-' }) {
+	if !consistsOf(id, func(c byte) bool { return isLetter(c) || isDigit(c) || c == '-' }) {
 		return -1
 	}
 	return at + 1
@@ -120,7 +120,7 @@ func (l *Line) readEnd() {
 		bracket := slices.IndexFunc(l.places, func(p place) bool { return p.bracket && p.end == end })
 		tag := strings.LastIndexAny(rest, " \t") + 1
 		word := rest[tag:]
-		switch at, p, ok := endOf(rest); {
+		switch at, p, ok := lastField(rest); {
 		case bracket >= 0:
 			l.body = l.places[bracket].start
 		case ok:
@@ -136,17 +136,17 @@ func (l *Line) readEnd() {
 	}
 }
 
-// endOf reads the field at the end of a text, from its last sign on. ok is false if there is no sign, or if the text
+// lastField reads the field at the end of a text, from its last sign on. ok is false if there is no sign, or if the text
 // after it is not a valid value.
-func endOf(text string) (at int, p place, ok bool) {
+func lastField(text string) (at int, p place, ok bool) {
 	var s sign
 	for at = len(text); at > 0 && s.text == ""; {
 		_, size := utf8.DecodeLastRuneInString(text[:at])
 		if at -= size; size == 1 {
 			continue // every sign has at least three bytes
 		}
-		if n := slices.IndexFunc(everySign, func(each sign) bool { return strings.HasPrefix(text[at:], each.text) }); n >= 0 {
-			s = everySign[n]
+		if n := slices.IndexFunc(allSigns, func(each sign) bool { return strings.HasPrefix(text[at:], each.text) }); n >= 0 {
+			s = allSigns[n]
 		}
 	}
 	if s.text == "" {
@@ -300,18 +300,18 @@ func Set(text string, field Field, value string, fallback Format) string {
 		if before == "" {
 			gap = l.text[:at]
 		}
-		return before + gap + written(field, value, fallback) + next + after
+		return before + gap + formatField(field, value, fallback) + next + after
 	}
 	first := l.places[i]
 	kept := first.end
 	edited := text[:first.from] + value + text[first.to:]
 	if field == Priority && !first.bracket {
-		edited = text[:first.start] + written(Priority, value, Signs) + text[first.end:]
+		edited = text[:first.start] + formatField(Priority, value, Signs) + text[first.end:]
 	}
 	for _, p := range slices.Backward(l.places) {
 		if p.field == field && p.start >= kept {
 			shift := len(edited) - len(text)
-			return Set(cut(edited, p.start+shift, p.end+shift), field, value, fallback)
+			return Set(removeRange(edited, p.start+shift, p.end+shift), field, value, fallback)
 		}
 	}
 	return edited
@@ -325,12 +325,12 @@ func Remove(text string, field Field) string {
 		if i < 0 {
 			return text
 		}
-		text = cut(text, l.places[i].start, l.places[i].end)
+		text = removeRange(text, l.places[i].start, l.places[i].end)
 	}
 }
 
-// cut removes text[start:end], with the blanks before it and the comma after it.
-func cut(text string, start, end int) string {
+// removeRange removes text[start:end], with the blanks before it and the comma after it.
+func removeRange(text string, start, end int) string {
 	before := text[:start]
 	after := strings.TrimPrefix(text[end:], ",")
 	if trimmed := strings.TrimRight(before, " \t"); trimmed != "" || strings.TrimLeft(after, " \t") == "" {
@@ -341,8 +341,8 @@ func cut(text string, start, end int) string {
 	return before + after
 }
 
-// written returns a field in a format.
-func written(field Field, value string, format Format) string {
+// formatField returns a field in a format.
+func formatField(field Field, value string, format Format) string {
 	switch {
 	case format == Brackets:
 		return "[" + signs[field].key + ":: " + value + "]"

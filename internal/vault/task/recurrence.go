@@ -125,7 +125,7 @@ func Parse(text string) (Rule, error) {
 		p.rule.WhenDone = true
 		p.words = words[:n-2]
 	}
-	if !p.take("every") {
+	if !p.accept("every") {
 		return Rule{}, errors.New("it does not begin with \"every\"")
 	}
 	word := p.next()
@@ -187,7 +187,7 @@ const maxInterval = 1000
 // list consumes names separated by commas, "and" or "or". take is called for each of them; it reports whether the name
 // is valid.
 func (p *parser) list(take func(word string) bool) {
-	for again := true; again; again = p.comma() {
+	for more := true; more; more = p.comma() {
 		if !take(p.next()) {
 			p.unknown()
 			return
@@ -198,7 +198,7 @@ func (p *parser) list(take func(word string) bool) {
 
 // comma consumes the separators between two items of a list, and reports whether there were any.
 func (p *parser) comma() (found bool) {
-	for p.take(",", "and", "or") {
+	for p.accept(",", "and", "or") {
 		found = true
 	}
 	return found
@@ -210,11 +210,11 @@ func (p *parser) on() {
 	if p.next() == "" {
 		return
 	}
-	if !p.take("on", "in", "the") {
+	if !p.accept("on", "in", "the") {
 		p.unknown()
 	}
-	for again := p.err == nil; again; again = p.comma() || p.next() == "on" || p.next() == "the" {
-		for p.take("on", "in", "the") {
+	for more := p.err == nil; more; more = p.comma() || p.next() == "on" || p.next() == "the" {
+		for p.accept("on", "in", "the") {
 		}
 		p.item()
 	}
@@ -223,7 +223,7 @@ func (p *parser) on() {
 // item consumes one day of a period.
 func (p *parser) item() {
 	nth := 0 // 2 for "2nd", -1 for "last", -2 for "2nd last"
-	if p.take("last") {
+	if p.accept("last") {
 		nth = -1
 	} else {
 		word := p.next()
@@ -237,7 +237,7 @@ func (p *parser) item() {
 			}
 		}
 		if nth != 0 {
-			if p.skip(); p.take("last") {
+			if p.skip(); p.accept("last") {
 				nth = -nth
 			}
 		}
@@ -276,7 +276,7 @@ func (p *parser) next() string {
 func (p *parser) skip() { p.words = p.words[1:] }
 
 // take takes one of several words, if it is the next.
-func (p *parser) take(words ...string) bool {
+func (p *parser) accept(words ...string) bool {
 	if !slices.Contains(words, p.next()) {
 		return false
 	}

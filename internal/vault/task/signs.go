@@ -47,12 +47,12 @@ var signs = [fieldCount]struct {
 	}},
 	Recurs: {[]string{"🔁"}, "repeat", func(value string) bool {
 		return value != "" &&
-			only(value, func(c byte) bool { return isLetter(c) || isDigit(c) || strings.IndexByte(", !", c) >= 0 })
+			consistsOf(value, func(c byte) bool { return isLetter(c) || isDigit(c) || strings.IndexByte(", !", c) >= 0 })
 	}},
 	OnCompletion: {
 		[]string{"🏁"},
 		"onCompletion",
-		func(value string) bool { return value != "" && only(value, isLetter) },
+		func(value string) bool { return value != "" && consistsOf(value, isLetter) },
 	},
 	Created:   {[]string{"➕"}, "created", isDate},
 	Start:     {[]string{"🛫"}, "start", isDate},
@@ -89,8 +89,8 @@ type sign struct {
 	value string // the name of a priority
 }
 
-// everySign lists all signs.
-var everySign = func() (all []sign) {
+// allSigns lists all signs.
+var allSigns = func() (all []sign) {
 	for field := range fieldCount {
 		for _, text := range signs[field].signs {
 			all = append(all, sign{field: field, text: text})
@@ -107,13 +107,13 @@ var everySign = func() (all []sign) {
 func isDate(value string) bool { return DateOf(value) != 0 }
 
 func isID(value string) bool {
-	return value != "" && only(value, func(c byte) bool {
+	return value != "" && consistsOf(value, func(c byte) bool {
 		isMark := c == '-' || c == '_'
 		return isMark || isLetter(c) || isDigit(c)
 	})
 }
 
-func only(text string, ok func(byte) bool) bool {
+func consistsOf(text string, ok func(byte) bool) bool {
 	for i := range len(text) {
 		if !ok(text[i]) {
 			return false
@@ -173,9 +173,9 @@ var defaults = []status{
 // status returns the status of a mark. An unknown mark is a task to do.
 func (s Settings) status(mark rune) status {
 	for _, list := range [][]status{s.Statuses.Core, s.Statuses.Custom, defaults} {
-		for _, one := range list {
-			if one.Symbol == string(mark) {
-				return one
+		for _, known := range list {
+			if known.Symbol == string(mark) {
+				return known
 			}
 		}
 	}
@@ -222,4 +222,4 @@ func (s Settings) NewFormat() Format {
 // covers reports whether the plugin treats a text as a task: it contains the global filter.
 func (s Settings) covers(text string) bool { return strings.Contains(text, s.GlobalFilter) }
 
-func set(flag *bool) bool { return flag == nil || *flag }
+func isSet(flag *bool) bool { return flag == nil || *flag }
