@@ -69,15 +69,15 @@ func Over(open func() (Level, error)) *Folder {
 }
 
 // overTree adapts a Level to level.
-type overTree struct{ of Level }
+type overTree struct{ open Level }
 
-func (u overTree) lstat(name string) (fs.FileInfo, error) { return u.of.Lstat(name) }
-func (u overTree) list() ([]string, error)                { return u.of.List() }
+func (u overTree) lstat(name string) (fs.FileInfo, error) { return u.open.Lstat(name) }
+func (u overTree) list() ([]string, error)                { return u.open.List() }
 func (u overTree) info() (fs.FileInfo, error)             { return nil, errors.ErrUnsupported }
-func (u overTree) close()                                 { u.of.Close() }
+func (u overTree) close()                                 { u.open.Close() }
 
 func (u overTree) enter(name string) (level, error) {
-	sub, err := u.of.Enter(name)
+	sub, err := u.open.Enter(name)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (u overTree) enter(name string) (level, error) {
 func newFolder(open func() (level, error)) *Folder {
 	return &Folder{
 		open:   open,
-		memory: &memory{now: time.Now, knacks: map[string]learned{}, listings: map[string]listing{}},
+		memory: &memory{now: time.Now, sensitivities: map[string]learned{}, listings: map[string]listing{}},
 	}
 }
 
@@ -96,7 +96,7 @@ func newFolder(open func() (level, error)) *Folder {
 // error is fs.ErrNotExist if a file can be opened but is not listed under any name; otherwise it
 // is that of opening or listing the folder.
 func (f *Folder) Name(path string) (string, error) {
-	if path == "" || f.memory.tellsAll(path) {
+	if path == "" || f.memory.distinguishesAll(path) {
 		return path, nil
 	}
 	at, err := f.open()
@@ -107,14 +107,14 @@ func (f *Folder) Name(path string) (string, error) {
 	named := ""
 	rest := path
 	for rest != "" {
-		asked, more, _ := strings.Cut(rest, "/")
-		info, err := at.lstat(asked)
+		segment, more, _ := strings.Cut(rest, "/")
+		info, err := at.lstat(segment)
 		if err != nil {
 			break // nothing can be reached by that name
 		}
-		found := entry{asked, info}
-		if !f.memory.tells(named, asked) && !(f.learn(at, named, found) && f.memory.tells(named, asked)) {
-			if found, err = f.listed(at, named, found); err != nil {
+		found := entry{segment, info}
+		if !f.memory.distinguishes(named, segment) && !(f.learn(at, named, found) && f.memory.distinguishes(named, segment)) {
+			if found, err = f.asListed(at, named, found); err != nil {
 				return "", err
 			}
 		}
@@ -148,8 +148,8 @@ func (f *Folder) NameInAnyForm(path string) (string, error) {
 	named := ""
 	rest := path
 	for {
-		asked, more, isFolder := strings.Cut(rest, "/")
-		stored, ok := storedName(at, asked)
+		segment, more, isFolder := strings.Cut(rest, "/")
+		stored, ok := storedName(at, segment)
 		if !ok {
 			break
 		}
@@ -171,16 +171,16 @@ func (f *Folder) NameInAnyForm(path string) (string, error) {
 
 // storedName returns the name itself if a file has it, otherwise the only name in the folder with the same normal form. ok
 // is false if there is none, or more than one.
-func storedName(at level, asked string) (name string, ok bool) {
-	_, err := at.lstat(asked)
-	if err == nil || !errors.Is(err, fs.ErrNotExist) || isASCII(asked) {
-		return asked, err == nil
+func storedName(at level, segment string) (name string, ok bool) {
+	_, err := at.lstat(segment)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) || isASCII(segment) {
+		return segment, err == nil
 	}
 	names, err := at.list()
 	if err != nil {
 		return "", false
 	}
-	form := norm.NFC.String(asked)
+	form := norm.NFC.String(segment)
 	for _, other := range names {
 		if norm.NFC.String(other) != form {
 			continue
@@ -207,19 +207,19 @@ func (f *Folder) learn(at level, folder string, seen entry) (learned bool) {
 		return false // any name may be a short one, and listing is as fast as testing
 	}
 	if other := otherCase(seen.name); other != seen.name {
-		apart := f.apart(at, seen, other)
-		f.memory.note(folder, tellsCase, apart)
+		isDifferent := f.isOtherFile(at, seen, other)
+		f.memory.record(folder, distinguishesCase, isDifferent)
 		learned = true
 	}
 	if other := otherForm(seen.name); other != seen.name {
-		f.memory.note(folder, tellsForm, f.apart(at, seen, other))
+		f.memory.record(folder, distinguishesForm, f.isOtherFile(at, seen, other))
 		learned = true
 	}
 	return learned
 }
 
-// apart reports whether another spelling leads to a different file, or to none.
-func (f *Folder) apart(at level, seen entry, other string) bool {
+// isOtherFile reports whether another spelling leads to a different file, or to none.
+func (f *Folder) isOtherFile(at level, seen entry, other string) bool {
 	info, err := at.lstat(other)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
@@ -227,13 +227,13 @@ func (f *Folder) apart(at level, seen entry, other string) bool {
 	return !os.SameFile(seen.info, info)
 }
 
-// listed returns the entry seen with the name that its folder lists.
-func (f *Folder) listed(at level, folder string, seen entry) (entry, error) {
+// asListed returns the entry seen with the name that its folder lists.
+func (f *Folder) asListed(at level, folder string, seen entry) (entry, error) {
 	var modified time.Time // zero if it is not known
 	if info, err := at.info(); err == nil {
 		modified = info.ModTime()
 	}
-	if f.memory.lists(folder, modified, seen.name) {
+	if f.memory.hasListed(folder, modified, seen.name) {
 		return seen, nil
 	}
 	begun := f.memory.now()
@@ -241,8 +241,8 @@ func (f *Folder) listed(at level, folder string, seen entry) (entry, error) {
 	if err != nil {
 		return entry{}, err
 	}
-	f.memory.keep(folder, modified, begun, names)
-	name, ok := pick(at, names, seen)
+	f.memory.store(folder, modified, begun, names)
+	name, ok := nameOfEntry(at, names, seen)
 	if !ok {
 		return entry{}, &fs.PathError{Op: "list", Path: seen.name, Err: fs.ErrNotExist}
 	}
@@ -256,9 +256,9 @@ func (f *Folder) listed(at level, folder string, seen entry) (entry, error) {
 	return entry{name, seen.info}, nil
 }
 
-// pick returns the name in the listing that leads to the file seen: its own name, otherwise
+// nameOfEntry returns the name in the listing that leads to the file seen: its own name, otherwise
 // another spelling of it, otherwise any other name.
-func pick(at level, names []string, seen entry) (name string, ok bool) {
+func nameOfEntry(at level, names []string, seen entry) (name string, ok bool) {
 	var spellings, others []string
 	for _, name := range names {
 		switch {
@@ -327,7 +327,7 @@ func withoutPrefix(path string) string {
 const (
 	// trust is how long it is cached whether a folder distinguishes spellings:
 	// another folder may be mounted in its place.
-	trust = 30 * time.Second
+	sensitivityLifetime = 30 * time.Second
 	// settling is how old a change of a folder must be, so that the next change has a different
 	// modification time: FAT has a resolution of two seconds.
 	settling = 2 * time.Second
@@ -336,27 +336,27 @@ const (
 	maxNames   = 100_000
 )
 
-// knack says which spellings of a name a folder distinguishes.
-type knack uint8
+// sensitivity says which spellings of a name a folder distinguishes.
+type sensitivity uint8
 
 const (
-	tellsCase knack = 1 << iota // names that differ in case are different files
-	tellsForm                   // names that differ in normal form are different files
-	foldsAny                    // neither is certain
+	distinguishesCase sensitivity = 1 << iota // names that differ in case are different files
+	distinguishesForm                         // names that differ in normal form are different files
+	foldsNames                                // neither is certain
 )
 
 // memory caches what was learned about folders, by path.
 type memory struct {
 	now func() time.Time
 
-	mu       sync.Mutex
-	knacks   map[string]learned
-	listings map[string]listing
-	names    int // number of names in all listings
+	mu            sync.Mutex
+	sensitivities map[string]learned
+	listings      map[string]listing
+	names         int // number of names in all listings
 }
 
 type learned struct {
-	knack
+	sensitivity
 	at time.Time
 }
 
@@ -366,79 +366,79 @@ type listing struct {
 	names    map[string]struct{}
 }
 
-// tellsAll reports whether every folder on the path is known to distinguish its name in the path
+// distinguishesAll reports whether every folder on the path is known to distinguish its name in the path
 // from all other spellings, so that the path is as stored on the disk.
-func (m *memory) tellsAll(path string) bool {
+func (m *memory) distinguishesAll(path string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now()
 	folder := ""
 	rest := path
 	for rest != "" {
-		asked, more, _ := strings.Cut(rest, "/")
-		if !m.knows(folder, asked, now) {
+		segment, more, _ := strings.Cut(rest, "/")
+		if !m.isDistinct(folder, segment, now) {
 			return false
 		}
-		folder = path[:len(path)-len(rest)+len(asked)]
+		folder = path[:len(path)-len(rest)+len(segment)]
 		rest = more
 	}
 	return true
 }
 
-func (m *memory) tells(folder, asked string) bool {
+func (m *memory) distinguishes(folder, segment string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.knows(folder, asked, m.now())
+	return m.isDistinct(folder, segment, m.now())
 }
 
-func (m *memory) knows(folder, asked string, now time.Time) bool {
+func (m *memory) isDistinct(folder, segment string, now time.Time) bool {
 	// The name may be a short name, or end with characters that some file systems ignore.
-	odd := strings.HasSuffix(asked, ".") || strings.HasSuffix(asked, " ") || strings.Contains(asked, "~")
+	isOdd := strings.HasSuffix(segment, ".") || strings.HasSuffix(segment, " ") || strings.Contains(segment, "~")
 	hasLetters := strings.ContainsFunc(
-		asked,
+		segment,
 		func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' || r >= utf8.RuneSelf },
 	)
-	if !odd && !hasLetters && runtime.GOOS != "windows" { // on Windows, it could be a short name
+	if !isOdd && !hasLetters && runtime.GOOS != "windows" { // on Windows, it could be a short name
 		return true // it has no other spelling
 	}
-	l, ok := m.knacks[folder]
-	isTrusted := ok && now.Sub(l.at) <= trust && l.knack&tellsCase != 0
-	if !isTrusted || odd {
+	l, ok := m.sensitivities[folder]
+	isTrusted := ok && now.Sub(l.at) <= sensitivityLifetime && l.sensitivity&distinguishesCase != 0
+	if !isTrusted || isOdd {
 		return false
 	}
-	return l.knack&tellsForm != 0 || otherForm(asked) == asked
+	return l.sensitivity&distinguishesForm != 0 || otherForm(segment) == segment
 }
 
 // folds reports whether a folder is known to ignore case or normal form.
 func (m *memory) folds(folder string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	l, ok := m.knacks[folder]
-	return ok && l.knack == foldsAny && m.now().Sub(l.at) <= trust
+	l, ok := m.sensitivities[folder]
+	return ok && l.sensitivity == foldsNames && m.now().Sub(l.at) <= sensitivityLifetime
 }
 
-// note caches whether a folder tells names apart that differ as k says.
-func (m *memory) note(folder string, k knack, apart bool) {
+// record caches whether a folder tells names apart that differ as k says.
+func (m *memory) record(folder string, k sensitivity, isDifferent bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	l := m.knacks[folder]
-	if now := m.now(); now.Sub(l.at) > trust {
+	l := m.sensitivities[folder]
+	if now := m.now(); now.Sub(l.at) > sensitivityLifetime {
 		l = learned{at: now}
 	}
 	switch {
-	case !apart:
-		l.knack = foldsAny
-	case l.knack != foldsAny:
-		l.knack |= k
+	case !isDifferent:
+		l.sensitivity = foldsNames
+	case l.sensitivity != foldsNames:
+		l.sensitivity |= k
 	}
-	if len(m.knacks) >= maxFolders {
-		clear(m.knacks)
+	if len(m.sensitivities) >= maxFolders {
+		clear(m.sensitivities)
 	}
-	m.knacks[strings.Clone(folder)] = l
+	m.sensitivities[strings.Clone(folder)] = l
 }
 
-// lists reports whether the cached listing of a folder contains name and is up to date.
-func (m *memory) lists(folder string, modified time.Time, name string) bool {
+// hasListed reports whether the cached listing of a folder contains name and is up to date.
+func (m *memory) hasListed(folder string, modified time.Time, name string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	l, ok := m.listings[folder]
@@ -447,9 +447,9 @@ func (m *memory) lists(folder string, modified time.Time, name string) bool {
 	return ok && listed && isUnchanged
 }
 
-// keep caches the names in a folder. It does nothing if the folder was changed so shortly before
+// store caches the names in a folder. It does nothing if the folder was changed so shortly before
 // begun that the next change could have the same modification time.
-func (m *memory) keep(folder string, modified, begun time.Time, names []string) {
+func (m *memory) store(folder string, modified, begun time.Time, names []string) {
 	if modified.IsZero() || modified.Add(settling).After(begun) || len(names) > maxNames {
 		return
 	}

@@ -180,7 +180,7 @@ func TestWhatTellsSpellingsApartIsNotAskedAgain(t *testing.T) {
 		got := ask(path)
 		assert.That(t, got == (calls{}) || onWindows != nil, "%q costs %+v", path, got)
 	}
-	at = at.Add(trust + time.Second)
+	at = at.Add(sensitivityLifetime + time.Second)
 	assert.That(t, ask("Work/2026/A.md").lstat != 0, "what is mounted in the place of a folder is not noticed")
 }
 

@@ -181,8 +181,8 @@ func Equal(a, b any) bool {
 		return true
 	}
 	x, isNumber := number(a)
-	y, both := number(b)
-	if !isNumber || !both {
+	y, alsoNumber := number(b)
+	if !isNumber || !alsoNumber {
 		return false
 	}
 	return x == y || math.IsNaN(x) && math.IsNaN(y)
@@ -212,15 +212,15 @@ type Editor interface {
 	set(text []byte, at Place, entry Object) ([]byte, error)
 	remove(text []byte, at Place) ([]byte, error)
 	// cannot returns the error for a part of a file whose form cannot be edited.
-	cannot(at Place, part extent) error
+	unsupported(at Place, part extent) error
 }
 
 // extent says which part of a file has a form that cannot be edited.
 type extent uint8
 
 const (
-	theEntry  extent = iota
-	allAround        // the value that contains the entry
+	theEntry     extent = iota
+	theContainer        // the value that contains the entry
 )
 
 // Set returns the text with the entry added or replaced at a place. Missing mappings on the path are created.
@@ -234,7 +234,7 @@ func Set(e Editor, text []byte, at Place, entry Object) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return changed, verify(e, before, changed, at, withName(at, entry))
+	return changed, verify(e, before, changed, at, withNameField(at, entry))
 }
 
 // Remove returns the text without the entry at a place; the text itself if there is none. A mapping or list
@@ -261,11 +261,11 @@ var errElsewhere = &Unsupported{"the file cannot be edited without changing some
 func verify(e Editor, before any, changed []byte, at Place, entry Object) error {
 	after, err := e.Decode(changed)
 	if err != nil {
-		return e.cannot(at, allAround)
+		return e.unsupported(at, theContainer)
 	}
 	found, ok := Lookup(after, at)
 	if ok != (entry != nil) || ok && !Equal(found, entry.Plain()) {
-		return e.cannot(at, theEntry)
+		return e.unsupported(at, theEntry)
 	}
 	return Verify(before, after, at)
 }

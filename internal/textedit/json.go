@@ -64,12 +64,12 @@ func (o JSON) put(text []byte, at Place, value any) ([]byte, error) {
 			if i < 0 {
 				break
 			}
-			inline = s.inline || len(holder.members) > 1 && s.oneLine(holder)
+			inline = s.inline || len(holder.members) > 1 && s.isOneLine(holder)
 			holder = holder.members[i].value
 			keys = keys[1:]
 		}
 		if len(holder.members) > 0 {
-			inline = s.inline || s.oneLine(holder)
+			inline = s.inline || s.isOneLine(holder)
 		}
 		if err := holder.mustBeObject(text, at); err != nil {
 			return nil, err
@@ -97,7 +97,7 @@ func (o JSON) remove(text []byte, at Place) ([]byte, error) {
 	return removeMember(text, parent, holder, holder.find(at.Name)), nil
 }
 
-func (JSON) cannot(Place, extent) error { return errElsewhere }
+func (JSON) unsupported(Place, extent) error { return errElsewhere }
 
 func (n *jsonNode) mustBeObject(text []byte, at Place) error {
 	if n.kind == '{' {
@@ -249,8 +249,10 @@ func (s jsonStyle) startsLine(offset int) bool {
 	return start > 0 && len(bytes.TrimLeft(s.text[start:offset], " \t")) == 0
 }
 
-// oneLine reports whether an object is on one line, so that a new member is added on that line.
-func (s jsonStyle) oneLine(n *jsonNode) bool { return bytes.IndexByte(s.text[n.start:n.end], '\n') < 0 }
+// isOneLine reports whether an object is on one line, so that a new member is added on that line.
+func (s jsonStyle) isOneLine(n *jsonNode) bool {
+	return bytes.IndexByte(s.text[n.start:n.end], '\n') < 0
+}
 
 // render returns a value as JSON. If lines is true, each member of an object is on its own line,
 // indented by one unit more than indent.
@@ -317,10 +319,10 @@ func (o JSON) AddTo(text []byte, list string, entry Object) ([]byte, error) {
 	}
 	s := jsonStyleOf(text, root)
 	if at == nil {
-		if s.colon, s.space = s.separators(root); len(root.members) == 0 && s.oneLine(root) {
+		if s.colon, s.space = s.separators(root); len(root.members) == 0 && s.isOneLine(root) {
 			s.colon = ":"
 		}
-		return o.AddTo(s.insert(root, !s.inline && !s.oneLine(root), list, []string{}), list, entry)
+		return o.AddTo(s.insert(root, !s.inline && !s.isOneLine(root), list, []string{}), list, entry)
 	}
 	lines := false
 	indent := s.lineIndent(at.start) + s.unit
@@ -332,10 +334,10 @@ func (o JSON) AddTo(text []byte, list string, entry Object) ([]byte, error) {
 		if isModel && len(items) > 0 && len(items[0].whole(text, o).members) > 0 {
 			sample := items[len(items)-1].whole(text, o)
 			s.colon, s.space = s.separators(sample)
-			lines = !s.oneLine(sample)
+			lines = !s.isOneLine(sample)
 		}
 	}
-	spread := !s.inline && !s.oneLine(root)
+	spread := !s.inline && !s.isOneLine(root)
 	if len(at.items) > 0 {
 		spread = s.startsLine(at.items[len(at.items)-1].start)
 	}
@@ -391,7 +393,7 @@ func (o JSON) SetIn(text []byte, list string, index int, members Object) ([]byte
 		switch i := item.find(m.Key); {
 		case i < 0 && m.Value == nil:
 		case i < 0:
-			changed = s.insert(item, !s.oneLine(item), m.Key, m.Value)
+			changed = s.insert(item, !s.isOneLine(item), m.Key, m.Value)
 		case m.Value == nil:
 			changed = removeMember(changed, at, item, i)
 		default:
@@ -412,7 +414,7 @@ func (o JSON) SetIn(text []byte, list string, index int, members Object) ([]byte
 
 // RemoveFrom returns the text without the elements of a list for which gone returns true. The errors
 // are those of [JSON.AddTo].
-func (o JSON) RemoveFrom(text []byte, list string, gone func(index int) bool) ([]byte, error) {
+func (o JSON) RemoveFrom(text []byte, list string, isRemoved func(index int) bool) ([]byte, error) {
 	_, at, err := o.list(text, list)
 	if err != nil || at == nil {
 		return text, err
@@ -420,11 +422,11 @@ func (o JSON) RemoveFrom(text []byte, list string, gone func(index int) bool) ([
 	var cuts []Splice
 	n := len(at.items)
 	for first := 0; first < n; first++ {
-		if !gone(first) {
+		if !isRemoved(first) {
 			continue
 		}
 		last := first
-		for last+1 < n && gone(last+1) {
+		for last+1 < n && isRemoved(last+1) {
 			last++
 		}
 		switch {
@@ -437,7 +439,7 @@ func (o JSON) RemoveFrom(text []byte, list string, gone func(index int) bool) ([
 		}
 		first = last
 	}
-	return o.differs(text, Apply(text, cuts...), list, listChange{gone: gone})
+	return o.differs(text, Apply(text, cuts...), list, listChange{isRemoved: isRemoved})
 }
 
 // list returns the root object of a text and the list at a key of it, nil if the key is missing.
@@ -460,10 +462,10 @@ func (o JSON) list(text []byte, key string) (root, list *jsonNode, err error) {
 
 // listChange describes the intended change of a list. All other elements must keep every byte.
 type listChange struct {
-	gone   func(index int) bool      // reports which elements are removed; nil for none
-	at     int                       // index of the element that changes
-	change func(item map[string]any) // makes the change of that element; nil for none
-	added  map[string]any            // the element that is added at the end; nil for none
+	isRemoved func(index int) bool      // reports which elements are removed; nil for none
+	at        int                       // index of the element that changes
+	change    func(item map[string]any) // makes the change of that element; nil for none
+	added     map[string]any            // the element that is added at the end; nil for none
 }
 
 // differs returns the changed text. The error is not nil if it differs from text in more than the list, or if the list
@@ -490,7 +492,7 @@ func (o JSON) differs(text, changed []byte, list string, change listChange) ([]b
 	}
 	left := now.items
 	for i, item := range old.items {
-		if change.gone != nil && change.gone(i) {
+		if change.isRemoved != nil && change.isRemoved(i) {
 			continue
 		}
 		if len(left) == 0 {

@@ -42,13 +42,13 @@ func (n *jsonNode) find(key string) int {
 
 // jsonScanner parses a text in one pass. Its methods panic with a [*Malformed].
 type jsonScanner struct {
-	text    []byte
-	at      int
-	last    int // end of the last token or comment
-	options JSON
-	names   []string          // names of the members of all open objects, the outermost first
-	known   map[string]string // cache of decoded names by quoted name: most of them occur in many objects
-	values  int               // number of values so far
+	text         []byte
+	at           int
+	last         int // end of the last token or comment
+	options      JSON
+	names        []string          // names of the members of all open objects, the outermost first
+	decodedNames map[string]string // cache of decoded names by quoted name: most of them occur in many objects
+	values       int               // number of values so far
 }
 
 // How many levels below the root are kept as nodes. The rest is parsed, too, so that malformed text is refused.
@@ -82,12 +82,12 @@ func parseJSON(text []byte, options JSON, levels int) (root *jsonNode, err error
 		s.at = len(BOM)
 	}
 	s.last = s.at
-	s.skip()
+	s.skipSpace()
 	if s.at == len(text) {
 		return nil, nil
 	}
 	root = s.value(0, levels)
-	s.skip()
+	s.skipSpace()
 	if s.at < len(text) {
 		s.fail(s.at, "text after the end of the document")
 	}
@@ -100,7 +100,7 @@ func (n *jsonNode) whole(text []byte, options JSON) *jsonNode {
 	return s.value(0, everything)
 }
 
-func (s *jsonScanner) skip() {
+func (s *jsonScanner) skipSpace() {
 	for s.at < len(s.text) {
 		switch s.text[s.at] {
 		case ' ', '\t', '\n', '\r':
@@ -172,8 +172,8 @@ func (s *jsonScanner) value(depth, levels int) *jsonNode {
 			n.members = members
 		}
 	case c == '[':
-		s.token()
-		for s.skip(); !s.closes(']', start); s.skip() {
+		s.skipByte()
+		for s.skipSpace(); !s.closedBy(']', start); s.skipSpace() {
 			item := s.value(depth+1, levels-1)
 			if levels > 0 {
 				n.items = append(n.items, item)
@@ -181,7 +181,7 @@ func (s *jsonScanner) value(depth, levels int) *jsonNode {
 			s.comma(']')
 		}
 	case c == '"':
-		quoted := s.str()
+		quoted := s.quotedString()
 		if levels > 0 {
 			n.text = s.decode(quoted)
 		} else if bytes.IndexByte(quoted, '\\') >= 0 {
@@ -220,34 +220,34 @@ func (s *jsonScanner) value(depth, levels int) *jsonNode {
 func (s *jsonScanner) object(depth, levels int) (members []jsonMember) {
 	opened := s.at
 	outer := len(s.names)
-	var many map[string]bool // the names of the object, once there are more than fewNames
-	s.token()
-	for s.skip(); !s.closes('}', opened); s.skip() {
+	var nameSet map[string]bool // the names of the object, once there are more than fewNames
+	s.skipByte()
+	for s.skipSpace(); !s.closedBy('}', opened); s.skipSpace() {
 		m := jsonMember{keyStart: s.at, gap: s.last, comma: -1}
 		if s.text[s.at] != '"' {
 			s.fail(s.at, "name in double quotes expected")
 		}
 		m.key = s.name()
-		if many[m.key] || many == nil && slices.Contains(s.names[outer:], m.key) {
+		if nameSet[m.key] || nameSet == nil && slices.Contains(s.names[outer:], m.key) {
 			s.fail(m.keyStart, "%q is given twice", m.key)
 		}
 		s.names = append(s.names, m.key)
-		if many == nil && len(s.names)-outer > fewNames {
-			many = map[string]bool{}
+		if nameSet == nil && len(s.names)-outer > fewNames {
+			nameSet = map[string]bool{}
 			for _, name := range s.names[outer:] {
-				many[name] = true
+				nameSet[name] = true
 			}
 		}
-		if many != nil {
-			many[m.key] = true
+		if nameSet != nil {
+			nameSet[m.key] = true
 		}
 		s.last = s.at
-		s.skip()
+		s.skipSpace()
 		if s.at == len(s.text) || s.text[s.at] != ':' {
 			s.fail(s.at, "colon expected after %q", m.key)
 		}
-		s.token()
-		s.skip()
+		s.skipByte()
+		s.skipSpace()
 		m.value = s.value(depth+1, levels-1)
 		m.comma = s.comma('}')
 		if levels > 0 {
@@ -260,34 +260,34 @@ func (s *jsonScanner) object(depth, levels int) (members []jsonMember) {
 
 // name parses the name of a member.
 func (s *jsonScanner) name() string {
-	quoted := s.str()
-	if name, ok := s.known[string(quoted)]; ok {
+	quoted := s.quotedString()
+	if name, ok := s.decodedNames[string(quoted)]; ok {
 		return name
 	}
 	name := s.decode(quoted)
-	if s.known == nil {
-		s.known = map[string]string{}
+	if s.decodedNames == nil {
+		s.decodedNames = map[string]string{}
 	}
-	if len(s.known) < maxKnown {
-		s.known[string(quoted)] = name
+	if len(s.decodedNames) < maxDecodedNames {
+		s.decodedNames[string(quoted)] = name
 	}
 	return name
 }
 
-// maxKnown is the maximum number of cached names. The objects of a list share a few names.
-const maxKnown = 100
+// maxDecodedNames is the maximum number of cached names. The objects of a list share a few names.
+const maxDecodedNames = 100
 
 // fewNames is up to how many names of an object are compared one by one.
 const fewNames = 16
 
-// token moves over a token of one byte.
-func (s *jsonScanner) token() {
+// skipByte moves over a token of one byte.
+func (s *jsonScanner) skipByte() {
 	s.at++
 	s.last = s.at
 }
 
-// closes moves over bracket if it is next, and reports whether it was. opened is the offset of the opening bracket.
-func (s *jsonScanner) closes(bracket byte, opened int) bool {
+// closedBy moves over bracket if it is next, and reports whether it was. opened is the offset of the opening bracket.
+func (s *jsonScanner) closedBy(bracket byte, opened int) bool {
 	if s.at == len(s.text) {
 		m := MalformedAt(s.text, opened, "")
 		s.fail(
@@ -301,13 +301,13 @@ func (s *jsonScanner) closes(bracket byte, opened int) bool {
 	if s.text[s.at] != bracket {
 		return false
 	}
-	s.token()
+	s.skipByte()
 	return true
 }
 
 // comma parses the comma after a value and returns its offset, -1 if the closing bracket follows instead.
 func (s *jsonScanner) comma(bracket byte) int {
-	s.skip()
+	s.skipSpace()
 	if s.at == len(s.text) || s.text[s.at] == bracket {
 		return -1
 	}
@@ -315,12 +315,12 @@ func (s *jsonScanner) comma(bracket byte) int {
 		s.fail(s.at, "comma or %q expected", string(bracket))
 	}
 	comma := s.at
-	s.token()
+	s.skipByte()
 	if s.options.TrailingCommas {
 		return comma
 	}
 	last := s.last
-	s.skip()
+	s.skipSpace()
 	if s.at < len(s.text) && s.text[s.at] == bracket {
 		s.fail(comma, "comma before %q", string(bracket))
 	}
@@ -329,8 +329,8 @@ func (s *jsonScanner) comma(bracket byte) int {
 	return comma
 }
 
-// str parses a string and returns it with its quotes, not decoded.
-func (s *jsonScanner) str() []byte {
+// quotedString parses a string and returns it with its quotes, not decoded.
+func (s *jsonScanner) quotedString() []byte {
 	start := s.at
 	for s.at++; s.at < len(s.text); s.at++ {
 		switch c := s.text[s.at]; {

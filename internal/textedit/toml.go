@@ -51,7 +51,7 @@ func (e TOML) set(text []byte, at Place, entry Object) ([]byte, error) {
 		changed = Apply(text, Splice{Start: r.start, End: r.end, Text: block})
 	} else {
 		// The block is separated by a blank line. It has no final line end if the text has none.
-		changed = bytes.Clone(cutRuns(text, runs))
+		changed = bytes.Clone(withoutRuns(text, runs))
 		switch body := bytes.TrimPrefix(changed, []byte(BOM)); {
 		case len(body) == 0:
 		case bytes.HasSuffix(body, []byte("\n")):
@@ -65,12 +65,12 @@ func (e TOML) set(text []byte, at Place, entry Object) ([]byte, error) {
 }
 
 func (TOML) remove(text []byte, at Place) ([]byte, error) {
-	return cutRuns(text, tomlRunsOf(text, at)), nil
+	return withoutRuns(text, tomlRunsOf(text, at)), nil
 }
 
-func (TOML) cannot(at Place, part extent) error {
+func (TOML) unsupported(at Place, part extent) error {
 	name := at.String()
-	if part == allAround {
+	if part == theContainer {
 		name = at.Path[0]
 	}
 	return &Unsupported{Reason: name + " is written in a form that cannot be edited, such as an inline table"}
@@ -82,8 +82,8 @@ type tomlRun struct {
 	table      bool // whether it begins with a header
 }
 
-// cutRuns returns the text without the runs, and without the blank line before a header.
-func cutRuns(text []byte, runs []tomlRun) []byte {
+// withoutRuns returns the text without the runs, and without the blank line before a header.
+func withoutRuns(text []byte, runs []tomlRun) []byte {
 	var cuts []Splice
 	for _, r := range runs {
 		start := r.start
@@ -137,8 +137,8 @@ func tomlRunsOf(text []byte, at Place) []tomlRun {
 	want := append(slices.Clone(at.Path), at.Name)
 	var runs []tomlRun
 	joined := false
-	for i, x := range list {
-		if len(x.path) < len(want) || !slices.Equal(x.path[:len(want)], want) {
+	for i, expr := range list {
+		if len(expr.path) < len(want) || !slices.Equal(expr.path[:len(want)], want) {
 			joined = false
 			continue
 		}
@@ -146,18 +146,18 @@ func tomlRunsOf(text []byte, at Place) []tomlRun {
 		if i+1 < len(list) {
 			next = list[i+1].start
 		}
-		at := x.start
-		x.end = at // the end of the last line that is neither blank nor a comment
-		for line := range bytes.Lines(text[x.start:next]) {
+		at := expr.start
+		expr.end = at // the end of the last line that is neither blank nor a comment
+		for line := range bytes.Lines(text[expr.start:next]) {
 			at += len(line)
 			if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
-				x.end = at
+				expr.end = at
 			}
 		}
 		if joined {
-			runs[len(runs)-1].end = x.end
+			runs[len(runs)-1].end = expr.end
 		} else {
-			runs = append(runs, x.tomlRun)
+			runs = append(runs, expr.tomlRun)
 		}
 		joined = true
 	}

@@ -11,9 +11,9 @@ import (
 
 // TestWhatTakesLongToParseIsRefused: each text is of a form that keeps the parser busy for seconds, or is no text.
 func TestWhatTakesLongToParseIsRefused(t *testing.T) {
-	many := strings.Builder{}
+	nameSet := strings.Builder{}
 	for n := range maxTOMLKeys + 1 {
-		fmt.Fprintf(&many, "k%d = 1\n", n)
+		fmt.Fprintf(&nameSet, "k%d = 1\n", n)
 	}
 	dotted := strings.Repeat("a.", 100_000) + "a"
 	quoted := strings.Repeat(`"a" . `, 100_000) + "a"
@@ -21,7 +21,7 @@ func TestWhatTakesLongToParseIsRefused(t *testing.T) {
 		"a key": dotted + " = 1\n", "a quoted key": quoted + " = 1\n", "a table": "[" + dotted + "]\n", "an array of tables": "[[" + dotted + "]]\n",
 		"a key in a table": "x = {" + dotted + " = 1}\n", "behind a comment": "# it's\n" + dotted + " = 1\n",
 		"behind a text":  "x = '''\n'' \\'''\n" + dotted + " = 1\n",
-		"behind a quote": "x = \"\\\"\"\n" + dotted + " = 1\n", "keys": many.String(), "lists": "x = " + strings.Repeat("[", 100_000),
+		"behind a quote": "x = \"\\\"\"\n" + dotted + " = 1\n", "keys": nameSet.String(), "lists": "x = " + strings.Repeat("[", 100_000),
 		"UTF-16": "\xff\xfea\x00", "UTF-16, big-endian": "\xfe\xff\x00a", "NUL": "a = 1\n\x00",
 	} {
 		_, err := TOML{}.Decode([]byte(text))

@@ -30,30 +30,30 @@ func (YAML) Decode(text []byte) (any, error) {
 }
 
 func (e YAML) set(text []byte, at Place, entry Object) (changed []byte, err error) {
-	h, err := yamlHolderOf(text, at)
+	holder, err := yamlHolderOf(text, at)
 	if err != nil {
 		return nil, err
 	}
 	newline := Newline(text)
 	lines := func(block string) string { return strings.ReplaceAll(block, "\n", newline) }
 	switch {
-	case h.key == nil:
+	case holder.key == nil:
 		// The block has no final line end if the text has none.
 		block := lines(e.Render(at, entry))
 		if body := bytes.TrimPrefix(text, []byte(BOM)); len(body) > 0 && !bytes.HasSuffix(body, []byte("\n")) {
 			block = newline + strings.TrimSuffix(block, newline)
 		}
 		changed = append(bytes.Clone(text), block...)
-	case h.empty():
-		changed, err = h.fill(lines(yamlEntry(at, entry, h.childIndent())), newline)
+	case holder.isEmpty():
+		changed, err = holder.withFirstEntry(lines(yamlEntry(at, entry, holder.childIndent())), newline)
 	default:
-		start, end, wrong := h.span(at)
+		start, end, wrong := holder.linesOf(at)
 		if wrong != nil {
 			return nil, wrong
 		}
-		block := lines(yamlEntry(at, entry, h.childIndent()))
+		block := lines(yamlEntry(at, entry, holder.childIndent()))
 		if start < 0 {
-			start = h.start(h.key.Line + 1)
+			start = holder.start(holder.key.Line + 1)
 			end = start
 		} else if !bytes.HasSuffix(text[start:end], []byte("\n")) {
 			block = strings.TrimSuffix(block, newline)
@@ -64,17 +64,17 @@ func (e YAML) set(text []byte, at Place, entry Object) (changed []byte, err erro
 }
 
 func (YAML) remove(text []byte, at Place) ([]byte, error) {
-	h, err := yamlHolderOf(text, at)
+	holder, err := yamlHolderOf(text, at)
 	if err != nil {
 		return nil, err
 	}
-	start, end, err := h.span(at)
+	start, end, err := holder.linesOf(at)
 	if err != nil {
 		return nil, err
 	}
 	var insertions []Splice
-	if len(h.value.Content) == h.step() {
-		colon, err := h.colon()
+	if len(holder.value.Content) == holder.step() {
+		colon, err := holder.afterColon()
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +90,7 @@ func (YAML) remove(text []byte, at Place) ([]byte, error) {
 	return Apply(text, append(insertions, Splice{Start: start, End: end})...), nil
 }
 
-func (YAML) cannot(at Place, _ extent) error { return flowStyleError(at) }
+func (YAML) unsupported(at Place, _ extent) error { return flowStyleError(at) }
 
 func flowStyleError(at Place) error {
 	return &Unsupported{Reason: at.Path[0] + " is written in a form that cannot be edited, such as one in brackets"}
@@ -107,15 +107,15 @@ type yamlHolder struct {
 // yamlHolderOf finds the collection of a place, whose path must have one key. It is an error if the value
 // is not a collection of the right kind, or has a form that cannot be edited.
 func yamlHolderOf(text []byte, at Place) (*yamlHolder, error) {
-	h := &yamlHolder{text: text, starts: []int{0}, list: at.List}
+	holder := &yamlHolder{text: text, starts: []int{0}, list: at.List}
 	for i, c := range text {
 		if c == '\n' && i+1 < len(text) {
-			h.starts = append(h.starts, i+1)
+			holder.starts = append(holder.starts, i+1)
 		}
 	}
 	root, err := parseYAML(text)
 	if err != nil || root == nil {
-		return h, err
+		return holder, err
 	}
 	if root.Kind != yaml.MappingNode {
 		return nil, &Malformed{
@@ -134,63 +134,63 @@ func yamlHolderOf(text []byte, at Place) (*yamlHolder, error) {
 		if root.Content[i].Value != at.Path[0] || root.Content[i].Kind != yaml.ScalarNode {
 			continue
 		}
-		h.key = root.Content[i]
-		h.value = root.Content[i+1]
+		holder.key = root.Content[i]
+		holder.value = root.Content[i+1]
 		break
 	}
 	kind := yaml.MappingNode
 	name := "mapping"
-	if h.list {
+	if holder.list {
 		kind = yaml.SequenceNode
 		name = "list"
 	}
 	switch {
-	case h.key == nil:
-	case h.value.Kind == yaml.AliasNode:
+	case holder.key == nil:
+	case holder.value.Kind == yaml.AliasNode:
 		return nil, flowStyleError(at)
-	case h.empty() && (h.value.Kind == kind || h.value.Kind == yaml.ScalarNode):
-	case h.value.Kind != kind:
+	case holder.isEmpty() && (holder.value.Kind == kind || holder.value.Kind == yaml.ScalarNode):
+	case holder.value.Kind != kind:
 		return nil, &Malformed{
-			Line:   h.value.Line,
-			Column: h.value.Column,
+			Line:   holder.value.Line,
+			Column: holder.value.Column,
 			Reason: fmt.Sprintf("a %s is needed here, for %s", name, at.Path[0]),
 		}
-	case h.value.Style&yaml.FlowStyle != 0 || h.value.Content[0].Line <= h.key.Line:
+	case holder.value.Style&yaml.FlowStyle != 0 || holder.value.Content[0].Line <= holder.key.Line:
 		return nil, flowStyleError(at)
 	}
-	return h, nil
+	return holder, nil
 }
 
-func (h *yamlHolder) empty() bool {
-	return len(h.value.Content) == 0 && (h.value.Kind != yaml.ScalarNode || h.value.ShortTag() == "!!null")
+func (holder *yamlHolder) isEmpty() bool {
+	return len(holder.value.Content) == 0 && (holder.value.Kind != yaml.ScalarNode || holder.value.ShortTag() == "!!null")
 }
 
 // step returns the number of nodes of an entry in the collection.
-func (h *yamlHolder) step() int {
-	if h.list {
+func (holder *yamlHolder) step() int {
+	if holder.list {
 		return 1
 	}
 	return 2
 }
 
 // childIndent returns the blanks before an entry.
-func (h *yamlHolder) childIndent() string {
+func (holder *yamlHolder) childIndent() string {
 	switch {
-	case h.empty():
+	case holder.isEmpty():
 		return "  "
-	case h.list:
-		return strings.Repeat(" ", h.value.Column-1)
+	case holder.list:
+		return strings.Repeat(" ", holder.value.Column-1)
 	}
-	return strings.Repeat(" ", h.value.Content[0].Column-1)
+	return strings.Repeat(" ", holder.value.Content[0].Column-1)
 }
 
-// colon returns the offset after the colon of the key.
-func (h *yamlHolder) colon() (int, error) {
+// afterColon returns the offset after the colon of the key.
+func (holder *yamlHolder) afterColon() (int, error) {
 	// The column of the key counts characters, from 1.
-	line := h.content(h.key.Line)
-	at := h.start(h.key.Line)
-	column := h.key.Column
-	if h.key.Line == 1 && bytes.HasPrefix(h.text, []byte(BOM)) {
+	line := holder.content(holder.key.Line)
+	at := holder.start(holder.key.Line)
+	column := holder.key.Column
+	if holder.key.Line == 1 && bytes.HasPrefix(holder.text, []byte(BOM)) {
 		at += len(BOM)
 	}
 	key := len(line)
@@ -200,26 +200,26 @@ func (h *yamlHolder) colon() (int, error) {
 			break
 		}
 	}
-	raw := h.key.Value
-	switch h.key.Style &^ yaml.TaggedStyle {
+	raw := holder.key.Value
+	switch holder.key.Style &^ yaml.TaggedStyle {
 	case yaml.SingleQuotedStyle:
 		raw = "'" + raw + "'"
 	case yaml.DoubleQuotedStyle:
 		raw = `"` + raw + `"`
 	}
-	if rest, ok := bytes.CutPrefix(h.text[at+key:], []byte(raw+":")); ok {
-		return len(h.text) - len(rest), nil
+	if rest, ok := bytes.CutPrefix(holder.text[at+key:], []byte(raw+":")); ok {
+		return len(holder.text) - len(rest), nil
 	}
-	return 0, &Unsupported{Reason: "the key " + h.key.Value + " is written in a form that cannot be edited"}
+	return 0, &Unsupported{Reason: "the key " + holder.key.Value + " is written in a form that cannot be edited"}
 }
 
-// fill returns the text with a first entry in an empty collection. It replaces the old value, such as [].
-func (h *yamlHolder) fill(block, newline string) ([]byte, error) {
-	colon, err := h.colon()
+// withFirstEntry returns the text with a first entry in an empty collection. It replaces the old value, such as [].
+func (holder *yamlHolder) withFirstEntry(block, newline string) ([]byte, error) {
+	colon, err := holder.afterColon()
 	if err != nil {
 		return nil, err
 	}
-	line := string(h.text[colon:h.start(h.key.Line+1)])
+	line := string(holder.text[colon:holder.start(holder.key.Line+1)])
 	content := strings.TrimRight(line, "\r\n")
 	rest := strings.TrimLeft(content, " \t")
 	for _, token := range []string{"{}", "[]", "{ }", "[ ]", "~", "null", "Null", "NULL"} {
@@ -234,7 +234,7 @@ func (h *yamlHolder) fill(block, newline string) ([]byte, error) {
 		comment := strings.TrimLeft(rest, " \t")
 		if comment[0] != '#' {
 			return nil, &Unsupported{
-				Reason: "the value of " + h.key.Value + " is written in a form that cannot be edited",
+				Reason: "the value of " + holder.key.Value + " is written in a form that cannot be edited",
 			}
 		}
 		rest = " " + comment
@@ -243,15 +243,15 @@ func (h *yamlHolder) fill(block, newline string) ([]byte, error) {
 	if len(line) == len(content) { // the last line has no line end
 		text = strings.TrimSuffix(text, newline)
 	}
-	return Apply(h.text, Splice{Start: colon, End: colon + len(line), Text: text}), nil
+	return Apply(holder.text, Splice{Start: colon, End: colon + len(line), Text: text}), nil
 }
 
-// span returns the offsets of the lines of an entry, without the comments after it; -1 if it is missing.
-func (h *yamlHolder) span(at Place) (start, end int, err error) {
-	for i := 0; i < len(h.value.Content); i += h.step() {
-		n := h.value.Content[i]
+// linesOf returns the offsets of the lines of an entry, without the comments after it; -1 if it is missing.
+func (holder *yamlHolder) linesOf(at Place) (start, end int, err error) {
+	for i := 0; i < len(holder.value.Content); i += holder.step() {
+		n := holder.value.Content[i]
 		name := n.Value
-		if h.list {
+		if holder.list {
 			name = ""
 			for i := 0; n.Kind == yaml.MappingNode && name == "" && i+1 < len(n.Content); i += 2 {
 				if n.Content[i].Value == "name" {
@@ -262,27 +262,27 @@ func (h *yamlHolder) span(at Place) (start, end int, err error) {
 		if name != at.Name {
 			continue
 		}
-		indent := h.childIndent()
-		text := h.content(n.Line)
+		indent := holder.childIndent()
+		text := holder.content(n.Line)
 		if after, ok := strings.CutPrefix(text, indent); !ok || strings.HasPrefix(after, " ") ||
-			h.list != strings.HasPrefix(after, "- ") {
+			holder.list != strings.HasPrefix(after, "- ") {
 			return 0, 0, flowStyleError(at)
 		}
 		last := n.Line
-		for line := n.Line + 1; line <= len(h.starts); line++ {
-			text := h.content(line)
+		for line := n.Line + 1; line <= len(holder.starts); line++ {
+			text := holder.content(line)
 			trimmed := strings.TrimLeft(text, " \t")
 			if trimmed == "" || trimmed[0] == '#' {
 				continue
 			}
 			// A list may be indented as much as its key, and still belongs to the entry.
 			if depth := len(text) - len(trimmed); depth < len(indent) ||
-				depth == len(indent) && (h.list || !strings.HasPrefix(trimmed, "- ")) {
+				depth == len(indent) && (holder.list || !strings.HasPrefix(trimmed, "- ")) {
 				break
 			}
 			last = line
 		}
-		return h.start(n.Line), h.start(last + 1), nil
+		return holder.start(n.Line), holder.start(last + 1), nil
 	}
 	return -1, -1, nil
 }
@@ -292,8 +292,8 @@ func (YAML) Render(at Place, entry Object) string {
 	return at.Path[0] + ":\n" + yamlEntry(at, entry, "  ")
 }
 
-// withName returns the entry with the field "name" if it is an element of a list.
-func withName(at Place, entry Object) Object {
+// withNameField returns the entry with the field "name" if it is an element of a list.
+func withNameField(at Place, entry Object) Object {
 	if !at.List || slices.ContainsFunc(entry, func(m Member) bool { return m.Key == "name" }) {
 		return entry
 	}
@@ -304,7 +304,7 @@ func yamlEntry(at Place, entry Object, indent string) string {
 	if !at.List {
 		return indent + yamlString(at.Name) + ":\n" + yamlMembers(entry, indent+"  ")
 	}
-	return indent + "- " + strings.TrimPrefix(yamlMembers(withName(at, entry), indent+"  "), indent+"  ")
+	return indent + "- " + strings.TrimPrefix(yamlMembers(withNameField(at, entry), indent+"  "), indent+"  ")
 }
 
 // yamlMembers returns the lines of the members of an object.
@@ -377,13 +377,13 @@ func parseYAML(text []byte) (*yaml.Node, error) {
 	}
 	var document yaml.Node
 	if err := yaml.Load(body, &document); err != nil {
-		var all *yaml.LoadErrors
-		if errors.As(err, &all) && len(all.Errors) > 0 {
-			err = all.Errors[0]
+		var loadErrs *yaml.LoadErrors
+		if errors.As(err, &loadErrs) && len(loadErrs.Errors) > 0 {
+			err = loadErrs.Errors[0]
 		}
-		var one *yaml.LoadError
-		if errors.As(err, &one) {
-			return nil, &Malformed{Line: max(one.Mark.Line, 1), Column: max(one.Mark.Column, 1), Reason: one.Message}
+		var loadErr *yaml.LoadError
+		if errors.As(err, &loadErr) {
+			return nil, &Malformed{Line: max(loadErr.Mark.Line, 1), Column: max(loadErr.Mark.Column, 1), Reason: loadErr.Message}
 		}
 		return nil, &Malformed{Line: 1, Column: 1, Reason: err.Error()}
 	}
@@ -455,16 +455,16 @@ func plainYAML(n *yaml.Node, depth int, nodes *int) (any, error) {
 }
 
 // start returns the offset of a line, counted from 1. For lines after the last one it is the end of the text.
-func (h *yamlHolder) start(line int) int {
-	if line > len(h.starts) {
-		return len(h.text)
+func (holder *yamlHolder) start(line int) int {
+	if line > len(holder.starts) {
+		return len(holder.text)
 	}
-	return h.starts[line-1]
+	return holder.starts[line-1]
 }
 
 // content returns a line without its line end and without a byte order mark.
-func (h *yamlHolder) content(line int) string {
-	text := strings.TrimRight(string(h.text[h.start(line):h.start(line+1)]), "\r\n")
+func (holder *yamlHolder) content(line int) string {
+	text := strings.TrimRight(string(holder.text[holder.start(line):holder.start(line+1)]), "\r\n")
 	if line == 1 {
 		text = strings.TrimPrefix(text, BOM)
 	}

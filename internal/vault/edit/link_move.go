@@ -173,7 +173,7 @@ func (m *Move) link(raw string, old markdown.Link, source string) (edits []repla
 				way += part
 			}
 			for _, written := range p.spellings(way) {
-				if p.reads(at, written, target, part) {
+				if p.parsesAs(at, written, target, part) {
 					return m.withDisplay(replacement{at, written}, p, old, source, file), ""
 				}
 			}
@@ -376,9 +376,9 @@ func (p parts) subpathSpan(link markdown.Link) (at markdown.Span, ok bool) {
 			)
 	}
 	for end := start + 1; end < len(p.raw); end++ {
-		said, err := url.PathUnescape(p.raw[start:end])
+		decoded, err := url.PathUnescape(p.raw[start:end])
 		at = markdown.Span{Start: start, End: end}
-		if err == nil && said == link.Subpath && p.reads(at, "#x", link.Path, "#x") {
+		if err == nil && decoded == link.Subpath && p.parsesAs(at, "#x", link.Path, "#x") {
 			return at, true
 		}
 	}

@@ -74,13 +74,13 @@ func (m *Move) RewriteParts(
 		if inProperties > 0 {
 			edits = append(edits, replacement{front, string(block)})
 		}
-		inBody, more, lostInBody := body(text, found, source, of)
+		inBody, rewrites, lostInBody := bodyEdits(text, found, source, of)
 		edits = append(edits, inBody...)
-		changed = inProperties + more
+		changed = inProperties + rewrites
 		left = append(left, lostInBody...)
 	case ".canvas":
 		// Only strings of the JSON change; its layout stays.
-		line := newLines(text).of
+		line := newLineFinder(text).of
 		for _, n := range canvasNodes(text) {
 			switch n.kind {
 			case "file", "group":
@@ -93,9 +93,9 @@ func (m *Move) RewriteParts(
 				changed = changed + min(len(some), 1)
 			case "text":
 				inner := []byte(unquote(text[n.text.Start:n.text.End]))
-				some, more, lost := body(inner, markdown.Scan(inner), source, of)
-				edits = append(edits, onto(text[n.text.Start:n.text.End], n.text.Start, some)...)
-				changed += more
+				some, rewrites, lost := bodyEdits(inner, markdown.Scan(inner), source, of)
+				edits = append(edits, encodeEdits(text[n.text.Start:n.text.End], n.text.Start, some)...)
+				changed += rewrites
 				for _, l := range lost {
 					left = append(left, StaleLink{line(n.text.Start), l.Target, l.Reason})
 				}
@@ -108,9 +108,9 @@ func (m *Move) RewriteParts(
 	return apply(text, edits), changed, left
 }
 
-// body returns the edits to the links of a Markdown text. There are no edits if the edited text
+// bodyEdits returns the edits to the links of a Markdown text. There are no edits if the edited text
 // would have other tags, or other links than the rewritten ones.
-func body(
+func bodyEdits(
 	text []byte,
 	found markdown.Note,
 	source string,
@@ -134,13 +134,13 @@ func body(
 		add(some, link.Span.Start)
 		changed += min(len(some), 1)
 	}
-	lines := newLines(text)
+	lineFinder := newLineFinder(text)
 	for _, base := range found.Bases {
 		some, lost := of(base.Start).expressions(text[base.Start:base.End], source)
 		add(some, base.Start)
 		changed += len(some)
 		for _, l := range lost {
-			l.Line += lines.of(base.Start) - 1
+			l.Line += lineFinder.of(base.Start) - 1
 			left = append(left, l)
 		}
 	}
@@ -149,9 +149,9 @@ func body(
 	}
 	// A link may contain embeds in its text, which precede its target.
 	slices.SortFunc(edits, func(a, b replacement) int { return cmp.Compare(a.Start, b.Start) })
-	then := markdown.Scan(apply(text, edits))
-	sameTags := slices.EqualFunc(found.Tags, then.Tags, func(a, b markdown.Tag) bool { return a.Text == b.Text })
-	if sameTags && slices.EqualFunc(found.Links, then.Links, func(a, b markdown.Link) bool {
+	rescanned := markdown.Scan(apply(text, edits))
+	sameTags := slices.EqualFunc(found.Tags, rescanned.Tags, func(a, b markdown.Tag) bool { return a.Text == b.Text })
+	if sameTags && slices.EqualFunc(found.Links, rescanned.Links, func(a, b markdown.Link) bool {
 		return a.Style == b.Style && a.Embed == b.Embed && of(a.Span.Start).keeps(a, b, source)
 	}) {
 		return edits, changed, left
@@ -183,16 +183,16 @@ func apply(text []byte, edits []replacement) []byte {
 	return append(out, text[at:]...)
 }
 
-// lines finds the line numbers of offsets. For increasing offsets it reads the text once.
-type lines struct {
+// lineFinder finds the line numbers of offsets. For increasing offsets it reads the text once.
+type lineFinder struct {
 	text     []byte
 	at, line int // the last offset and its line
 }
 
-func newLines(text []byte) *lines { return &lines{text: text, line: 1} }
+func newLineFinder(text []byte) *lineFinder { return &lineFinder{text: text, line: 1} }
 
 // of returns the line of an offset, counted from 1.
-func (l *lines) of(offset int) int {
+func (l *lineFinder) of(offset int) int {
 	if offset < l.at {
 		l.at = 0
 		l.line = 1
@@ -269,8 +269,8 @@ func split(raw string, link markdown.Link) (p parts, ok bool) {
 	}
 }
 
-// reads reports whether the link has the path file and this subpath if written replaces the span at.
-func (p parts) reads(at markdown.Span, written, file, subpath string) bool {
+// parsesAs reports whether the link has the path file and this subpath if written replaces the span at.
+func (p parts) parsesAs(at markdown.Span, written, file, subpath string) bool {
 	text := strings.TrimPrefix(p.raw[:at.Start], "!") + written + p.raw[at.End:]
 	if p.style == markdown.Inline {
 		text = "[x" + p.raw[p.display.End:at.Start] + written + p.raw[at.End:]
@@ -391,16 +391,16 @@ func quote(text string) []byte {
 	return bytes.TrimSuffix([]byte(out.String()), []byte("\n"))
 }
 
-// onto converts edits to the decoded text of a JSON string to edits to the JSON string quoted, which
+// encodeEdits converts edits to the decoded text of a JSON string to edits to the JSON string quoted, which
 // begins at the offset at.
-func onto(quoted []byte, at int, edits []replacement) []replacement {
+func encodeEdits(quoted []byte, at int, edits []replacement) []replacement {
 	out := make([]replacement, len(edits))
 	from := 1
-	said := 0 // from and said are offsets in quoted and in the decoded text
+	decoded := 0 // from and said are offsets in quoted and in the decoded text
 	advance := func(to int) int {
-		for said < to {
+		for decoded < to {
 			if quoted[from] < utf8.RuneSelf && quoted[from] != '\\' {
-				said++
+				decoded++
 				from++
 				continue
 			}
@@ -420,7 +420,7 @@ func onto(quoted []byte, at int, edits []replacement) []replacement {
 			default:
 				size = escape
 			}
-			said += len(unquote(append(append([]byte{'"'}, quoted[from:from+size]...), '"')))
+			decoded += len(unquote(append(append([]byte{'"'}, quoted[from:from+size]...), '"')))
 			from += size
 		}
 		return from
