@@ -325,7 +325,7 @@ func withoutPrefix(path string) string {
 }
 
 const (
-	// trust is how long it is cached whether a folder distinguishes spellings:
+	// sensitivityLifetime is how long it is cached whether a folder distinguishes spellings:
 	// another folder may be mounted in its place.
 	sensitivityLifetime = 30 * time.Second
 	// settling is how old a change of a folder must be, so that the next change has a different

@@ -121,7 +121,7 @@ func SIDOf(alias string) string {
 	if sid, known := aliases[alias]; known {
 		return sid
 	}
-	return fromSystem(alias)
+	return systemSID(alias)
 }
 
 // Rights is a set of rights to a file or folder, with the bits of Windows.
@@ -156,9 +156,9 @@ const (
 	takeOver = WriteList | WriteOwner | genericAll | maximumAllowed
 )
 
-// named maps two-letter codes to rights. Codes for the registry and for directory services are
+// rightsByCode maps two-letter codes to rights. Codes for the registry and for directory services are
 // not meant for files, but some have the same bits as rights to files.
-var named = map[string]Rights{
+var rightsByCode = map[string]Rights{
 	"GA": genericAll, "GW": genericWrite, "GX": 0x20000000, "GR": 0x80000000,
 	"RC": 0x20000, "SD": Delete, "WD": WriteList, "WO": WriteOwner,
 	"FA": 0x1f01ff, "FR": 0x120089, "FW": 0x120116, "FX": 0x1200a0,
@@ -175,7 +175,7 @@ func rightsIn(text string) Rights {
 		if len(text) < 2 {
 			return AllRights
 		}
-		rights, known := named[text[:2]]
+		rights, known := rightsByCode[text[:2]]
 		if !known {
 			return AllRights
 		}

@@ -28,17 +28,17 @@ func DescriptorOf(name string) (Descriptor, error) {
 	}
 	const (
 		share = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
-		how   = windows.FILE_FLAG_BACKUP_SEMANTICS | windows.FILE_FLAG_OPEN_REPARSE_POINT
+		flags = windows.FILE_FLAG_BACKUP_SEMANTICS | windows.FILE_FLAG_OPEN_REPARSE_POINT
 	)
-	handle, err := windows.CreateFile(path, windows.READ_CONTROL, share, nil, windows.OPEN_EXISTING, how, 0)
+	handle, err := windows.CreateFile(path, windows.READ_CONTROL, share, nil, windows.OPEN_EXISTING, flags, 0)
 	if err != nil {
 		return Descriptor{}, &fs.PathError{Op: "access", Path: name, Err: err}
 	}
 	defer windows.CloseHandle(handle)
-	return of(handle, name)
+	return descriptorOfHandle(handle, name)
 }
 
-func of(handle windows.Handle, name string) (Descriptor, error) {
+func descriptorOfHandle(handle windows.Handle, name string) (Descriptor, error) {
 	descriptor, err := windows.GetSecurityInfo(handle, windows.SE_FILE_OBJECT, ownerAndList)
 	if err != nil {
 		return Descriptor{}, &fs.PathError{Op: "access", Path: name, Err: err}
@@ -60,11 +60,11 @@ func (d Descriptor) Check(rights Rights) (Others, error) {
 		return Others{}, fmt.Errorf("the user of this process: %w", err)
 	}
 	trusted := TrustedBy(user)
-	found := Others{Own: !d.OwnedBy(trusted)}
+	others := Others{Own: !d.OwnedBy(trusted)}
 	if account := d.Beyond(trusted, rights); account != "" {
-		found.Account = AccountName(account)
+		others.Account = AccountName(account)
 	}
-	return found, nil
+	return others, nil
 }
 
 // AccountName returns the name of an account, or its SID if the system knows no name.
@@ -80,9 +80,9 @@ func AccountName(sid string) string {
 	return account
 }
 
-// fromSystem returns the SID of an alias of Windows, such as those for accounts of this machine and its domain; unknown
+// systemSID returns the SID of an alias of Windows, such as those for accounts of this machine and its domain; unknown
 // aliases are returned unchanged.
-func fromSystem(alias string) string {
+func systemSID(alias string) string {
 	sid, err := windows.StringToSid(alias)
 	if err != nil {
 		return alias

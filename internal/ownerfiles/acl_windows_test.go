@@ -36,7 +36,7 @@ func TestForeignAccountsInDescriptors(t *testing.T) {
 		{"O:BAD:(A;;FA)", true},
 		{"O:BAD:(A;;FA;;;S-1-5-21-1-2-3-1002)", true},
 	} {
-		assert.Equal(t, (foreignIn(ParseDescriptor(tt.descriptor), sids) != ""), tt.found, "%s", tt.descriptor)
+		assert.Equal(t, (foreignAccount(ParseDescriptor(tt.descriptor), sids) != ""), tt.found, "%s", tt.descriptor)
 	}
 }
 

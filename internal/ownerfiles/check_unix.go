@@ -37,9 +37,9 @@ func Owned(_ string, info fs.FileInfo) bool {
 	return ok && (stat.Uid == 0 || int(stat.Uid) == os.Geteuid())
 }
 
-// safeProgram objects to a file that is not executable, that another user could have changed,
+// checkProgramRights objects to a file that is not executable, that another user could have changed,
 // or that would run with other rights than this process.
-func safeProgram(path string, file fs.FileInfo) Objection {
+func checkProgramRights(path string, file fs.FileInfo) Objection {
 	mode := file.Mode()
 	stat, known := file.Sys().(*syscall.Stat_t)
 	switch {
@@ -50,13 +50,13 @@ func safeProgram(path string, file fs.FileInfo) Objection {
 			Reason: "has the set-uid or set-gid bit, and would run with the rights of another user or group",
 		}
 	case mode.Perm()&othersWrite != 0:
-		return Objection{"can be changed by every user of this machine", closeToOthers(path)}
+		return Objection{"can be changed by every user of this machine", chmodOthersCommand(path)}
 	case !known:
 		return Objection{Reason: "does not tell who owns it"}
 	case !Owned(path, file):
-		return Objection{"belongs to another user", giveToRoot(path)}
+		return Objection{"belongs to another user", chownRootCommand(path)}
 	case mode.Perm()&groupWrites != 0 && isGroupOfUsers(runtime.GOOS, stat.Gid, uint32(os.Getegid())):
-		return Objection{"can be changed by a group of users", closeToGroup(path)}
+		return Objection{"can be changed by a group of users", chmodGroupCommand(path)}
 	}
 	return Objection{}
 }
@@ -70,21 +70,21 @@ func isGroupOfUsers(goos string, group, own uint32) bool {
 	return group != own || goos == "darwin" && group == macStaff
 }
 
-// closeToOthers returns the command that removes the right to write from all other users. In WSL, every file on a Windows
+// chmodOthersCommand returns the command that removes the right to write from all other users. In WSL, every file on a Windows
 // drive appears as writable by all users, whatever its rights, unless the drive is mounted with other options
 // (https://learn.microsoft.com/windows/wsl/wsl-config#automount-options).
-func closeToOthers(path string) string {
+func chmodOthersCommand(path string) string {
 	if isWindowsDrive(path) {
 		return `printf '[automount]\noptions = "umask=22"\n' | sudo tee -a /etc/wsl.conf && wsl.exe --shutdown`
 	}
 	return fmt.Sprintf("sudo chmod o-w %q", path)
 }
 
-func closeToGroup(path string) string { return fmt.Sprintf("sudo chmod g-w %q", path) }
+func chmodGroupCommand(path string) string { return fmt.Sprintf("sudo chmod g-w %q", path) }
 
-// giveToRoot returns the command that makes root, whom every user trusts, the owner of path. For a file in a macOS app
+// chownRootCommand returns the command that makes root, whom every user trusts, the owner of path. For a file in a macOS app
 // it is the whole app: whoever drags an app into /Applications owns it.
-func giveToRoot(path string) string {
+func chownRootCommand(path string) string {
 	const ending = ".app"
 	if at := strings.Index(path+"/", ending+"/"); at >= 0 {
 		return fmt.Sprintf("sudo chown -R root %q", path[:at+len(ending)])
@@ -92,10 +92,10 @@ func giveToRoot(path string) string {
 	return fmt.Sprintf("sudo chown root %q", path)
 }
 
-// safeStep objects to a folder in which another user can replace the entry. In a sticky folder
+// checkStep objects to a folder in which another user can replace the entry. In a sticky folder
 // no other user can replace a folder, whose owner is checked later, but every user can create
 // a file or a link there, for example a hard link to a program of root.
-func safeStep(folder, _ string, entry fs.FileInfo) (found Objection, err error) {
+func checkStep(folder, _ string, entry fs.FileInfo) (found Objection, err error) {
 	info, err := os.Lstat(folder)
 	if err != nil {
 		return Objection{}, err
@@ -104,7 +104,7 @@ func safeStep(folder, _ string, entry fs.FileInfo) (found Objection, err error) 
 	if mode.Perm()&othersWrite != 0 && (mode&fs.ModeSticky == 0 || !entry.IsDir()) {
 		return Objection{
 			"is in a folder that every user of this machine can change, " + excerpt.Quoted(folder),
-			closeToOthers(folder),
+			chmodOthersCommand(folder),
 		}, nil
 	}
 	stat, known := info.Sys().(*syscall.Stat_t)
@@ -114,22 +114,22 @@ func safeStep(folder, _ string, entry fs.FileInfo) (found Objection, err error) 
 	case !Owned(folder, info):
 		return Objection{
 			"is in the folder " + excerpt.Quoted(folder) + ", which belongs to another user",
-			giveToRoot(folder),
+			chownRootCommand(folder),
 		}, nil
 	case mode.Perm()&groupWrites != 0 && mode.Perm()&othersWrite == 0 &&
-		isGroupOfUsers(runtime.GOOS, stat.Gid, uint32(os.Getegid())) && !isAdmins(stat.Gid):
+		isGroupOfUsers(runtime.GOOS, stat.Gid, uint32(os.Getegid())) && !isAdminGroup(stat.Gid):
 		return Objection{
 			"is in the folder " + excerpt.Quoted(folder) + ", which a group of users can change",
-			closeToGroup(folder),
+			chmodGroupCommand(folder),
 		}, nil
 	}
 	return Objection{}, nil
 }
 
-func isAdmins(group uint32) bool { return runtime.GOOS == "darwin" && group == macAdmins }
+func isAdminGroup(group uint32) bool { return runtime.GOOS == "darwin" && group == macAdmins }
 
-// safeFile refuses a file that another user owns or can write.
-func safeFile(name string, _ *os.File, info fs.FileInfo) error {
+// checkFileRights refuses a file that another user owns or can write.
+func checkFileRights(name string, _ *os.File, info fs.FileInfo) error {
 	switch mode := info.Mode().Perm(); {
 	case !Owned(name, info):
 		return &Untrusted{
@@ -195,10 +195,10 @@ func MachineFile() (string, error) {
 	return filepath.Join(folder, "vaultwicket", "config.toml"), nil
 }
 
-// notOfMachine returns why an entry on the path of the machine-wide settings is not under the exclusive
+// machinePathProblem returns why an entry on the path of the machine-wide settings is not under the exclusive
 // control of the administrators, "" if it is. A sticky folder may be writable: only the owners of its
 // entries can replace them.
-func notOfMachine(_ string, info fs.FileInfo) string {
+func machinePathProblem(_ string, info fs.FileInfo) string {
 	stat, known := info.Sys().(*syscall.Stat_t)
 	mode := info.Mode()
 	switch {
@@ -207,14 +207,14 @@ func notOfMachine(_ string, info fs.FileInfo) string {
 	case mode&fs.ModeSymlink != 0 || mode.IsDir() && mode&fs.ModeSticky != 0:
 		return ""
 	case mode.Perm()&othersWrite != 0,
-		mode.Perm()&groupWrites != 0 && stat.Gid != 0 && !isAdmins(stat.Gid):
+		mode.Perm()&groupWrites != 0 && stat.Gid != 0 && !isAdminGroup(stat.Gid):
 		return fmt.Sprintf("can be written by users other than root (mode %04o)", mode.Perm())
 	}
 	return ""
 }
 
-// namesIn returns the elements of a path.
-func namesIn(path string) []string {
+// splitNames returns the elements of a path.
+func splitNames(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 }
 
@@ -230,10 +230,10 @@ func targetOf(entry string, info fs.FileInfo) (target string, err error) {
 // folder is not used if target is absolute.
 func splitTarget(folder, target string) (from string, names []string) {
 	if filepath.IsAbs(target) {
-		return "/", namesIn(target)
+		return "/", splitNames(target)
 	}
-	return folder, namesIn(target)
+	return folder, splitNames(target)
 }
 
-// fromSystem returns alias unchanged: there are no Windows accounts.
-func fromSystem(alias string) string { return alias }
+// systemSID returns alias unchanged: there are no Windows accounts.
+func systemSID(alias string) string { return alias }

@@ -20,12 +20,12 @@ const NoFollow, Nonblocking = 0, 0
 // Owned reports whether a file, folder or link belongs to this user or to an administrator:
 // files that an elevated process of the user creates belong to the administrators.
 func Owned(name string, _ fs.FileInfo) bool {
-	found, err := othersOf(name, 0)
-	return err == nil && !found.Own
+	others, err := accessOfOthers(name, 0)
+	return err == nil && !others.Own
 }
 
-// othersOf returns which of the rights other users have to a file, folder or link.
-func othersOf(name string, rights Rights) (Others, error) {
+// accessOfOthers returns which of the rights other users have to a file, folder or link.
+func accessOfOthers(name string, rights Rights) (Others, error) {
 	descriptor, err := DescriptorOf(name)
 	if err != nil {
 		return Others{}, err
@@ -44,37 +44,37 @@ func (o Others) reason() string {
 	return ""
 }
 
-// safeProgram objects to a file that users other than this one and the administrators own or
+// checkProgramRights objects to a file that users other than this one and the administrators own or
 // can change. Mode bits have no meaning on Windows; the access list decides.
-func safeProgram(path string, _ fs.FileInfo) Objection {
-	found, err := othersOf(path, ChangeFile)
+func checkProgramRights(path string, _ fs.FileInfo) Objection {
+	others, err := accessOfOthers(path, ChangeFile)
 	if err != nil {
 		return Objection{Reason: "has access rights that cannot be read"}
 	}
-	return found.objection(path, "")
+	return others.objection(path, "")
 }
 
 // objection returns the objection to path, worded with where as a prefix, and the command that fixes it.
 func (o Others) objection(path, where string) Objection {
 	switch {
 	case o.Own:
-		return Objection{where + o.reason(), takeOwnership(path)}
+		return Objection{where + o.reason(), takeOwnershipCommand(path)}
 	case o.Account != "":
-		return Objection{where + o.reason(), closeTo(path, o.Account)}
+		return Objection{where + o.reason(), revokeCommand(path, o.Account)}
 	}
 	return Objection{}
 }
 
-// closeTo returns the command that removes an account's rights to a file or folder. It turns inherited rights into
+// revokeCommand returns the command that removes an account's rights to a file or folder. It turns inherited rights into
 // explicit ones, so that other accounts keep theirs.
-func closeTo(path, account string) string {
+func revokeCommand(path, account string) string {
 	return fmt.Sprintf(`icacls "%s" /inheritance:d /remove:g "%s"`, path, account)
 }
 
-// safeStep objects to a folder in which another user can replace entries, and to a link that another user can change.
+// checkStep objects to a folder in which another user can replace entries, and to a link that another user can change.
 // Creating entries is only refused in the folder of the program itself, because libraries are loaded from there: the
 // root of a drive often lets every user create folders.
-func safeStep(folder, entry string, info fs.FileInfo) (Objection, error) {
+func checkStep(folder, entry string, info fs.FileInfo) (Objection, error) {
 	rights := ReplaceIn
 	if !info.IsDir() {
 		rights |= AddTo
@@ -82,45 +82,45 @@ func safeStep(folder, entry string, info fs.FileInfo) (Objection, error) {
 	if folder != filepath.Dir(folder) {
 		rights |= MoveAway
 	}
-	others, err := othersOf(folder, rights)
+	others, err := accessOfOthers(folder, rights)
 	if err != nil {
 		return Objection{}, err
 	}
 	where := "is in the folder " + excerpt.Quoted(folder) + ", which "
-	if found := others.objection(folder, where); found != (Objection{}) {
-		return found, nil
+	if others := others.objection(folder, where); others != (Objection{}) {
+		return others, nil
 	}
 	if !IsLink(entry, info) {
 		return Objection{}, nil
 	}
-	others, err = othersOf(entry, ChangeFile)
+	others, err = accessOfOthers(entry, ChangeFile)
 	where = "is reached through the link " + excerpt.Quoted(entry) + ", which "
 	return others.objection(entry, where), err
 }
 
-// safeFile refuses an open file that users other than this one and the administrators own or can write.
-func safeFile(name string, file *os.File, _ fs.FileInfo) error {
-	descriptor, err := of(windows.Handle(file.Fd()), file.Name())
+// checkFileRights refuses an open file that users other than this one and the administrators own or can write.
+func checkFileRights(name string, file *os.File, _ fs.FileInfo) error {
+	descriptor, err := descriptorOfHandle(windows.Handle(file.Fd()), file.Name())
 	if err != nil {
 		return err
 	}
-	found, err := descriptor.Check(ChangeFile)
+	others, err := descriptor.Check(ChangeFile)
 	switch {
 	case err != nil:
 		return err
-	case found.Own:
+	case others.Own:
 		return &Untrusted{
 			"belongs to another user",
-			fmt.Sprintf("copy it, or as administrator: %s", takeOwnership(name)),
+			fmt.Sprintf("copy it, or as administrator: %s", takeOwnershipCommand(name)),
 		}
-	case found.Account != "":
-		return &Untrusted{fmt.Sprintf("can be written by %q", found.Account), Remedy(name, found.Account)}
+	case others.Account != "":
+		return &Untrusted{fmt.Sprintf("can be written by %q", others.Account), Remedy(name, others.Account)}
 	}
 	return nil
 }
 
-// takeOwnership returns a command that makes this user the owner of a file or folder.
-func takeOwnership(name string) string {
+// takeOwnershipCommand returns a command that makes this user the owner of a file or folder.
+func takeOwnershipCommand(name string) string {
 	user, err := CurrentUser()
 	if err != nil {
 		return fmt.Sprintf(`takeown /f "%s"`, name)
@@ -137,32 +137,32 @@ func CheckFolderPath(folder string) error {
 		if name != filepath.Dir(name) {
 			rights |= MoveAway
 		}
-		found, err := othersOf(name, rights)
+		others, err := accessOfOthers(name, rights)
 		switch {
 		case err != nil:
 			return err
-		case found.Own:
+		case others.Own:
 			return &Untrusted{
 				fmt.Sprintf("is in the folder %q, which belongs to another user", name),
-				"as administrator: " + takeOwnership(name),
+				"as administrator: " + takeOwnershipCommand(name),
 			}
-		case found.Account != "": // other accounts may need their rights to a folder
-			return &Untrusted{fmt.Sprintf("is in the folder %q, which %q can write", name, found.Account),
-				"keep the file below your profile, or: " + closeTo(name, found.Account)}
+		case others.Account != "": // other accounts may need their rights to a folder
+			return &Untrusted{fmt.Sprintf("is in the folder %q, which %q can write", name, others.Account),
+				"keep the file below your profile, or: " + revokeCommand(name, others.Account)}
 		}
 		return nil
 	}
-	err := WalkPath(folder, func(around, entry string, info fs.FileInfo) error {
-		if around == filepath.Dir(around) {
-			if err := check(around); err != nil {
+	err := WalkPath(folder, func(parent, entry string, info fs.FileInfo) error {
+		if parent == filepath.Dir(parent) {
+			if err := check(parent); err != nil {
 				return err
 			}
 		}
 		if !IsLink(entry, info) {
 			return check(entry)
 		}
-		found, err := othersOf(entry, ChangeFile)
-		if err != nil || !found.Own && found.Account == "" {
+		others, err := accessOfOthers(entry, ChangeFile)
+		if err != nil || !others.Own && others.Account == "" {
 			return err
 		}
 		return &Untrusted{
@@ -183,9 +183,9 @@ func MachineFile() (string, error) {
 	return filepath.Join(folder, "vaultwicket", "config.toml"), err
 }
 
-// notOfMachine returns why an entry on the path of the machine-wide settings is not under the exclusive
+// machinePathProblem returns why an entry on the path of the machine-wide settings is not under the exclusive
 // control of the administrators, "" if it is.
-func notOfMachine(name string, info fs.FileInfo) string {
+func machinePathProblem(name string, info fs.FileInfo) string {
 	descriptor, err := DescriptorOf(name)
 	if err != nil {
 		return "has access rights that cannot be read"
@@ -207,8 +207,8 @@ func notOfMachine(name string, info fs.FileInfo) string {
 // longShare is the prefix of the long form of a share's path, before server and share.
 const longShare = `\\?\UNC`
 
-// namesIn returns the elements of a path.
-func namesIn(path string) []string {
+// splitNames returns the elements of a path.
+func splitNames(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '\\' || r == '/' })
 }
 
@@ -236,14 +236,14 @@ func splitTarget(folder, target string) (from string, names []string) {
 		target = filepath.Clean(target) // the system resolves .. textually, too
 		volume := filepath.VolumeName(target)
 		root := volume + `\`
-		names := namesIn(target[len(volume):])
+		names := splitNames(target[len(volume):])
 		if strings.EqualFold(volume, longShare) && len(names) >= 2 {
 			root = root + names[0] + `\` + names[1] + `\`
 			names = names[2:]
 		}
 		return root, names
 	case os.IsPathSeparator(target[0]):
-		return filepath.VolumeName(folder) + `\`, namesIn(target)
+		return filepath.VolumeName(folder) + `\`, splitNames(target)
 	}
-	return folder, namesIn(target)
+	return folder, splitNames(target)
 }

@@ -8,8 +8,8 @@ import (
 
 // isPackaged reports whether this process belongs to a package: it was started by a packaged program.
 var isPackaged = sync.OnceValue(func() bool {
-	ask := windows.NewLazySystemDLL("kernel32.dll").NewProc("GetCurrentPackageFullName")
-	if ask.Find() != nil {
+	getPackageName := windows.NewLazySystemDLL("kernel32.dll").NewProc("GetCurrentPackageFullName")
+	if getPackageName.Find() != nil {
 		return false // before Windows 8
 	}
 	// The call is made with a length of 0: it then reports that the buffer is too short, or that there is no package.
@@ -22,6 +22,6 @@ var isPackaged = sync.OnceValue(func() bool {
 		return false
 	}
 	defer windows.LocalFree(windows.Handle(length))
-	code, _, _ := ask.Call(length, 0)
+	code, _, _ := getPackageName.Call(length, 0)
 	return code == tooShort
 })

@@ -52,7 +52,7 @@ func HomeVariables(goos string) string {
 // CacheFolder returns the folder for files that this program can recreate, by the conventions of
 // the system. It is "" if there is none, or if it is in the vault, where this program keeps no files.
 func CacheFolder(env func(string) string, vault string) string {
-	return outside(vault, baseFolder(env, "XDG_CACHE_HOME", ".cache", "Library/Caches"))
+	return unlessInVault(vault, baseFolder(env, "XDG_CACHE_HOME", ".cache", "Library/Caches"))
 }
 
 // stateVariable is the environment variable with the parent of the state folder.
@@ -64,7 +64,7 @@ func StateFolder(env func(string) string, vault string) string {
 	if runtime.GOOS == "windows" && !filepath.IsAbs(env(stateVariable)) {
 		dir = windowsState(dir, profileState("windows", env), isPackaged())
 	}
-	return outside(vault, dir)
+	return unlessInVault(vault, dir)
 }
 
 // baseFolder returns a folder by the conventions of the system: the XDG base directories, and
@@ -90,13 +90,13 @@ func baseFolder(env func(string) string, variable, unix, mac string) string {
 	return ""
 }
 
-// outside returns dir, or "" if it is in the vault.
-func outside(vault, dir string) string {
+// unlessInVault returns dir, or "" if it is in the vault.
+func unlessInVault(vault, dir string) string {
 	if vault == "" || dir == "" {
 		return dir
 	}
-	real := resolved(dir)
-	if isWithin(vault, dir) || isWithin(resolved(vault), real) {
+	real := resolveLinks(dir)
+	if isWithin(vault, dir) || isWithin(resolveLinks(vault), real) {
 		return ""
 	}
 	// A parent may be the vault itself under a path with another spelling.
@@ -117,13 +117,13 @@ func isWithin(folder, path string) bool {
 	return err == nil && rest != ".." && !strings.HasPrefix(rest, ".."+string(filepath.Separator))
 }
 
-// resolved returns path with its links resolved as far as it exists.
-func resolved(path string) string {
+// resolveLinks returns path with its links resolved as far as it exists.
+func resolveLinks(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
 	}
 	if parent := filepath.Dir(path); parent != path {
-		return filepath.Join(resolved(parent), filepath.Base(path))
+		return filepath.Join(resolveLinks(parent), filepath.Base(path))
 	}
 	return path
 }

@@ -29,8 +29,8 @@ func CheckProgramFile(path string, file fs.FileInfo, at Surroundings) Objection 
 	if !file.Mode().IsRegular() {
 		return Objection{Reason: "is not a regular file"}
 	}
-	if found := safeProgram(path, file); found != (Objection{}) {
-		return found
+	if objection := checkProgramRights(path, file); objection != (Objection{}) {
+		return objection
 	}
 	if at.Vaults != nil {
 		for _, vault := range at.Vaults() {
@@ -59,9 +59,9 @@ func CheckProgramFile(path string, file fs.FileInfo, at Surroundings) Objection 
 }
 
 // CheckProgram combines [CheckProgramPath] and [CheckProgramFile]. path may have links, which it resolves.
-func CheckProgram(path string, at Surroundings) (found Objection, err error) {
-	if found, err = CheckProgramPath(path); found != (Objection{}) || err != nil {
-		return found, err
+func CheckProgram(path string, at Surroundings) (objection Objection, err error) {
+	if objection, err = CheckProgramPath(path); objection != (Objection{}) || err != nil {
+		return objection, err
 	}
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return Objection{}, err
@@ -76,10 +76,10 @@ func CheckProgram(path string, at Surroundings) (found Objection, err error) {
 // CheckProgramPath checks every folder and link on the absolute path of a program: a user who can rename
 // an entry on the path, or redirect a link, can put another program in its place. It returns why the path
 // is not safe, the zero Objection if it is.
-func CheckProgramPath(path string) (found Objection, err error) {
+func CheckProgramPath(path string) (objection Objection, err error) {
 	errUnsafe := errors.New("a folder is not safe")
 	err = WalkPath(path, func(folder, entry string, info fs.FileInfo) (err error) {
-		if found, err = safeStep(folder, entry, info); found != (Objection{}) {
+		if objection, err = checkStep(folder, entry, info); objection != (Objection{}) {
 			return errUnsafe
 		}
 		return err
@@ -87,7 +87,7 @@ func CheckProgramPath(path string) (found Objection, err error) {
 	if err == errUnsafe {
 		err = nil
 	}
-	return found, err
+	return objection, err
 }
 
 // inside reports whether folder contains path, at any depth. Folders are compared by identity, so

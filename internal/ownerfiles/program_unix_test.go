@@ -16,7 +16,7 @@ func TestTheCommandThatMendsAProgram(t *testing.T) {
 		"/opt/Obsidian/obsidian-cli":                             `sudo chown root "/opt/Obsidian/obsidian-cli"`,
 		"/opt/My.apps/obsidian-cli":                              `sudo chown root "/opt/My.apps/obsidian-cli"`,
 	} {
-		assert.Equal(t, giveToRoot(path), want, "%s", path)
+		assert.Equal(t, chownRootCommand(path), want, "%s", path)
 	}
 }
 

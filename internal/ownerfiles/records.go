@@ -108,8 +108,8 @@ func Sealed(key []byte, record func(code string) any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum := hmac.New(sha256.New, key)
-	sum.Write(text)
-	text, err = json.Marshal(record(hex.EncodeToString(sum.Sum(nil))))
+	mac := hmac.New(sha256.New, key)
+	mac.Write(text)
+	text, err = json.Marshal(record(hex.EncodeToString(mac.Sum(nil))))
 	return append(text, '\n'), err
 }

@@ -22,15 +22,15 @@ const (
 	CanRenameOpen = true
 )
 
-// self returns the effective user of this process, which does not change while it runs.
-var self = sync.OnceValue(os.Geteuid)
+// effectiveUser returns the effective user of this process, which does not change while it runs.
+var effectiveUser = sync.OnceValue(os.Geteuid)
 
 // checkAccess returns an *[Unsafe] unless the file or folder belongs to this user and
 // has no permissions for the group and others.
 func checkAccess(name string, info fs.FileInfo) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	switch {
-	case !ok || int(stat.Uid) != self():
+	case !ok || int(stat.Uid) != effectiveUser():
 		return &Unsafe{Path: name, Problem: OtherOwner}
 	case info.Mode().Perm()&0o077 != 0:
 		return &Unsafe{Path: name, Problem: Accessible, Mode: info.Mode().Perm()}
@@ -74,14 +74,14 @@ func lockFile(file *os.File) (locked bool, err error) {
 func unlockFile(file *os.File) error { return flock(file, syscall.LOCK_UN) }
 
 // flock calls flock(2). It does not use Fd, which would set the file to blocking mode.
-func flock(file *os.File, how int) error {
+func flock(file *os.File, operation int) error {
 	raw, err := file.SyscallConn()
 	if err != nil {
 		return err
 	}
 	failed := raw.Control(func(fd uintptr) {
 		for {
-			if err = syscall.Flock(int(fd), how); err != syscall.EINTR {
+			if err = syscall.Flock(int(fd), operation); err != syscall.EINTR {
 				return
 			}
 		}

@@ -54,12 +54,12 @@ func (Disk) Mkdir(name string) error {
 }
 
 func makePrivate(name string) error {
-	all, err := accounts()
+	sids, err := accounts()
 	if err != nil {
 		return err
 	}
 	descriptor, err := windows.SecurityDescriptorFromString(
-		fmt.Sprintf("D:P(A;OICI;FA;;;%s)(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)", all[0]),
+		fmt.Sprintf("D:P(A;OICI;FA;;;%s)(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)", sids[0]),
 	)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func makePrivate(name string) error {
 // checkAccess returns an *[Unsafe] unless the owner is one of accounts and no other account
 // has any right.
 func checkAccess(name string, _ fs.FileInfo) error {
-	all, err := accounts()
+	sids, err := accounts()
 	if err != nil {
 		return &fs.PathError{Op: "user", Path: name, Err: err}
 	}
@@ -86,18 +86,18 @@ func checkAccess(name string, _ fs.FileInfo) error {
 	if err != nil {
 		return err
 	}
-	if !descriptor.OwnedBy(all) {
+	if !descriptor.OwnedBy(sids) {
 		return &Unsafe{Path: name, Problem: OtherOwner}
 	}
-	if account := foreignIn(descriptor, all); account != "" {
+	if account := foreignAccount(descriptor, sids); account != "" {
 		return &Unsafe{Path: name, Problem: Accessible, Account: account}
 	}
 	return nil
 }
 
-// foreignIn returns the name of an account other than the given SIDs to which a descriptor grants
+// foreignAccount returns the name of an account other than the given SIDs to which a descriptor grants
 // any right, even if only for new files in a folder; "" if there is none.
-func foreignIn(descriptor Descriptor, sids []string) string {
+func foreignAccount(descriptor Descriptor, sids []string) string {
 	for _, entry := range descriptor.Entries {
 		if !entry.Denies && !slices.Contains(sids, entry.Account) {
 			return AccountName(entry.Account)

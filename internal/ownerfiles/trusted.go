@@ -42,7 +42,7 @@ func ReadTrusted(name string) ([]byte, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := errors.Join(checkKind(name, info), safeFile(name, f, info)); err != nil {
+	if err := errors.Join(checkKind(name, info), checkFileRights(name, f, info)); err != nil {
 		return nil, nil, err
 	}
 	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
@@ -122,7 +122,7 @@ func ReadMachineFile(name string) ([]byte, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	err := WalkPath(name, func(_, entry string, info fs.FileInfo) error {
-		if reason := notOfMachine(entry, info); reason != "" {
+		if reason := machinePathProblem(entry, info); reason != "" {
 			return &Untrusted{
 				fmt.Sprintf("%q %s", entry, reason),
 				"the administrator of this machine can correct it or remove the file",
