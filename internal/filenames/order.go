@@ -198,7 +198,7 @@ var ofASCII = sync.OnceValue(func() *[utf8.RuneSelf]weight {
 	return &table
 })
 
-// asListed returns the weight of a listed character, or end.
+// listed returns the weight of a listed character, or end.
 func listed(r rune) weight {
 	if i := strings.IndexRune(markOrder, r); i >= 0 {
 		return marks + weight(i) + 1

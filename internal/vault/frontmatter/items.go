@@ -138,7 +138,7 @@ func (l itemList) patch(start, end int, text string) Patch {
 	return Patch{markdown.Span{Start: l.start + start, End: l.start + end}, text}
 }
 
-// formatValue returns the text of new items that are inserted after the item that ends at the offset at.
+// written returns the text of new items that are inserted after the item that ends at the offset at.
 func (l itemList) written(added []Value, at int) string {
 	var out strings.Builder
 	for _, item := range added {

@@ -262,7 +262,7 @@ func (p *pieces) inPlace() (patches []Patch) {
 	return patches
 }
 
-// quote is like inPlace, except that it puts a plain string in quotes.
+// quoted is like inPlace, except that it puts a plain string in quotes.
 func (p *pieces) quoted() []Patch {
 	if p.sources == nil || strings.IndexByte(`"'|>`, p.mark) >= 0 {
 		return p.inPlace()

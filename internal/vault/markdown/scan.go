@@ -250,7 +250,7 @@ func (s *scanner) readLine(c *cursor, matched int) {
 	}
 }
 
-// enter prepares for a new block in the first matched containers: it closes the paragraph and the other containers.
+// closeBlocks prepares for a new block in the first matched containers: it closes the paragraph and the other containers.
 func (s *scanner) closeBlocks(matched int) {
 	s.closeParagraph()
 	s.depth = matched

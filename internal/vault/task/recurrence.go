@@ -275,7 +275,7 @@ func (p *parser) next() string {
 
 func (p *parser) skip() { p.words = p.words[1:] }
 
-// take takes one of several words, if it is the next.
+// accept consumes one of several words, if it is the next.
 func (p *parser) accept(words ...string) bool {
 	if !slices.Contains(words, p.next()) {
 		return false
