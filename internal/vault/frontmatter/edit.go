@@ -163,10 +163,12 @@ func (b *note) replacement(place int) replacement {
 	line := b.block()[first.Start:first.End]
 	r := replacement{
 		span: markdown.Span{Start: b.span.Start + at.Start, End: b.span.Start + at.End},
-		key:  b.indent() + formatKey(b.properties[place].Key) + ":", end: breakBefore(b.text, b.span.Start+first.End),
+		key:  b.indent() + formatKey(b.properties[place].Key) + ":",
+		end:  breakBefore(b.text, b.span.Start+first.End),
 	}
 	if colon, ok := keyEnd(line); ok {
-		r.key, r.comment = string(line[:colon]), b.comment(first, colon)
+		r.key = string(line[:colon])
+		r.comment = b.comment(first, colon)
 	}
 	return r
 }
@@ -297,10 +299,11 @@ func (b *note) tryForms(value Value, try func(form string) ([]byte, error)) ([]b
 		}
 	}
 	edited, err := try(b.form(value))
-	if err != nil && value.kind == String {
-		if other, also := try(" " + doubleQuote(value.text) + "\n"); also == nil {
-			return other, nil
-		}
+	if err == nil || value.kind != String {
+		return edited, err
+	}
+	if quoted, quotedErr := try(" " + doubleQuote(value.text) + "\n"); quotedErr == nil {
+		return quoted, nil
 	}
 	return edited, err
 }

@@ -93,7 +93,8 @@ func readBlock(text []byte, b builder) (v Value, line int, err error) {
 	hasContent := false // other than blank lines and comments
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimLeft(line, " \t\r\n")
-		if hasContent = len(line) > 0 && line[0] != '#'; hasContent {
+		if len(line) > 0 && line[0] != '#' {
+			hasContent = true
 			break
 		}
 	}
@@ -126,31 +127,36 @@ func load(block []byte) (document yaml.Node, err error) {
 			return other, nil
 		}
 	}
+	if joined, ok := joinSurrogates(string(block)); ok {
+		document, err = loadPlain([]byte(joined))
+	}
+	return document, err
+}
+
+// joinSurrogates replaces escaped surrogate pairs by the characters that they stand for. ok is false if there are none.
+func joinSurrogates(text string) (joined string, ok bool) {
+	const pairSize = len(`d83d\ude00`) // after the first \u
 	var out strings.Builder
-	joined := false
-	for text := string(block); ; {
+	for {
 		before, rest, found := strings.Cut(text, `\u`)
 		out.WriteString(before)
 		if !found {
-			break
+			return out.String(), ok
 		}
 		text = rest
-		if size := len(`d83d\ude00`); len(rest) >= size && rest[4:6] == `\u` {
+		if len(rest) >= pairSize && rest[4:6] == `\u` {
 			high, errHigh := strconv.ParseUint(rest[:4], 16, 16)
-			low, errLow := strconv.ParseUint(rest[6:size], 16, 16)
-			if r := utf16.DecodeRune(rune(high), rune(low)); errHigh == nil && errLow == nil && r != utf8.RuneError {
+			low, errLow := strconv.ParseUint(rest[6:pairSize], 16, 16)
+			r := utf16.DecodeRune(rune(high), rune(low))
+			if errHigh == nil && errLow == nil && r != utf8.RuneError {
 				out.WriteRune(r)
-				text = rest[size:]
-				joined = true
+				text = rest[pairSize:]
+				ok = true
 				continue
 			}
 		}
 		out.WriteString(`\u`)
 	}
-	if joined {
-		document, err = loadPlain([]byte(out.String()))
-	}
-	return document, err
 }
 
 func loadPlain(block []byte) (document yaml.Node, err error) {

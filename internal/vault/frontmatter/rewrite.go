@@ -21,8 +21,9 @@ func RewriteLinks(
 	block []byte,
 	change func(text string, link markdown.Link) string,
 ) (edited []byte, changed int, left []markdown.Link) {
-	if !bytes.Contains(block, []byte("](")) && !bytes.Contains(block, []byte("[[")) &&
-		!bytes.ContainsRune(block, '\\') {
+	mayHaveLinks := bytes.Contains(block, []byte("](")) || bytes.Contains(block, []byte("[["))
+	hasEscapes := bytes.ContainsRune(block, '\\')
+	if !mayHaveLinks && !hasEscapes {
 		return block, 0, nil
 	}
 	edited, changed, places := rewriteTexts(
@@ -158,8 +159,8 @@ func (r *rewriter) value(n *yaml.Node) {
 		r.done = append(r.done, original)
 	case yaml.SequenceNode:
 		for _, element := range n.Content {
-			if element.Kind == yaml.ScalarNode ||
-				element.Kind == yaml.AliasNode && element.Alias.Kind == yaml.ScalarNode {
+			isAlias := element.Kind == yaml.AliasNode
+			if element.Kind == yaml.ScalarNode || isAlias && element.Alias.Kind == yaml.ScalarNode {
 				r.value(element)
 			}
 		}
@@ -207,35 +208,34 @@ func (r *rewriter) place(n *yaml.Node, old, text string) (at markdown.Span, writ
 	case '\'':
 		written = "'" + strings.ReplaceAll(text, "'", "''") + "'"
 	case '|', '>':
-		from := start
-		for {
-			n := bytes.IndexByte(r.block[from:], '\n')
-			if n < 0 {
-				return at, "", false
-			}
-			from += n + 1
-			line, _, _ := bytes.Cut(r.block[from:], []byte("\n"))
-			inner := bytes.TrimSpace(line)
-			if len(inner) == 0 {
-				continue
-			}
-			start := from + bytes.Index(line, inner)
-			return markdown.Span{Start: start, End: start + len(inner)}, text, string(inner) == old
-		}
+		at, ok = r.firstTextLine(start, old)
+		return at, text, ok
 	default:
-		return markdown.Span{
-				Start: start,
-				End:   start + len(old),
-			}, formatText(
-				text,
-				"",
-			), bytes.HasPrefix(
-				r.block[start:],
-				[]byte(old),
-			)
+		at = markdown.Span{Start: start, End: start + len(old)}
+		return at, formatText(text, ""), bytes.HasPrefix(r.block[start:], []byte(old))
 	}
 	size := quotedSize(r.block[start:])
 	return markdown.Span{Start: start, End: start + size}, written, size > 0
+}
+
+// firstTextLine returns the span of the first line that is not blank in the literal or folded text that begins at start.
+// ok is false unless this line is the whole text old.
+func (r *rewriter) firstTextLine(start int, old string) (at markdown.Span, ok bool) {
+	from := start
+	for {
+		n := bytes.IndexByte(r.block[from:], '\n')
+		if n < 0 {
+			return at, false
+		}
+		from += n + 1
+		line, _, _ := bytes.Cut(r.block[from:], []byte("\n"))
+		inner := bytes.TrimSpace(line)
+		if len(inner) == 0 {
+			continue
+		}
+		begin := from + bytes.Index(line, inner)
+		return markdown.Span{Start: begin, End: begin + len(inner)}, string(inner) == old
+	}
 }
 
 // rewritten returns the value that v should have in the rewritten block.

@@ -248,12 +248,7 @@ func parseList(typed string) Value {
 		for at := 0; at <= len(typed); at++ {
 			switch {
 			case at == len(typed) || typed[at] == ',':
-				element := strings.TrimSpace(typed[begun:at])
-				if inner, ok := strings.CutPrefix(element, `"`); ok && inner != "" &&
-					strings.IndexByte(inner, '"') == len(inner)-1 {
-					element = inner[:len(inner)-1]
-				}
-				elements = append(elements, element)
+				elements = append(elements, withoutQuotes(strings.TrimSpace(typed[begun:at])))
 				begun = at + 1
 			case typed[at] == '"' && strings.TrimSpace(typed[begun:at]) == "":
 				if end := strings.IndexByte(typed[at+1:], '"'); end >= 0 {
@@ -269,6 +264,15 @@ func parseList(typed string) Value {
 		v.more = append(v.List(), textValue(element))
 	}
 	return v
+}
+
+// withoutQuotes returns a text without the double quotes around it, if it has no others.
+func withoutQuotes(text string) string {
+	inner, isOpened := strings.CutPrefix(text, `"`)
+	if !isOpened || inner == "" || strings.IndexByte(inner, '"') != len(inner)-1 {
+		return text
+	}
+	return inner[:len(inner)-1]
 }
 
 // ListOf returns a list of items, which it does not copy.

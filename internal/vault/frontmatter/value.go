@@ -74,9 +74,11 @@ func (n *Named) Lookup(name string) (Property, bool) {
 }
 
 func (n *Named) place(name string) (place int, ok bool) {
-	if place, ok = n.exact[name]; !ok {
-		place, ok = n.folded[markdown.FoldCase(name)]
+	place, ok = n.exact[name]
+	if ok {
+		return place, true
 	}
+	place, ok = n.folded[markdown.FoldCase(name)]
 	return place, ok
 }
 

@@ -113,34 +113,41 @@ func formatText(text, indent string) string {
 		return doubleQuote(text)
 	case strings.Contains(text, "\n"):
 
-		body := strings.TrimRight(text, "\n\t ")
-		tail := text[len(body):]
-		if body == "" || strings.Contains(tail, "\n") && !strings.HasSuffix(tail, "\n") {
-			return doubleQuote(text)
-		}
-		header := "|"
-		if first := strings.TrimLeft(text, "\n"); first[0] == ' ' {
-			header += "2"
-		}
-		switch newline := strings.IndexByte(tail, '\n'); {
-		case newline < 0:
-			header += "-"
-		case newline != len(tail)-1:
-			header += "+"
-		}
-		leading := len(text) - len(strings.TrimLeft(text, "\n"))
-		rest := strings.TrimSuffix(text[leading:], "\n")
-		lines := strings.Split(rest, "\n")
-		for i, line := range lines[1:] {
-			if line != "" {
-				lines[i+1] = indent + line
-			}
-		}
-		return header + "\n" + indent + strings.Repeat("\n"+indent, leading) + strings.Join(lines, "\n")
+		return formatLines(text, indent)
 	case isPlain(text):
 		return text
 	}
 	return quote(text)
+}
+
+// formatLines returns a text of several lines as a literal block whose lines begin with indent, or in double quotes if a
+// block cannot express it.
+func formatLines(text, indent string) string {
+	body := strings.TrimRight(text, "\n\t ")
+	tail := text[len(body):]
+	endsInBlanks := strings.Contains(tail, "\n") && !strings.HasSuffix(tail, "\n")
+	if body == "" || endsInBlanks {
+		return doubleQuote(text)
+	}
+	header := "|"
+	if first := strings.TrimLeft(text, "\n"); first[0] == ' ' {
+		header += "2"
+	}
+	switch newline := strings.IndexByte(tail, '\n'); {
+	case newline < 0:
+		header += "-"
+	case newline != len(tail)-1:
+		header += "+"
+	}
+	leading := len(text) - len(strings.TrimLeft(text, "\n"))
+	rest := strings.TrimSuffix(text[leading:], "\n")
+	lines := strings.Split(rest, "\n")
+	for i, line := range lines[1:] {
+		if line != "" {
+			lines[i+1] = indent + line
+		}
+	}
+	return header + "\n" + indent + strings.Repeat("\n"+indent, leading) + strings.Join(lines, "\n")
 }
 
 // hasControl reports whether text has a character that must be escaped in double quotes.
