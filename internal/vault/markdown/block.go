@@ -39,7 +39,9 @@ func (s *scanner) extendBlock(k kind, start, end int) {
 		s.top.End = end
 		return
 	}
-	s.before, s.top, s.sawBlankLine = s.top, section{k, Span{start, end}}, false
+	s.before = s.top
+	s.top = section{k, Span{start, end}}
+	s.sawBlankLine = false
 }
 
 func (s *scanner) addHeading(h Heading) {
@@ -336,29 +338,35 @@ func (s *scanner) openContainer(c *cursor, width, at, matched int) bool {
 		s.push(container{}, at, c.end)
 		c.jump(width, 1, at+1)
 		c.skip(1)
-	} else {
-		mark := markerSize(c.text[at:c.end])
-		if mark == 0 {
-			return false
-		}
-		s.closeBlocks(matched)
-		c.jump(width, mark, at+mark)
-		inner, text := c.indent()
-		pad := inner
-		if inner > codeIndent || text == c.end {
-			pad = 1
-		}
-		s.push(container{width + mark + pad}, at, c.end)
-		c.skip(pad)
-		if s.addTask(at, text, c.end) {
-			c.at = c.end
-			return true
-		}
-		s.item = at
+	} else if !s.openItem(c, width, at, matched) {
+		return false
 	}
 	if c.isBlankRest() {
 		c.at = c.end
 	}
+	return true
+}
+
+// openItem is openContainer for a list item.
+func (s *scanner) openItem(c *cursor, width, at, matched int) bool {
+	mark := markerSize(c.text[at:c.end])
+	if mark == 0 {
+		return false
+	}
+	s.closeBlocks(matched)
+	c.jump(width, mark, at+mark)
+	inner, text := c.indent()
+	pad := inner
+	if inner > codeIndent || text == c.end {
+		pad = 1
+	}
+	s.push(container{width + mark + pad}, at, c.end)
+	c.skip(pad)
+	if s.addTask(at, text, c.end) {
+		c.at = c.end
+		return true
+	}
+	s.item = at
 	return true
 }
 

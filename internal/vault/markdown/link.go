@@ -71,7 +71,8 @@ func (s *scanner) wikilink(at int, line segment) (end int) {
 		// The first bar begins the display text; in a table it is escaped by a backslash. A
 		// bar at the beginning is part of the target.
 		if bar := strings.IndexByte(target[1:], '|'); bar >= 0 {
-			target, display = strings.TrimSuffix(target[:1+bar], `\`), target[1+bar+1:]
+			display = target[1+bar+1:]
+			target = strings.TrimSuffix(target[:1+bar], `\`)
 		}
 	}
 	target = strings.TrimSpace(target)
@@ -79,8 +80,13 @@ func (s *scanner) wikilink(at int, line segment) (end int) {
 	if target == "" {
 		return end
 	}
-	link := Link{Display: display, Style: Wikilink, Line: line.line, Span: Span{at, end}}
-	link.Embed = s.isEmbed(at, line)
+	link := Link{
+		Display: display,
+		Style:   Wikilink,
+		Embed:   s.isEmbed(at, line),
+		Line:    line.line,
+		Span:    Span{at, end},
+	}
 	s.addLink(link, target)
 	return end
 }
@@ -135,17 +141,16 @@ func (s *scanner) closeBracket(at int, line segment) int {
 		}
 		s.brackets.size = embeds
 	}
-	if len(target) == 0 {
-		return end
-	}
-	if hasScheme(target) {
+	if len(target) == 0 || hasScheme(target) {
 		return end
 	}
 	link := Link{
-		Display: s.joinedText(place{open.at + 1, open.seg}, at), Style: Inline,
-		Line: s.para[open.seg].line, Span: Span{open.at, end},
+		Display: s.joinedText(place{open.at + 1, open.seg}, at),
+		Style:   Inline,
+		Embed:   open.embed,
+		Line:    s.para[open.seg].line,
+		Span:    Span{open.at, end},
 	}
-	link.Embed = open.embed
 	s.addLink(link, s.decode(target))
 	return end
 }

@@ -67,14 +67,23 @@ func (c *Scanner) Scan(text []byte) Note {
 		decoded:   c.decoded,
 		para:      c.para[:0],
 		note: Note{
-			Headings: last.Headings[:0], Links: last.Links[:0], Tags: last.Tags[:0], Tasks: last.Tasks[:0], Blocks: last.Blocks[:0], Bases: last.Bases[:0],
+			Headings: last.Headings[:0],
+			Links:    last.Links[:0],
+			Tags:     last.Tags[:0],
+			Tasks:    last.Tasks[:0],
+			Blocks:   last.Blocks[:0],
+			Bases:    last.Bases[:0],
 		},
 	}
 	c.scan()
 	*last = c.note
 	n := c.note
-	n.Headings, n.Links, n.Tags = nilIfEmpty(n.Headings), nilIfEmpty(n.Links), nilIfEmpty(n.Tags)
-	n.Tasks, n.Blocks, n.Bases = nilIfEmpty(n.Tasks), nilIfEmpty(n.Blocks), nilIfEmpty(n.Bases)
+	n.Headings = nilIfEmpty(n.Headings)
+	n.Links = nilIfEmpty(n.Links)
+	n.Tags = nilIfEmpty(n.Tags)
+	n.Tasks = nilIfEmpty(n.Tasks)
+	n.Blocks = nilIfEmpty(n.Blocks)
+	n.Bases = nilIfEmpty(n.Bases)
 	return n
 }
 
@@ -340,8 +349,9 @@ func (s *scanner) closeParagraph() {
 		return
 	}
 	s.scanText()
-	if first := s.para[0].start; first < len(s.text) && s.text[first] == '[' &&
-		(first == s.start || s.text[s.start] != '#') {
+	first := s.para[0].start
+	isHeading := first != s.start && s.text[s.start] == '#'
+	if first < len(s.text) && s.text[first] == '[' && !isHeading {
 		s.addReferences()
 	}
 	if s.references != nil {
