@@ -45,7 +45,9 @@ func Read(text string) Line {
 	if id := blockID(text[:l.end]); id >= 0 {
 		l.end = len(strings.TrimRight(text[:id], " \t"))
 	}
-	if l.body = l.end; !strings.Contains(text, "::") && consistsOf(text, func(c byte) bool { return c < 0x80 }) {
+	l.body = l.end
+	isASCII := consistsOf(text, func(c byte) bool { return c < 0x80 })
+	if isASCII && !strings.Contains(text, "::") { // it has neither signs nor fields in brackets
 		return l
 	}
 	l.readBrackets()
@@ -92,21 +94,19 @@ func (l *Line) readBrackets() {
 		key = strings.Trim(key, " ")
 		value = strings.Trim(value, " ")
 		for field := range fieldCount {
-			if signs[field].key == key && signs[field].holds(value) {
-				l.places = append(
-					l.places,
-					place{
-						field:   field,
-						piece:   piece{at, at + size + 1},
-						from:    from,
-						to:      from + len(value),
-						value:   value,
-						bracket: true,
-					},
-				)
-				at += size
-				break
+			if signs[field].key != key || !signs[field].holds(value) {
+				continue
 			}
+			l.places = append(l.places, place{
+				field:   field,
+				piece:   piece{at, at + size + 1},
+				from:    from,
+				to:      from + len(value),
+				value:   value,
+				bracket: true,
+			})
+			at += size
+			break
 		}
 	}
 }
@@ -142,7 +142,8 @@ func lastField(text string) (at int, p place, ok bool) {
 	var s sign
 	for at = len(text); at > 0 && s.text == ""; {
 		_, size := utf8.DecodeLastRuneInString(text[:at])
-		if at -= size; size == 1 {
+		at -= size
+		if size == 1 {
 			continue // every sign has at least three bytes
 		}
 		if n := slices.IndexFunc(allSigns, func(each sign) bool { return strings.HasPrefix(text[at:], each.text) }); n >= 0 {
@@ -154,24 +155,19 @@ func lastField(text string) (at int, p place, ok bool) {
 	}
 	value := strings.TrimLeft(strings.TrimPrefix(text[at+len(s.text):], variation), " ")
 	from := len(text) - len(value)
-	if s.field == Priority {
-		return at, place{
-			field: Priority,
-			piece: piece{at, len(text)},
-			from:  len(text),
-			to:    len(text),
-			value: s.value,
-		}, value == ""
+	p = place{
+		field: s.field,
+		piece: piece{at, len(text)},
+		from:  from,
+		to:    len(text),
+		value: value,
 	}
-	return at, place{
-			field: s.field,
-			piece: piece{at, len(text)},
-			from:  from,
-			to:    len(text),
-			value: value,
-		}, signs[s.field].holds(
-			value,
-		)
+	if s.field == Priority {
+		p.from = len(text)
+		p.value = s.value
+		return at, p, value == ""
+	}
+	return at, p, signs[s.field].holds(value)
 }
 
 // Get returns the value of a field, "" if the task does not have it. If there are several,
@@ -274,33 +270,7 @@ func Set(text string, field Field, value string, fallback Format) string {
 	l := Read(text)
 	i := slices.IndexFunc(l.places, func(p place) bool { return p.field == field })
 	if i < 0 {
-		at := l.end // or before the first field at the end that the plugin writes after this one
-		if i := slices.IndexFunc(l.places, func(p place) bool { return p.start >= l.body && p.field > field }); i >= 0 {
-			at = l.places[i].start
-		}
-		if len(l.places) > 0 { // use the format of the others
-			if fallback = Signs; l.places[0].bracket {
-				fallback = Brackets
-			}
-		}
-		// A blank separates fields, two blanks if they are in brackets.
-		before := strings.TrimRight(l.text[:at], " \t")
-		after := l.text[at:]
-		gap := " "
-		next := ""
-		if at < l.end {
-			next = " "
-		}
-		if fallback == Brackets {
-			gap = "  "
-			if at < l.end && after[0] == '[' {
-				next = "  "
-			}
-		}
-		if before == "" {
-			gap = l.text[:at]
-		}
-		return before + gap + formatField(field, value, fallback) + next + after
+		return l.withNewField(field, value, fallback)
 	}
 	first := l.places[i]
 	kept := first.end
@@ -315,6 +285,39 @@ func Set(text string, field Field, value string, fallback Format) string {
 		}
 	}
 	return edited
+}
+
+// withNewField returns the text with a field inserted, see [Set].
+func (l Line) withNewField(field Field, value string, fallback Format) string {
+	at := l.end // or before the first field at the end that the plugin writes after this one
+	if i := slices.IndexFunc(l.places, func(p place) bool { return p.start >= l.body && p.field > field }); i >= 0 {
+		at = l.places[i].start
+	}
+	format := fallback
+	if len(l.places) > 0 {
+		format = Signs
+		if l.places[0].bracket {
+			format = Brackets
+		}
+	}
+	// A blank separates fields, two blanks if they are in brackets.
+	before := strings.TrimRight(l.text[:at], " \t")
+	after := l.text[at:]
+	gap := " "
+	next := ""
+	if at < l.end {
+		next = " "
+	}
+	if format == Brackets {
+		gap = "  "
+		if at < l.end && after[0] == '[' {
+			next = "  "
+		}
+	}
+	if before == "" {
+		gap = l.text[:at]
+	}
+	return before + gap + formatField(field, value, format) + next + after
 }
 
 // Remove returns the text without a field.

@@ -86,31 +86,38 @@ func (r Rule) includes(start, d time.Time) bool {
 	case monthly:
 		periods = 12*periods + int(d.Month()) - int(start.Month())
 	}
-	if periods%r.interval != 0 || len(r.months) > 0 && !slices.Contains(r.months, d.Month()) {
+	hasMonth := len(r.months) == 0 || slices.Contains(r.months, d.Month())
+	if periods%r.interval != 0 || !hasMonth {
 		return false
 	}
 	last := daysIn(d)
-	if len(r.days) > 0 &&
-		!slices.ContainsFunc(r.days, func(day int) bool { return day == d.Day() || day == d.Day()-last-1 }) {
+	isDay := func(day int) bool { return day == d.Day() || day == d.Day()-last-1 }
+	if len(r.days) > 0 && !slices.ContainsFunc(r.days, isDay) {
 		return false
 	}
-	return len(r.weekdays) == 0 || slices.ContainsFunc(r.weekdays, func(w weekday) bool {
-		number := d.Day()
-		size := daysIn(d)
-		if r.unit == yearly && len(r.months) == 0 {
-			number = d.YearDay()
-			size = time.Date(d.Year(), 12, 31, 0, 0, 0, 0, time.UTC).YearDay()
-		}
-		switch {
-		case d.Weekday() != w.day:
-			return false
-		case w.nth == 0 || r.unit < monthly:
-			return true
-		case w.nth > 0:
-			return (number-1)/7+1 == w.nth
-		}
-		return (size-number)/7+1 == -w.nth
-	})
+	if len(r.weekdays) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(r.weekdays, func(w weekday) bool { return r.isWeekday(d, w) })
+}
+
+// isWeekday reports whether d is the weekday w in its month, or in its year for a yearly rule without months.
+func (r Rule) isWeekday(d time.Time, w weekday) bool {
+	number := d.Day()
+	size := daysIn(d)
+	if r.unit == yearly && len(r.months) == 0 {
+		number = d.YearDay()
+		size = time.Date(d.Year(), 12, 31, 0, 0, 0, 0, time.UTC).YearDay()
+	}
+	switch {
+	case d.Weekday() != w.day:
+		return false
+	case w.nth == 0 || r.unit < monthly:
+		return true
+	case w.nth > 0:
+		return (number-1)/7+1 == w.nth
+	}
+	return (size-number)/7+1 == -w.nth
 }
 
 func dayNumber(t time.Time) int { return int(t.Unix() / (24 * 60 * 60)) }
@@ -144,7 +151,8 @@ func Parse(text string) (Rule, error) {
 		p.skip()
 	case isUnit(word, "weekday"):
 		p.skip()
-		p.rule.unit, p.rule.weekdays = weekly, workdays()
+		p.rule.unit = weekly
+		p.rule.weekdays = workdays()
 	case i >= 0:
 		p.skip()
 		p.rule.unit = weekly + unit(i)
@@ -227,17 +235,14 @@ func (p *parser) item() {
 		nth = -1
 	} else {
 		word := p.next()
-		nth = slices.Index([]string{"first", "second", "third"}, word) + 1
-		for _, ending := range []string{"st", "nd", "rd", "th", "."} {
-			if digits, ordinal := strings.CutSuffix(word, ending); ordinal && nth == 0 {
-				if nth, _ = strconv.Atoi(digits); nth < 0 || nth > 31 {
-					p.unknown()
-					return
-				}
-			}
+		nth = ordinal(word)
+		if nth < 0 || nth > 31 {
+			p.unknown()
+			return
 		}
 		if nth != 0 {
-			if p.skip(); p.accept("last") {
+			p.skip()
+			if p.accept("last") {
 				nth = -nth
 			}
 		}
@@ -282,6 +287,23 @@ func (p *parser) accept(words ...string) bool {
 	}
 	p.skip()
 	return true
+}
+
+// ordinal returns the number of a word such as "first", "2nd" or "3."; 0 if it is not one.
+func ordinal(word string) int {
+	if n := slices.Index([]string{"first", "second", "third"}, word); n >= 0 {
+		return n + 1
+	}
+	for _, ending := range []string{"st", "nd", "rd", "th", "."} {
+		digits, isOrdinal := strings.CutSuffix(word, ending)
+		if !isOrdinal {
+			continue
+		}
+		if n, _ := strconv.Atoi(digits); n != 0 {
+			return n
+		}
+	}
+	return 0
 }
 
 // unknown fails because the next word of the rule is not understood.

@@ -163,11 +163,11 @@ const (
 
 // defaults are the statuses of marks that the settings do not contain.
 var defaults = []status{
-	{
-		" ",
-		"x",
-		typeTodo,
-	}, {"x", " ", typeDone}, {"X", " ", typeDone}, {"/", "x", typeProgress}, {"-", " ", typeCancelled},
+	{" ", "x", typeTodo},
+	{"x", " ", typeDone},
+	{"X", " ", typeDone},
+	{"/", "x", typeProgress},
+	{"-", " ", typeCancelled},
 }
 
 // status returns the status of a mark. An unknown mark is a task to do.
