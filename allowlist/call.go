@@ -88,8 +88,10 @@ func (c Call) OpensWeb() bool { return c.definition().opensWeb }
 // EmbeddedOnly reports whether only the embedded CLI can run the call, because of its
 // command, one of its parameters or a combination of them.
 func (c Call) EmbeddedOnly() bool {
-	return c.row != nil &&
-		(c.row.embeddedOnly || c.embeddedOnlyParam() != "" || slices.ContainsFunc(c.row.embeddedWith, c.hasAll))
+	if c.row == nil {
+		return false
+	}
+	return c.row.embeddedOnly || c.embeddedOnlyParam() != "" || slices.ContainsFunc(c.row.embeddedWith, c.hasAll)
 }
 
 // FollowsLinks reports whether the call updates the links to the file that it moves. Only the

@@ -130,8 +130,13 @@ func PrintsNamed(command string) bool { return rowNamed(command).printsNamed() }
 // OwnAnswerNamesNotes reports whether the gateway itself answers a command with text that names notes.
 func OwnAnswerNamesNotes(command string) bool {
 	r := rowNamed(command)
-	isList := r.ownAnswer == AnswersApprovals // it names the notes under a proposal that have changed
-	return isList || r.ownAnswer != AnswersNothing && Call{row: r}.Naming() != NamesNothing
+	switch r.ownAnswer {
+	case AnswersNothing:
+		return false
+	case AnswersApprovals: // it names the notes under a proposal that have changed
+		return true
+	}
+	return Call{row: r}.Naming() != NamesNothing
 }
 
 // Verb words a command for people: the infinitive, the past form, and the preposition before the name of the
@@ -140,8 +145,8 @@ type Verb struct{ Wants, Did, Before string }
 
 // VerbOf returns the verb of a command. ok is false if the command is unknown or can never be enabled.
 func VerbOf(command string) (v Verb, ok bool) {
-	of := rowNamed(command).verb
-	return Verb{of.wants, of.did, of.before}, of != verb{}
+	words := rowNamed(command).verb
+	return Verb{words.wants, words.did, words.before}, words != verb{}
 }
 
 // rowNamed returns the row of a command, and noRow for a name that the table does not have.
@@ -154,30 +159,49 @@ func rowNamed(command string) *row {
 
 func (r *row) describe() Command {
 	c := Command{
-		Name: r.name, Summary: r.summary, Tier: r.tier, Effect: r.effect, Worst: r.effect,
-		Shows: r.alwaysShows ||
-			r.effect == tiers.Shows, Sends: r.sends, Notes: r.reach != reachNothing, DestroysNote: r.reach == reachNote && r.effect == tiers.Destroys, EmbeddedOnly: r.embeddedOnly, NeedsApp: r.needsApp, Since: Call{row: r}.Since(),
+		Name:         r.name,
+		Summary:      r.summary,
+		Tier:         r.tier,
+		Effect:       r.effect,
+		Worst:        r.effect,
+		Shows:        r.alwaysShows || r.effect == tiers.Shows,
+		Sends:        r.sends,
+		Notes:        r.reach != reachNothing,
+		DestroysNote: r.reach == reachNote && r.effect == tiers.Destroys,
+		EmbeddedOnly: r.embeddedOnly,
+		NeedsApp:     r.needsApp,
+		Since:        Call{row: r}.Since(),
+		Params:       make([]Param, 0, len(r.params)),
 	}
-	c.Params = make([]Param, 0, len(r.params))
 	for i := range r.params {
-		p := &r.params[i]
-		d := Param{
-			Name: p.name, Kind: p.kind.String(), Hint: cmp.Or(p.hint, kinds[p.kind].hint), Summary: p.summary, Required: p.required,
-			Choices: append(
-				[]string(nil),
-				p.choices...), Refused: p.refused, Rare: p.rare, Terse: p.terse, Shows: slices.Contains(r.shows, p.name),
+		p := r.describeParam(&r.params[i])
+		if p.Effect != tiers.Unknown && p.Effect.WorseThan(c.Worst) {
+			c.Worst = p.Effect
 		}
-		for _, e := range r.when {
-			if e.param == p.name {
-				d.Effect = e.effect
-			}
-		}
-		if d.Effect != tiers.Unknown && d.Effect.WorseThan(c.Worst) {
-			c.Worst = d.Effect
-		}
-		c.Params = append(c.Params, d)
+		c.Params = append(c.Params, p)
 	}
 	return c
+}
+
+func (r *row) describeParam(p *param) Param {
+	described := Param{
+		Name:     p.name,
+		Kind:     p.kind.String(),
+		Hint:     cmp.Or(p.hint, kinds[p.kind].hint),
+		Summary:  p.summary,
+		Required: p.required,
+		Choices:  append([]string(nil), p.choices...),
+		Shows:    slices.Contains(r.shows, p.name),
+		Refused:  p.refused,
+		Rare:     p.rare,
+		Terse:    p.terse,
+	}
+	for _, e := range r.when {
+		if e.param == p.name {
+			described.Effect = e.effect
+		}
+	}
+	return described
 }
 
 // Ellipsis stands for the parameters that a brief signature omits.
@@ -202,25 +226,29 @@ const (
 func (c Command) Signature(allowed func(Param) bool, form SignatureForm) string {
 	brief := form == BriefSignature
 	var required, optional []string
-	more := false
+	omitsParams := false
 	for _, p := range c.Params {
+		if p.Refused != "" || !allowed(p) {
+			continue
+		}
 		written := p.Name
 		if p.Kind != kindFlag.String() {
 			written += "=" + strings.Join(p.Choices, "|")
 		}
 		switch {
-		case p.Refused != "" || !allowed(p):
 		case p.Required && p.Terse && brief:
 			required = append(required, p.Name+"=")
 		case p.Required:
 			required = append(required, written)
 		case brief && p.Rare:
-			more = more || !p.Shows && !c.Shows
+			if !p.Shows && !c.Shows {
+				omitsParams = true
+			}
 		default:
 			optional = append(optional, written)
 		}
 	}
-	if more {
+	if omitsParams {
 		optional = append(optional, Ellipsis)
 	}
 	line := strings.Join(append([]string{c.Name}, required...), " ")

@@ -98,8 +98,8 @@ func (p *param) check(v Value) (text, reason string) {
 	case kindNumber:
 		return v.text, p.checkNumber(v.text)
 	case kindDate, kindAge: // an age is a number of days, or a date like the others
-		if reason := p.checkNumber(v.text); p.kind == kindAge &&
-			(reason == "" || strings.Trim(v.text, "0123456789") == "") {
+		isNumber := strings.Trim(v.text, "0123456789") == ""
+		if reason := p.checkNumber(v.text); p.kind == kindAge && (reason == "" || isNumber) {
 			return v.text, reason
 		}
 		// Which day a word refers to is decided when the call runs.
@@ -108,14 +108,8 @@ func (p *param) check(v Value) (text, reason string) {
 		}
 	case kindChoice:
 		if !slices.ContainsFunc(p.choices, func(choice string) bool { return IsChoice(v.text, choice) }) {
-			return v.text, fmt.Sprintf(
-				"has no value %q, want %s",
-				excerpt.Short(v.text),
-				p.wants(),
-			) + excerpt.DidYouMean(
-				v.text,
-				p.choices,
-			)
+			reason := fmt.Sprintf("has no value %q, want %s", excerpt.Short(v.text), p.wants())
+			return v.text, reason + excerpt.DidYouMean(v.text, p.choices)
 		}
 	case kindChar: // one code point between the brackets of a task
 		if r, size := utf8.DecodeRuneInString(v.text); size != len(v.text) || isUnprintable(r) {

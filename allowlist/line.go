@@ -68,13 +68,7 @@ func (c Call) Line(k Carrier) (Line, error) {
 			"the app does not take it together with "+strings.Join(c.row.embeddedWith[i][1:], ", "),
 		)
 	}
-	unsafe := ""
-	if isRewritten(c.vault) {
-		unsafe = "vault"
-	} else if i := slices.IndexFunc(c.args, func(a arg) bool { return a.key != line.StdinParam && a.kind.isFreeText() && isRewritten(a.value) }); i >= 0 {
-		unsafe = c.args[i].key
-	}
-	if unsafe != "" {
+	if unsafe := c.rewrittenParam(line.StdinParam); unsafe != "" {
 		err := c.refuse(
 			CodeContentUnsafe,
 			unsafe,
@@ -90,6 +84,19 @@ func (c Call) Line(k Carrier) (Line, error) {
 		return Line{}, err
 	}
 	return line, nil
+}
+
+// rewrittenParam returns a parameter other than stdinParam whose value the Obsidian CLI would change, "" if there is none.
+func (c Call) rewrittenParam(stdinParam string) string {
+	if isRewritten(c.vault) {
+		return "vault"
+	}
+	for _, a := range c.args {
+		if a.key != stdinParam && a.kind.isFreeText() && isRewritten(a.value) {
+			return a.key
+		}
+	}
+	return ""
 }
 
 // isFreeText reports whether values of this kind can contain a backslash followed by a letter.

@@ -142,7 +142,8 @@ func commandSpelledLike(words []string) string {
 		swapped = words[1] + ":" + words[0]
 	}
 	for _, name := range Names() {
-		if strings.Map(letters, name) == joined && joined != "" || name == swapped {
+		hasSameLetters := joined != "" && strings.Map(letters, name) == joined
+		if hasSameLetters || name == swapped {
 			return name
 		}
 	}
@@ -732,21 +733,14 @@ func (c *Call) unknownParam(key string, v Value, given Params) *ParseError {
 	names := make([]string, len(c.row.params))
 	first := "" // the first required parameter that is not a flag
 	for i, p := range c.row.params {
-		if names[i] = p.name; first == "" && p.required && p.kind != kindFlag {
+		names[i] = p.name
+		if first == "" && p.required && p.kind != kindFlag {
 			first = p.name
 		}
 	}
 	joined := strings.Join(wordsOf(word), "")
-	meant := ""
 	others := otherParams(joined)
-	if i := slices.IndexFunc(names, func(name string) bool { return strings.ReplaceAll(name, "-", "") == joined }); i >= 0 {
-		meant = names[i]
-	} else if meant = c.row.otherParam(others, v, given); meant == "" {
-		meant = excerpt.Nearest(strings.ToLower(word), names)
-	}
-	if meant == "" {
-		meant = c.row.partOfName(word, given)
-	}
+	meant := c.row.paramMeant(word, v, given)
 	_, isGiven := given[first]
 	switch {
 	case word == "vault":
@@ -783,6 +777,26 @@ func (c *Call) unknownParam(key string, v Value, given Params) *ParseError {
 		err.hint = validParams + strings.Join(names, ", ")
 	}
 	return err
+}
+
+// paramMeant returns the parameter of the row that was most likely meant by an unknown one, "" if there is none: one with
+// the same letters, one that other tools call so, one with a similar name, or one whose name is a part of word.
+func (r *row) paramMeant(word string, v Value, given Params) string {
+	joined := strings.Join(wordsOf(word), "")
+	names := make([]string, len(r.params))
+	for i, p := range r.params {
+		if strings.ReplaceAll(p.name, "-", "") == joined {
+			return p.name
+		}
+		names[i] = p.name
+	}
+	if meant := r.otherParam(otherParams(joined), v, given); meant != "" {
+		return meant
+	}
+	if meant := excerpt.Nearest(strings.ToLower(word), names); meant != "" {
+		return meant
+	}
+	return r.partOfName(word, given)
 }
 
 // besideParams are the arguments of the tools, without punctuation, that belong next to "params" and not into it.

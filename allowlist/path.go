@@ -204,7 +204,8 @@ func (c Call) NamesNew() (name string, ok bool) { return c.Param(c.definition().
 // or path is not valid.
 func (c Call) At(path string) (Call, error) {
 	name := c.definition().newNote
-	if _, makes := c.NamesNew(); !makes {
+	if _, createsNote := c.NamesNew(); !createsNote {
+		name = "file"
 		if _, ok := c.Named(); !ok {
 			return Call{}, &ParseError{
 				code:    CodeBadValue,
@@ -213,7 +214,6 @@ func (c Call) At(path string) (Call, error) {
 				Reason:  "the call names no note",
 			}
 		}
-		name = "file"
 	}
 	params := c.Params()
 	delete(params, name)
@@ -315,14 +315,17 @@ func ServesKind(kind string) string {
 // TextInto returns the kind of the file that the call writes text to, judged by its extension. It
 // returns note if the extension is unknown, and for calls that write no text.
 func (c Call) TextInto() string {
-	if c.row == nil || !slices.ContainsFunc(c.row.params, func(p param) bool { return p.kind == kindContent }) {
+	writesText := slices.ContainsFunc(c.definition().params, func(p param) bool { return p.kind == kindContent })
+	if !writesText {
 		return "note"
 	}
 	for _, a := range c.args {
-		if a.key == "path" || a.key == "file" || a.key == "name" {
-			if kind := FileKind(strings.TrimPrefix(path.Ext(a.value), ".")); kind != "other" {
-				return kind
-			}
+		namesFile := a.key == "path" || a.key == "file" || a.key == "name"
+		if !namesFile {
+			continue
+		}
+		if kind := FileKind(strings.TrimPrefix(path.Ext(a.value), ".")); kind != "other" {
+			return kind
 		}
 	}
 	return "note"
