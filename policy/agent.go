@@ -48,7 +48,8 @@ func (a Agents) InForce(name string, server, vault Policy, known ...string) Poli
 		return p.closed(named, "the agent may not use this vault")
 	}
 	p = p.Meet(agent.Rights)
-	p.Agent, p.Until = named, earlier(p.Until, agent.Expires)
+	p.Agent = named
+	p.Until = earlier(p.Until, agent.Expires)
 	return p
 }
 

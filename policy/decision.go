@@ -109,13 +109,20 @@ func (p Policy) Decide(call allowlist.Call, facts Facts) Decision {
 	p = p.Under(facts)
 	d := Decision{call: call}
 	s := subjectOf(call, facts)
-	for i := 0; i < len(rules) && d.denial == nil; i++ {
-		d.denial = rules[i].refuse(p, s)
+	for _, rule := range rules {
+		d.denial = rule.refuse(p, s)
+		if d.denial != nil {
+			break
+		}
 	}
-	if d.denial == nil || d.denial.NeedsApproval() { // the rules that require approval are the last
+	if d.denial == nil || d.denial.NeedsApproval() { // the rules that require approval come last
 		d.grant = &grant{
-			call: call, minimum: tiers.Later(p.MinVersion, call.Since()),
-			access: p.EnforcedAccess().String(), confined: p.confines(call, facts), policy: p, facts: facts,
+			call:     call,
+			minimum:  tiers.Later(p.MinVersion, call.Since()),
+			access:   p.EnforcedAccess().String(),
+			confined: p.confines(call, facts),
+			policy:   p,
+			facts:    facts,
 		}
 	}
 	return d
@@ -131,7 +138,8 @@ func (d Decision) In(vault string) (Decision, error) {
 	d.call = call
 	if d.grant != nil {
 		inVault := *d.grant
-		inVault.call, d.grant = call, &inVault
+		inVault.call = call
+		d.grant = &inVault
 	}
 	return d, nil
 }

@@ -113,7 +113,8 @@ var factRows = [...]factRow{
 	{
 		name: "time of the call", field: "At", meets: "the later time",
 		join: func(to *Facts, f, g Facts) {
-			if to.At = f.At; f.At.Before(g.At) {
+			to.At = f.At
+			if f.At.Before(g.At) {
 				to.At = g.At
 			}
 			if f.At.IsZero() || g.At.IsZero() {

@@ -136,7 +136,8 @@ var rows = [...]row{
 		name: "min-cli-version", fields: []string{"MinVersion"}, bounds: true, meets: "the later version",
 		value: func(p Policy) any { return p.MinVersion.String() },
 		join: func(to *Policy, p, q Policy) {
-			if to.MinVersion = tiers.Later(p.MinVersion, q.MinVersion); !p.hasVersion() || !q.hasVersion() {
+			to.MinVersion = tiers.Later(p.MinVersion, q.MinVersion)
+			if !p.hasVersion() || !q.hasVersion() {
 				to.MinVersion = tiers.Version{} // one of the two grants nothing
 			}
 		},
@@ -425,10 +426,11 @@ func (p Policy) exemptsAllOf(q Policy) bool {
 func (p Policy) Overlaid(priority func(setting string) int) Policy {
 	highestPriority := func(rule string) (highest int) {
 		for _, r := range rules {
-			if r.name == rule {
-				for _, setting := range r.settings {
-					highest = max(highest, priority(setting))
-				}
+			if r.name != rule {
+				continue
+			}
+			for _, setting := range r.settings {
+				highest = max(highest, priority(setting))
 			}
 		}
 		return highest

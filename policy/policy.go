@@ -250,9 +250,11 @@ func (p Policy) Judge(call allowlist.Call, facts Facts) []RuleVerdict {
 		}
 		switch {
 		case v.denial == nil && rule.state != nil:
-			v.Verdict, v.Why = Pass, rule.text(p).String()
+			v.Verdict = Pass
+			v.Why = rule.text(p).String()
 		case v.denial == nil:
-			v.Verdict, v.Why = Pass, rule.pass(p, s)
+			v.Verdict = Pass
+			v.Why = rule.pass(p, s)
 		case v.denial.NeedsApproval():
 			v.Verdict = Ask
 			v.Why = v.denial.Reason
@@ -287,7 +289,8 @@ func (p Policy) Obstacles(command allowlist.Command, facts Facts) (all []*Denial
 		if denial == nil || denial.NeedsApproval() {
 			continue
 		}
-		if all = append(all, denial); denial.Setting == "" {
+		all = append(all, denial)
+		if denial.Setting == "" {
 			break
 		}
 	}
@@ -297,9 +300,15 @@ func (p Policy) Obstacles(command allowlist.Command, facts Facts) (all []*Denial
 // plainForm returns the subject for a command without optional parameters.
 func plainForm(command allowlist.Command, facts Facts) subject {
 	return subject{
-		facts: facts,
-		valid: true, name: command.Name, tier: command.Tier, effect: command.Effect,
-		shows: command.Shows, sends: command.Sends, notes: command.Notes, since: command.Since,
+		facts:  facts,
+		valid:  true,
+		name:   command.Name,
+		tier:   command.Tier,
+		effect: command.Effect,
+		shows:  command.Shows,
+		sends:  command.Sends,
+		notes:  command.Notes,
+		since:  command.Since,
 	}
 }
 
@@ -329,10 +338,19 @@ type subject struct {
 
 func subjectOf(call allowlist.Call, facts Facts) subject {
 	return subject{
-		facts: facts,
-		valid: call.Valid(), name: call.Name(), tier: call.Tier(), effect: call.Effect(), loses: call.Loss(),
-		shows: call.Shows(), sends: call.Sends(), fallsBack: call.UsesOpenNote(), notes: !call.TouchesNoNote(), since: call.Since(),
-		spells: call.NamedPaths(), access: call.PathAccess(),
+		facts:     facts,
+		valid:     call.Valid(),
+		name:      call.Name(),
+		tier:      call.Tier(),
+		effect:    call.Effect(),
+		loses:     call.Loss(),
+		shows:     call.Shows(),
+		sends:     call.Sends(),
+		fallsBack: call.UsesOpenNote(),
+		notes:     !call.TouchesNoNote(),
+		since:     call.Since(),
+		spells:    call.NamedPaths(),
+		access:    call.PathAccess(),
 	}
 }
 

@@ -269,8 +269,7 @@ func denyOpenNote(_ Policy, s subject) *Denial {
 		return nil
 	}
 	hint := "name the note with path= or file="
-	if c, err := allowlist.Describe(s.name); err == nil &&
-		slices.ContainsFunc(c.Params, func(p allowlist.Param) bool { return p.Name == "daily" }) {
+	if allowlist.Takes(s.name, "daily") {
 		hint += ", or give daily for the daily note of today"
 	}
 	return deny(CodeTargetRequired, "", "requires a target; it would change the note that is open in the app", hint)
@@ -550,13 +549,13 @@ func (r rule) looksAt(p Policy, s subject) bool { return p.states(r.name) && r.a
 
 func (r rule) text(p Policy) TextRule {
 	return TextRule{
-		r.name,
-		r.looks,
-		r.settings,
-		r.state(p),
-		p.Origins[r.settings[0]],
-		p.Shadows(r.name),
-		p.Exceptions.Of(r.name),
+		Name:       r.name,
+		Looks:      r.looks,
+		Settings:   r.settings,
+		State:      r.state(p),
+		Origin:     p.Origins[r.settings[0]],
+		Shadow:     p.Shadows(r.name),
+		Exceptions: p.Exceptions.Of(r.name),
 	}
 }
 
