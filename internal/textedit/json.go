@@ -42,47 +42,48 @@ func (o JSON) put(text []byte, at Place, value any) ([]byte, error) {
 	}
 	s := jsonStyleOf(text, root)
 	keys := append(slices.Clone(at.Path), at.Name)
-	var changed []byte
 	if root == nil {
-		changed = bytes.Clone(text) // white space and comments
-		if comments := bytes.TrimSpace(bytes.TrimPrefix(text, []byte(BOM))); len(comments) > 0 &&
-			!bytes.HasSuffix(text, []byte("\n")) {
-			changed = append(changed, s.newline...)
-		}
-		s.text = changed
-		changed = append(
-			append(changed, s.render(nested(keys, value), s.lineIndent(len(changed)), true)...),
-			s.newline...)
-	} else {
-		holder := root
-		inline := s.inline
-		for len(keys) > 1 {
-			if err := holder.mustBeObject(text, at); err != nil {
-				return nil, err
-			}
-			i := holder.find(keys[0])
-			if i < 0 {
-				break
-			}
-			inline = s.inline || len(holder.members) > 1 && s.isOneLine(holder)
-			holder = holder.members[i].value
-			keys = keys[1:]
-		}
-		if len(holder.members) > 0 {
-			inline = s.inline || s.isOneLine(holder)
-		}
+		return s.appendRoot(nested(keys, value)), nil
+	}
+	holder := root
+	inline := s.inline
+	for len(keys) > 1 {
 		if err := holder.mustBeObject(text, at); err != nil {
 			return nil, err
 		}
-		if i := holder.find(keys[0]); i >= 0 {
-			old := holder.members[i]
-			text := s.render(value, s.lineIndent(old.keyStart), !inline)
-			changed = Apply(s.text, Splice{Start: old.value.start, End: old.value.end, Text: text})
-		} else {
-			changed = s.insert(holder, !inline, keys[0], nested(keys[1:], value))
+		i := holder.find(keys[0])
+		if i < 0 {
+			break
 		}
+		inline = s.inline || len(holder.members) > 1 && s.isOneLine(holder)
+		holder = holder.members[i].value
+		keys = keys[1:]
 	}
-	return changed, nil
+	if len(holder.members) > 0 {
+		inline = s.inline || s.isOneLine(holder)
+	}
+	if err := holder.mustBeObject(text, at); err != nil {
+		return nil, err
+	}
+	i := holder.find(keys[0])
+	if i < 0 {
+		return s.insert(holder, !inline, keys[0], nested(keys[1:], value)), nil
+	}
+	old := holder.members[i]
+	rendered := s.render(value, s.lineIndent(old.keyStart), !inline)
+	return Apply(s.text, Splice{Start: old.value.start, End: old.value.end, Text: rendered}), nil
+}
+
+// appendRoot returns a text that has only white space and comments with a root value at its end.
+func (s jsonStyle) appendRoot(root any) []byte {
+	out := bytes.Clone(s.text)
+	comments := bytes.TrimSpace(bytes.TrimPrefix(s.text, []byte(BOM)))
+	if len(comments) > 0 && !bytes.HasSuffix(s.text, []byte("\n")) {
+		out = append(out, s.newline...)
+	}
+	s.text = out
+	rendered := s.render(root, s.lineIndent(len(out)), true)
+	return append(out, rendered+s.newline...)
 }
 
 func (o JSON) remove(text []byte, at Place) ([]byte, error) {
@@ -171,13 +172,19 @@ func removeMember(text []byte, parent, holder *jsonNode, i int) []byte {
 		before := text[holder.start+1 : m.gap]
 		after := text[m.value.end : holder.end-1]
 		rest := bytes.TrimSpace(append(bytes.Clone(before), after...))
-		collapses := parent == nil || bytes.IndexByte(text[parent.start:holder.start], '\n') >= 0 ||
-			bytes.IndexByte(text[holder.end:parent.end], '\n') >= 0
-		if (len(rest) == 0 || string(rest) == ",") && collapses {
+		isEmpty := len(rest) == 0 || string(rest) == ","
+		if isEmpty && (parent == nil || hasOtherLines(text, parent, holder)) {
 			return Apply(text, Splice{Start: holder.start + 1, End: holder.end - 1})
 		}
 	}
 	return Apply(text, cut...)
+}
+
+// hasOtherLines reports whether a value has a line break before or after a value that it contains.
+func hasOtherLines(text []byte, outer, inner *jsonNode) bool {
+	before := text[outer.start:inner.start]
+	after := text[inner.end:outer.end]
+	return bytes.IndexByte(before, '\n') >= 0 || bytes.IndexByte(after, '\n') >= 0
 }
 
 // sameLineComments returns the end of the comments that follow the offset at on its line; at if there are none.
@@ -405,7 +412,8 @@ func (o JSON) SetIn(text []byte, list string, index int, members Object) ([]byte
 	}
 	return o.differs(text, changed, list, listChange{at: index, change: func(item map[string]any) {
 		for key, value := range members.Plain() {
-			if item[key] = value; value == nil {
+			item[key] = value
+			if value == nil {
 				delete(item, key)
 			}
 		}
@@ -484,9 +492,8 @@ func (o JSON) differs(text, changed []byte, list string, change listChange) ([]b
 	}
 	for i, m := range before.members {
 		other := after.members[i]
-		if m.key != other.key ||
-			m.value != old &&
-				!bytes.Equal(text[m.value.start:m.value.end], changed[other.value.start:other.value.end]) {
+		isUnchanged := bytes.Equal(text[m.value.start:m.value.end], changed[other.value.start:other.value.end])
+		if m.key != other.key || m.value != old && !isUnchanged {
 			return nil, errElsewhere
 		}
 	}
@@ -539,7 +546,8 @@ func (s jsonStyle) separators(n *jsonNode) (colon, space string) {
 	}
 	space = strings.TrimPrefix(colon, ":")
 	if first.comma >= 0 && len(n.members) > 1 {
-		if space = string(s.text[first.comma+1 : n.members[1].keyStart]); strings.Contains(space, "\n") {
+		space = string(s.text[first.comma+1 : n.members[1].keyStart])
+		if strings.Contains(space, "\n") {
 			space = ""
 		}
 	}

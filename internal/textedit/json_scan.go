@@ -153,7 +153,8 @@ func (s *jsonScanner) value(depth, levels int) *jsonNode {
 	if s.at == len(s.text) {
 		s.fail(s.at, "value expected, found the end of the file")
 	}
-	if s.values++; s.options.MaxValues > 0 && s.values > s.options.MaxValues {
+	s.values++
+	if s.options.MaxValues > 0 && s.values > s.options.MaxValues {
 		s.fail(s.at, "more than %d values", s.options.MaxValues)
 	}
 	var n *jsonNode

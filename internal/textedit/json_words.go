@@ -92,11 +92,8 @@ func (o JSON) wordsAt(text []byte, at Place) (root, list *jsonNode, err error) {
 // neighbour. Comments stay.
 func (o JSON) cutsOf(text []byte, list *jsonNode, i int) []Splice {
 	item := list.items[i]
-	from := list.start + 1
 	if i > 0 {
-		from = list.items[i-1].end
-	}
-	if i > 0 {
+		from := list.items[i-1].end
 		comma := commaAt(text, from)
 		between := string(text[from:item.start])
 		if strings.TrimSpace(between) == "," {

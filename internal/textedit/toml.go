@@ -32,7 +32,9 @@ func (TOML) Decode(text []byte) (any, error) {
 	}
 	line, column := decoding.Position()
 	lines := bytes.SplitAfterN(body, []byte("\n"), line+1)
-	if column = max(column, 1); line >= 1 && line <= len(lines) && column-1 <= len(lines[line-1]) { // convert bytes to characters
+	column = max(column, 1)
+	hasLine := line >= 1 && line <= len(lines)
+	if hasLine && column-1 <= len(lines[line-1]) { // convert bytes to characters
 		column = 1 + utf8.RuneCount(lines[line-1][:column-1])
 	}
 	return nil, &Malformed{Line: line, Column: column, Reason: strings.TrimPrefix(decoding.Error(), "toml: ")}
@@ -42,26 +44,23 @@ func (e TOML) set(text []byte, at Place, entry Object) ([]byte, error) {
 	newline := Newline(text)
 	block := strings.ReplaceAll(e.Render(at, entry), "\n", newline)
 	runs := tomlRunsOf(text, at)
-	var changed []byte
 	if len(runs) == 1 && runs[0].table {
 		r := runs[0]
 		if !bytes.HasSuffix(text[r.start:r.end], []byte("\n")) {
 			block = strings.TrimSuffix(block, newline)
 		}
-		changed = Apply(text, Splice{Start: r.start, End: r.end, Text: block})
-	} else {
-		// The block is separated by a blank line. It has no final line end if the text has none.
-		changed = bytes.Clone(withoutRuns(text, runs))
-		switch body := bytes.TrimPrefix(changed, []byte(BOM)); {
-		case len(body) == 0:
-		case bytes.HasSuffix(body, []byte("\n")):
-			block = newline + block
-		default:
-			block = newline + newline + strings.TrimSuffix(block, newline)
-		}
-		changed = append(changed, block...)
+		return Apply(text, Splice{Start: r.start, End: r.end, Text: block}), nil
 	}
-	return changed, nil
+	// The block is separated by a blank line. It has no final line end if the text has none.
+	rest := bytes.Clone(withoutRuns(text, runs))
+	switch body := bytes.TrimPrefix(rest, []byte(BOM)); {
+	case len(body) == 0:
+	case bytes.HasSuffix(body, []byte("\n")):
+		block = newline + block
+	default:
+		block = newline + newline + strings.TrimSuffix(block, newline)
+	}
+	return append(rest, block...), nil
 }
 
 func (TOML) remove(text []byte, at Place) ([]byte, error) {
@@ -92,8 +91,9 @@ func withoutRuns(text []byte, runs []tomlRun) []byte {
 			start -= lineEnd(before)
 			before = before[:len(before)-lineEnd(before)]
 		}
-		if rest := before[:len(before)-lineEnd(before)]; r.table &&
-			(len(rest) == 0 || bytes.HasSuffix(rest, []byte("\n")) || start < r.start) {
+		rest := before[:len(before)-lineEnd(before)]
+		followsBlankLine := len(rest) == 0 || bytes.HasSuffix(rest, []byte("\n"))
+		if r.table && (followsBlankLine || start < r.start) {
 			start -= lineEnd(before)
 		}
 		cuts = append(cuts, Splice{Start: start, End: r.end})

@@ -367,7 +367,8 @@ func parseYAML(text []byte) (*yaml.Node, error) {
 	body := bytes.TrimPrefix(text, []byte(BOM))
 	hasContent := false // other than white space and comments
 	for line := range bytes.Lines(body) {
-		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+		line = bytes.TrimSpace(line)
+		if len(line) > 0 && line[0] != '#' {
 			hasContent = true
 			break
 		}
@@ -399,7 +400,8 @@ func parseYAML(text []byte) (*yaml.Node, error) {
 
 // plainYAML returns the value of a node, see [YAML.Decode]. depth and nodes limit the nesting and the number of nodes.
 func plainYAML(n *yaml.Node, depth int, nodes *int) (any, error) {
-	if *nodes--; depth == 0 || *nodes < 0 {
+	*nodes--
+	if depth == 0 || *nodes < 0 {
 		return nil, &Malformed{Line: n.Line, Column: n.Column, Reason: "too many nested values or aliases"}
 	}
 	switch n.Kind {
