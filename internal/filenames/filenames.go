@@ -113,8 +113,13 @@ func (f *Folder) Name(path string) (string, error) {
 			break // nothing can be reached by that name
 		}
 		found := entry{segment, info}
-		if !f.memory.distinguishes(named, segment) && !(f.learn(at, named, found) && f.memory.distinguishes(named, segment)) {
-			if found, err = f.asListed(at, named, found); err != nil {
+		isStored := f.memory.distinguishes(named, segment)
+		if !isStored && f.learn(at, named, found) {
+			isStored = f.memory.distinguishes(named, segment)
+		}
+		if !isStored {
+			found, err = f.asListed(at, named, found)
+			if err != nil {
 				return "", err
 			}
 		}
@@ -459,7 +464,8 @@ func (m *memory) store(folder string, modified, begun time.Time, names []string)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.names += len(names) - len(m.listings[folder].names); m.names > maxNames {
+	m.names += len(names) - len(m.listings[folder].names)
+	if m.names > maxNames {
 		clear(m.listings)
 		m.names = len(names)
 	}

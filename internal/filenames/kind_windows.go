@@ -11,19 +11,20 @@ import (
 // reparseTag returns the reparse tag of the entry name in dir. It opens the reparse point itself, so no link is
 // followed and no cloud file is downloaded.
 func reparseTag(dir *os.Root, name string) (uint32, error) {
-	folder, err := dir.Open(".")
+	dirFile, err := dir.Open(".")
 	if err != nil {
 		return 0, err
 	}
-	defer folder.Close()
-	text, err := windows.NewNTUnicodeString(name)
+	defer dirFile.Close()
+	objectName, err := windows.NewNTUnicodeString(name)
 	if err != nil {
 		return 0, err
 	}
-	object := windows.OBJECT_ATTRIBUTES{
-		Length:        6 * bits.UintSize / 8, // six fields, each as wide as a pointer with its padding
-		RootDirectory: windows.Handle(folder.Fd()),
-		ObjectName:    text,
+	const objectAttributesSize = 6 * bits.UintSize / 8 // six fields, each as wide as a pointer with its padding
+	attributes := windows.OBJECT_ATTRIBUTES{
+		Length:        objectAttributesSize,
+		RootDirectory: windows.Handle(dirFile.Fd()),
+		ObjectName:    objectName,
 		Attributes:    windows.OBJ_CASE_INSENSITIVE,
 	}
 	const share = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
@@ -33,7 +34,7 @@ func reparseTag(dir *os.Root, name string) (uint32, error) {
 	err = windows.NtCreateFile(
 		&entry,
 		windows.SYNCHRONIZE|windows.FILE_READ_ATTRIBUTES,
-		&object,
+		&attributes,
 		&windows.IO_STATUS_BLOCK{},
 		nil,
 		0,
@@ -49,5 +50,8 @@ func reparseTag(dir *os.Root, name string) (uint32, error) {
 	defer windows.CloseHandle(entry)
 	var info [8]byte // FILE_ATTRIBUTE_TAG_INFO: the attributes, and the tag
 	err = windows.GetFileInformationByHandleEx(entry, windows.FileAttributeTagInfo, &info[0], uint32(len(info)))
-	return binary.LittleEndian.Uint32(info[4:]), err
+	if err != nil {
+		return 0, err
+	}
+	return binary.LittleEndian.Uint32(info[4:]), nil
 }

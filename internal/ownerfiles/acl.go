@@ -35,8 +35,9 @@ func ParseDescriptor(text string) Descriptor {
 		d.Owner = SIDOf(owner)
 	}
 	_, list, found := strings.Cut(text, "D:")
-	if list, _, _ = strings.Cut(list, "S:"); !found || strings.Contains(list, "NO_ACCESS_CONTROL") ||
-		hasCondition(text) {
+	list, _, _ = strings.Cut(list, "S:")
+	isOpenToAll := !found || strings.Contains(list, "NO_ACCESS_CONTROL")
+	if isOpenToAll || hasCondition(text) {
 		d.Entries = []AccessEntry{{Account: everybody, Rights: AllRights}}
 		return d
 	}
@@ -55,8 +56,10 @@ func ParseDescriptor(text string) Descriptor {
 			inheritOnly = inheritOnly || string(flag) == "IO"
 		}
 		d.Entries = append(d.Entries, AccessEntry{
-			Account: SIDOf(fields[5]), Rights: rightsIn(fields[2]),
-			InheritOnly: inheritOnly, Denies: slices.Contains([]string{"D", "OD", "XD"}, fields[0]),
+			Account:     SIDOf(fields[5]),
+			Rights:      rightsIn(fields[2]),
+			Denies:      slices.Contains([]string{"D", "OD", "XD"}, fields[0]),
+			InheritOnly: inheritOnly,
 		})
 	}
 	return d

@@ -94,8 +94,11 @@ func checkStep(folder, entry string, info fs.FileInfo) (Objection, error) {
 		return Objection{}, nil
 	}
 	others, err = accessOfOthers(entry, ChangeFile)
+	if err != nil {
+		return Objection{}, err
+	}
 	where = "is reached through the link " + excerpt.Quoted(entry) + ", which "
-	return others.objection(entry, where), err
+	return others.objection(entry, where), nil
 }
 
 // checkFileRights refuses an open file that users other than this one and the administrators own or can write.
@@ -180,7 +183,10 @@ func CheckFolderPath(folder string) error {
 // because environment variables can be changed by the user.
 func MachineFile() (string, error) {
 	folder, err := windows.KnownFolderPath(windows.FOLDERID_ProgramData, 0)
-	return filepath.Join(folder, "vaultwicket", "config.toml"), err
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(folder, "vaultwicket", "config.toml"), nil
 }
 
 // machinePathProblem returns why an entry on the path of the machine-wide settings is not under the exclusive
@@ -215,16 +221,16 @@ func splitNames(path string) []string {
 // targetOf returns the target of a symbolic link or a junction, "" for anything else. Other
 // reparse points, such as those of cloud files, have no target.
 func targetOf(entry string, info fs.FileInfo) (target string, err error) {
-	switch mode := info.Mode(); {
-	case mode&fs.ModeSymlink != 0:
+	mode := info.Mode()
+	if mode&fs.ModeSymlink != 0 {
 		return os.Readlink(entry)
-	case mode&fs.ModeIrregular != 0:
-		target, err = os.Readlink(entry)
-		if err != nil {
-			return "", nil
+	}
+	if mode&fs.ModeIrregular != 0 {
+		if target, err := os.Readlink(entry); err == nil { // a junction
+			return target, nil
 		}
 	}
-	return target, nil
+	return "", nil
 }
 
 // splitTarget resolves where the target of a link in folder starts: folder itself, the root of its drive (\x), or the
@@ -238,7 +244,7 @@ func splitTarget(folder, target string) (from string, names []string) {
 		root := volume + `\`
 		names := splitNames(target[len(volume):])
 		if strings.EqualFold(volume, longShare) && len(names) >= 2 {
-			root = root + names[0] + `\` + names[1] + `\`
+			root += names[0] + `\` + names[1] + `\`
 			names = names[2:]
 		}
 		return root, names

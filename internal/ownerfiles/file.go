@@ -186,20 +186,23 @@ func Lines(in io.ReaderAt, from, to int64, limit int) iter.Seq2[Line, error] {
 		}
 		lines := bufio.NewReaderSize(io.NewSectionReader(in, from, to-from), int(min(to-from, 64<<10)))
 		var long []byte // a line that does not fit the buffer
-		for line := (Line{At: from, End: from}); ; line = (Line{Number: line.Number, At: line.End, End: line.End}) {
-			line.Number++
+		line := Line{At: from, End: from}
+		for {
+			line = Line{Number: line.Number + 1, At: line.End, End: line.End}
 			long = long[:0]
 			var err error
 			for {
 				var piece []byte
 				piece, err = lines.ReadSlice('\n')
 				line.End += int64(len(piece))
-				isLong := errors.Is(err, bufio.ErrBufferFull)
-				if line.Text = piece; (isLong || len(long) > 0) && line.End-line.At <= int64(limit) {
+				isPart := errors.Is(err, bufio.ErrBufferFull)
+				fitsLimit := line.End-line.At <= int64(limit)
+				line.Text = piece
+				if fitsLimit && (isPart || len(long) > 0) {
 					long = append(long, piece...)
 					line.Text = long
 				}
-				if !isLong {
+				if !isPart {
 					break
 				}
 			}

@@ -60,10 +60,12 @@ func CheckProgramFile(path string, file fs.FileInfo, at Surroundings) Objection 
 
 // CheckProgram combines [CheckProgramPath] and [CheckProgramFile]. path may have links, which it resolves.
 func CheckProgram(path string, at Surroundings) (objection Objection, err error) {
-	if objection, err = CheckProgramPath(path); objection != (Objection{}) || err != nil {
+	objection, err = CheckProgramPath(path)
+	if err != nil || objection != (Objection{}) {
 		return objection, err
 	}
-	if path, err = filepath.EvalSymlinks(path); err != nil {
+	path, err = filepath.EvalSymlinks(path)
+	if err != nil {
 		return Objection{}, err
 	}
 	file, err := os.Lstat(path)
@@ -79,7 +81,8 @@ func CheckProgram(path string, at Surroundings) (objection Objection, err error)
 func CheckProgramPath(path string) (objection Objection, err error) {
 	errUnsafe := errors.New("a folder is not safe")
 	err = WalkPath(path, func(folder, entry string, info fs.FileInfo) (err error) {
-		if objection, err = checkStep(folder, entry, info); objection != (Objection{}) {
+		objection, err = checkStep(folder, entry, info)
+		if objection != (Objection{}) {
 			return errUnsafe
 		}
 		return err

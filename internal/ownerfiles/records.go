@@ -111,5 +111,8 @@ func Sealed(key []byte, record func(code string) any) ([]byte, error) {
 	mac := hmac.New(sha256.New, key)
 	mac.Write(text)
 	text, err = json.Marshal(record(hex.EncodeToString(mac.Sum(nil))))
-	return append(text, '\n'), err
+	if err != nil {
+		return nil, err
+	}
+	return append(text, '\n'), nil
 }
