@@ -110,8 +110,9 @@ func LicenceOf(m Module) (id, text string, err error) {
 	var texts []string
 	for _, e := range entries {
 		name := strings.ToLower(e.Name())
-		named := slices.ContainsFunc(licenceNames, func(n string) bool { return strings.HasPrefix(name, n) })
-		if !named || !e.Type().IsRegular() || strings.HasSuffix(name, ".go") {
+		hasLicenceName := slices.ContainsFunc(licenceNames, func(n string) bool { return strings.HasPrefix(name, n) })
+		isText := e.Type().IsRegular() && !strings.HasSuffix(name, ".go")
+		if !hasLicenceName || !isText {
 			continue
 		}
 		content, err := os.ReadFile(filepath.Join(m.Folder, e.Name()))

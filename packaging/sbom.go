@@ -38,19 +38,31 @@ func SBOM(file, version string, licences map[string]string) ([]byte, error) {
 	for _, m := range info.Deps {
 		components = append(components, library(m.Path, m.Version, m.Sum, licences[m.Path]))
 	}
-	var all []any
+	var refs []any
 	for _, c := range components {
-		all = append(all, c["bom-ref"])
+		refs = append(refs, c["bom-ref"])
+	}
+	program := object{
+		"type":       "application",
+		"bom-ref":    info.Main.Path,
+		"name":       Name,
+		"version":    version,
+		"licenses":   licensed(Licence),
+		"hashes":     []object{{"alg": "SHA-256", "content": hex.EncodeToString(sum[:])}},
+		"properties": properties,
 	}
 	text, err := json.MarshalIndent(object{
-		"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1, "components": components,
-		"metadata": object{"component": object{
-			"type": "application", "bom-ref": info.Main.Path, "name": Name, "version": version, "licenses": licensed(Licence),
-			"hashes": []object{{"alg": "SHA-256", "content": hex.EncodeToString(sum[:])}}, "properties": properties,
-		}},
-		"dependencies": []object{{"ref": info.Main.Path, "dependsOn": all}},
+		"bomFormat":    "CycloneDX",
+		"specVersion":  "1.6",
+		"version":      1,
+		"components":   components,
+		"metadata":     object{"component": program},
+		"dependencies": []object{{"ref": info.Main.Path, "dependsOn": refs}},
 	}, "", "  ")
-	return append(text, '\n'), err
+	if err != nil {
+		return nil, err
+	}
+	return append(text, '\n'), nil
 }
 
 // buildProperties returns the build settings of a program as properties, sorted by name.

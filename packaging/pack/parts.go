@@ -69,16 +69,7 @@ func writeBundle(o options, _ io.Reader, _ io.Writer) error {
 		}
 		files[name] = packaging.BundleFile{Content: content, Program: true}
 	}
-	// The program for all Macs.
-	var programs [][]byte
-	for _, arch := range []string{"amd64", "arm64"} {
-		content, err := program(o["dist"], packaging.Platform{OS: "darwin", Arch: arch})
-		if err != nil {
-			return err
-		}
-		programs = append(programs, content)
-	}
-	universal, err := packaging.Universal(programs...)
+	universal, err := universalProgram(o["dist"])
 	if err != nil {
 		return err
 	}
@@ -107,53 +98,71 @@ func writeBundle(o options, _ io.Reader, _ io.Writer) error {
 	return errors.Join(packaging.WriteBundle(w, files), w.Close())
 }
 
+// universalProgram returns the program for all Macs.
+func universalProgram(dist string) ([]byte, error) {
+	var programs [][]byte
+	for _, arch := range []string{"amd64", "arm64"} {
+		content, err := program(dist, packaging.Platform{OS: "darwin", Arch: arch})
+		if err != nil {
+			return nil, err
+		}
+		programs = append(programs, content)
+	}
+	return packaging.Universal(programs...)
+}
+
+// writeNPM writes the npm packages: one per platform, and the one that users install.
 func writeNPM(o options, _ io.Reader, _ io.Writer) error {
 	texts, err := licenceTexts(o["stage"])
 	if err != nil {
 		return err
 	}
 	for _, p := range packaging.Platforms() {
-		content, err := program(o["dist"], p)
-		if err != nil {
-			return err
-		}
-		// The package of a platform: the program, its manifest, a short page and the licences.
-		about := "The program of " + packaging.Name + " for " + p.OS + " on " + p.Arch
-		manifest, err := json.MarshalIndent(map[string]any{
-			"name": p.NPM(), "version": o["version"], "description": about, "license": packaging.Licence, "author": packaging.Authors, "homepage": packaging.Homepage,
-			"repository": map[string]string{"type": "git", "url": "git+" + packaging.Repository + ".git"},
-			"os": []string{
-				p.NodeOS,
-			}, "cpu": []string{p.NodeArch}, "files": []string{"bin", licenceFile, modulesFile},
-			"publishConfig": map[string]any{
-				"access":     "public",
-				"provenance": true,
-			}, "preferUnplugged": true, // otherwise some package managers leave the program in an archive
-		}, "", "  ")
-		folder := filepath.Join(o["out"], p.NodeOS+"-"+p.NodeArch)
-		page := "# " + p.NPM() + "\n\n" + about + ". Install the package `" + packaging.Name + "`, which starts it.\n"
-		err = errors.Join(
-			err,
-			os.MkdirAll(filepath.Join(folder, "bin"), 0o755),
-			os.WriteFile(
-				filepath.Join(folder, "package.json"),
-				append(manifest, '\n'),
-				0o644,
-			),
-			os.WriteFile(filepath.Join(folder, "README.md"), []byte(page), 0o644),
-			os.WriteFile(
-				filepath.Join(folder, licenceFile),
-				texts[licenceFile],
-				0o644,
-			),
-			os.WriteFile(filepath.Join(folder, modulesFile), texts[modulesFile], 0o644),
-			os.WriteFile(filepath.Join(folder, "bin", p.Program()), content, 0o755),
-		)
-		if err != nil {
+		if err := writePlatformPackage(o, p, texts); err != nil {
 			return err
 		}
 	}
-	// The package that users install.
+	return writeMainPackage(o, texts)
+}
+
+// writePlatformPackage writes the npm package of a platform: the program, its manifest, a short page and the licences.
+func writePlatformPackage(o options, p packaging.Platform, texts map[string][]byte) error {
+	content, err := program(o["dist"], p)
+	if err != nil {
+		return err
+	}
+	about := "The program of " + packaging.Name + " for " + p.OS + " on " + p.Arch
+	manifest, err := json.MarshalIndent(map[string]any{
+		"name":            p.NPM(),
+		"version":         o["version"],
+		"description":     about,
+		"license":         packaging.Licence,
+		"author":          packaging.Authors,
+		"homepage":        packaging.Homepage,
+		"repository":      map[string]string{"type": "git", "url": "git+" + packaging.Repository + ".git"},
+		"os":              []string{p.NodeOS},
+		"cpu":             []string{p.NodeArch},
+		"files":           []string{"bin", licenceFile, modulesFile},
+		"publishConfig":   map[string]any{"access": "public", "provenance": true},
+		"preferUnplugged": true, // otherwise some package managers leave the program in an archive
+	}, "", "  ")
+	if err != nil {
+		return err
+	}
+	folder := filepath.Join(o["out"], p.NodeOS+"-"+p.NodeArch)
+	page := "# " + p.NPM() + "\n\n" + about + ". Install the package `" + packaging.Name + "`, which starts it.\n"
+	return errors.Join(
+		os.MkdirAll(filepath.Join(folder, "bin"), 0o755),
+		os.WriteFile(filepath.Join(folder, "package.json"), append(manifest, '\n'), 0o644),
+		os.WriteFile(filepath.Join(folder, "README.md"), []byte(page), 0o644),
+		os.WriteFile(filepath.Join(folder, licenceFile), texts[licenceFile], 0o644),
+		os.WriteFile(filepath.Join(folder, modulesFile), texts[modulesFile], 0o644),
+		os.WriteFile(filepath.Join(folder, "bin", p.Program()), content, 0o755),
+	)
+}
+
+// writeMainPackage writes the npm package that users install. It contains the launcher.
+func writeMainPackage(o options, texts map[string][]byte) error {
 	folder := filepath.Join(o["out"], packaging.Name)
 	from := "packaging/npm/" + packaging.Name + "/"
 	launcher, err := os.ReadFile(from + "launcher.js")
