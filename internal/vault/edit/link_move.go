@@ -156,7 +156,8 @@ func (m *Move) link(raw string, old markdown.Link, source string) (edits []repla
 		if !ok {
 			return nil, unlocated
 		}
-		if at.End = subpath.End; keepsPath {
+		at.End = subpath.End
+		if keepsPath {
 			at = subpath
 		}
 	}
@@ -367,13 +368,8 @@ var (
 func (p parts) subpathSpan(link markdown.Link) (at markdown.Span, ok bool) {
 	start := p.path.End
 	if p.style == markdown.Wikilink {
-		return markdown.Span{
-				Start: start,
-				End:   start + len(link.Subpath),
-			}, strings.HasPrefix(
-				p.raw[start:],
-				link.Subpath,
-			)
+		at = markdown.Span{Start: start, End: start + len(link.Subpath)}
+		return at, strings.HasPrefix(p.raw[start:], link.Subpath)
 	}
 	for end := start + 1; end < len(p.raw); end++ {
 		decoded, err := url.PathUnescape(p.raw[start:end])

@@ -150,10 +150,11 @@ func bodyEdits(
 	// A link may contain embeds in its text, which precede its target.
 	slices.SortFunc(edits, func(a, b replacement) int { return cmp.Compare(a.Start, b.Start) })
 	rescanned := markdown.Scan(apply(text, edits))
-	sameTags := slices.EqualFunc(found.Tags, rescanned.Tags, func(a, b markdown.Tag) bool { return a.Text == b.Text })
-	if sameTags && slices.EqualFunc(found.Links, rescanned.Links, func(a, b markdown.Link) bool {
+	haveSameTags := slices.EqualFunc(found.Tags, rescanned.Tags, func(a, b markdown.Tag) bool { return a.Text == b.Text })
+	haveRightLinks := slices.EqualFunc(found.Links, rescanned.Links, func(a, b markdown.Link) bool {
 		return a.Style == b.Style && a.Embed == b.Embed && of(a.Span.Start).keeps(a, b, source)
-	}) {
+	})
+	if haveSameTags && haveRightLinks {
 		return edits, changed, left
 	}
 	left = nil
@@ -391,6 +392,19 @@ func quote(text string) []byte {
 	return bytes.TrimSuffix([]byte(out.String()), []byte("\n"))
 }
 
+// escape is the length of an escape with four hexadecimal digits in a JSON string.
+const escape = len(`\ud83d`)
+
+// isSurrogatePair reports whether a JSON string continues with an escaped surrogate pair, which stands for one character
+// of four bytes. text begins with an escape of four digits.
+func isSurrogatePair(text []byte) bool {
+	isHigh := strings.EqualFold(string(text[2]), "d")
+	if !isHigh || !bytes.HasPrefix(text[escape:], []byte(`\u`)) {
+		return false
+	}
+	return len(unquote([]byte(`"`+string(text[:2*escape])+`"`))) == 4
+}
+
 // encodeEdits converts edits to the decoded text of a JSON string to edits to the JSON string quoted, which
 // begins at the offset at.
 func encodeEdits(quoted []byte, at int, edits []replacement) []replacement {
@@ -405,7 +419,6 @@ func encodeEdits(quoted []byte, at int, edits []replacement) []replacement {
 				continue
 			}
 			// The next character is an escape, a pair of surrogate escapes, or its UTF-8 bytes.
-			const escape = len(`\ud83d`)
 			rest := quoted[from:]
 			size := 1
 			switch {
@@ -415,7 +428,7 @@ func encodeEdits(quoted []byte, at int, edits []replacement) []replacement {
 				}
 			case rest[1] != 'u':
 				size = len(`\n`)
-			case bytes.HasPrefix(rest[escape:], []byte(`\u`)) && strings.EqualFold(string(rest[2]), "d") && len(unquote([]byte(`"`+string(rest[:2*escape])+`"`))) == 4:
+			case isSurrogatePair(rest):
 				size = 2 * escape
 			default:
 				size = escape
