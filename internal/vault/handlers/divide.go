@@ -362,8 +362,8 @@ func linksFor(p call.Values, m *edit.Move) func(source, target string) string {
 
 // dividedText is the text of a divided note.
 type dividedText struct {
-	parts   [][]byte      // the texts of the sections, and last the rest of the note
-	carried []string      // labels of definitions that moved with a section
+	parts   [][]byte         // the texts of the sections, and last the rest of the note
+	carried []string         // labels of definitions that moved with a section
 	lost    []edit.StaleLink // links that could not be rewritten
 }
 
