@@ -112,13 +112,13 @@ func Serve(ctx context.Context, o bootstrap.Opened, parent int, greet func()) er
 	return endedServer(o, mcpserver.ServeStdio(ctx, config, ownInput(o.Std.In), o.Std.Out))
 }
 
-// startOver is the time after which a server has certainly answered "initialize", if there is a
-// client. Then memory that was only needed at the start is returned.
-const startOver = time.Second
+// startOver is the time after which a server has usually answered "initialize" and listed its tools, which takes
+// about 10 ms. Then memory that was only needed at the start is returned.
+const startOver = 250 * time.Millisecond
 
 // pauseOver is the idle time after which a server returns the memory that its calls needed. The
 // next call takes a millisecond longer, which does not matter after such a pause.
-const pauseOver = 10 * time.Second
+const pauseOver = 2 * time.Second
 
 // giveBack returns unused memory to the system.
 func giveBack() {
