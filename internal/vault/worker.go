@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/sourcegraph/conc/panics"
+	"github.com/sourcegraph/conc/pool"
 
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
@@ -44,6 +45,9 @@ type Worker struct {
 	out        *outlet
 	exitStatus chan int // receives the exit status when the worker has to end
 
+	// calls runs the calls. Its goroutines are used again, with stacks that have grown to what a call needs.
+	calls *pool.Pool
+
 	mu   sync.Mutex
 	open map[uint32]*job // the unanswered requests, by id
 	rest *time.Timer     // frees memory some time after the last call
@@ -59,6 +63,7 @@ func NewWorker(h *call.Host, perform func(Call) protocol.Reply, folder string, s
 		folder:     folder,
 		out:        &outlet{to: stdout},
 		exitStatus: make(chan int, 1),
+		calls:      pool.New(),
 		open:       map[uint32]*job{},
 	}
 	w.rest = time.AfterFunc(restAfter, func() { // concurrently with new calls
@@ -171,7 +176,7 @@ func (w *Worker) take(f protocol.Frame) error {
 		j := newJob(f.ID, q, w.out)
 		w.open[f.ID] = j
 		if !j.waiting {
-			go w.run(j)
+			w.calls.Go(func() { w.run(j) })
 		}
 		return nil
 	case protocol.KindInput:
@@ -179,7 +184,7 @@ func (w *Worker) take(f protocol.Frame) error {
 			return protocol.Malformedf("input for request %d, which waits for none", f.ID)
 		}
 		if !j.receive(f.Payload) {
-			go w.run(j)
+			w.calls.Go(func() { w.run(j) })
 		}
 	case protocol.KindCancel:
 		// A request that has not started ends; a running one is cancelled, and the rest of its output is dropped.
