@@ -79,7 +79,8 @@ func (f *Flags) Advise(std terminal.Streams, r Refusal) (Advice, error) {
 			break
 		}
 		place := ""
-		if file, setting, place = t.lift(file, setting); file == nil {
+		file, setting, place = t.lift(file, setting)
+		if file == nil {
 			return advice, nil
 		}
 		if place != "" && place != r.Path {

@@ -42,8 +42,12 @@ type Tightener interface {
 
 func newReloader(g Tightener, f *Flags, s Settings, std terminal.Streams, log *slog.Logger) *reloader {
 	return &reloader{
-		gateway: g, flags: f, std: std, log: log, tables: len(s.tables) > 0,
-		served: slices.Clone(s.Served),
+		gateway: g,
+		flags:   f,
+		std:     std,
+		log:     log,
+		tables:  len(s.tables) > 0,
+		served:  slices.Clone(s.Served),
 	}
 }
 
@@ -93,17 +97,15 @@ func (r *reloader) reload(read *source) *source {
 // text summarizes the changes in one line, "" if there are none.
 func (t changeReport) text() string {
 	var parts []string
-	for _, part := range []struct {
-		text  string
-		names []string
-	}{
-		{"stricter: ", t.stricter}, {"disabled, because not in the settings: ", t.removed},
-		{"takes effect at the next start: ", t.deferred}, {"served from the next start: ", t.added},
-	} {
-		if len(part.names) > 0 {
-			parts = append(parts, part.text+strings.Join(part.names, ", "))
+	addPart := func(text string, names []string) {
+		if len(names) > 0 {
+			parts = append(parts, text+strings.Join(names, ", "))
 		}
 	}
+	addPart("stricter: ", t.stricter)
+	addPart("disabled, because not in the settings: ", t.removed)
+	addPart("takes effect at the next start: ", t.deferred)
+	addPart("served from the next start: ", t.added)
 	return strings.Join(parts, "; ")
 }
 
@@ -255,25 +257,32 @@ func (r *Running) AddAgent(agent string, open func(s Settings) Tightener) error 
 	f.agent = &agent
 	r.mu.Lock() // no reload may happen before the gateway is in r.all
 	defer r.mu.Unlock()
-	_, early := r.started.Agents[agent]
+	_, wasDefined := r.started.Agents[agent]
 	read := r.read
-	if read != nil &&
-		!same(lookAt(read.file.name, read.bounds.name)(), []fs.FileInfo{read.file.info, read.bounds.info}) {
-		read = nil // the files have changed since
+	if read != nil && read.isOutdated() {
+		read = nil
 	}
-	if f.source = read; early {
+	f.source = read
+	if wasDefined {
 		f.source = r.flags.source
 	}
 	s, err := f.Settings(r.std)
 	if err != nil {
 		return err
 	}
-	one := newReloader(open(s), f, s, r.std, r.log.With("agent", agent))
-	if r.read = f.source; early {
-		r.read = one.reload(read)
+	added := newReloader(open(s), f, s, r.std, r.log.With("agent", agent))
+	r.read = f.source
+	if wasDefined {
+		r.read = added.reload(read)
 	}
-	r.all = append(r.all, one)
+	r.all = append(r.all, added)
 	return nil
+}
+
+// isOutdated reports whether one of the files has changed since it was read.
+func (s *source) isOutdated() bool {
+	current := lookAt(s.file.name, s.bounds.name)()
+	return !same(current, []fs.FileInfo{s.file.info, s.bounds.info})
 }
 
 // Agents returns the agents of the settings file as of the last successful reload.

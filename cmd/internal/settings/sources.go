@@ -205,24 +205,17 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 		names, _ := s.Policy.Setting(name).([]string)
 		f.raws[settingIndex(name)].text = strings.Join(names, ",")
 	}
-	s.Policy.Origins = map[string]string{"access": "default"}
-	for _, name := range policy.SettingNames() {
-		if i := settingIndex(name); i >= 0 {
-			origin := f.raws[i].origin
-			if text, inFile := strings.CutSuffix(origin, f.file.name); inFile && f.file.name != "" {
-				origin = text + f.file.base()
-			}
-			s.Policy.Origins[name] = origin
-		}
-	}
+	s.Policy.Origins = f.policyOrigins()
 	f.bounds.bound(f, &s)
 	if f.bounds.silent {
 		s.Notify = consent.NotifyConfig{}
 	}
 	if f.Reviews {
-		s.Reviewed, s.Agent = s.Agent, ""
+		s.Reviewed = s.Agent
+		s.Agent = ""
 	}
-	if s.Agent == "" && f.Observed && len(s.Agents) > 0 {
+	needsAgent := f.Observed && len(s.Agents) > 0
+	if needsAgent && s.Agent == "" {
 		s.Agent = policy.DefaultAgent
 	}
 	if f.agent == nil {
@@ -242,13 +235,29 @@ func (f *Flags) read(std terminal.Streams) (Settings, error) {
 	}
 	if vault := s.VaultAround(std, f.file.name); vault != "" {
 		return s, unusable(f.file.place, &ownerfiles.Untrusted{
-			Reason: fmt.Sprintf(
-				"is inside the vault %q, where an agent may write",
-				vault,
-			), Advice: "move it out of the vault, and name it with --config",
+			Reason: fmt.Sprintf("is inside the vault %q, where an agent may write", vault),
+			Advice: "move it out of the vault, and name it with --config",
 		})
 	}
 	return s, nil
+}
+
+// policyOrigins returns the origin of each setting of the policy. It names the settings file without its folder,
+// because agents see these origins.
+func (f *Flags) policyOrigins() map[string]string {
+	origins := map[string]string{"access": "default"}
+	for _, name := range policy.SettingNames() {
+		i := settingIndex(name)
+		if i < 0 {
+			continue
+		}
+		origin := f.raws[i].origin
+		if text, inFile := strings.CutSuffix(origin, f.file.name); inFile && f.file.name != "" {
+			origin = text + f.file.base()
+		}
+		origins[name] = origin
+	}
+	return origins
 }
 
 // bindServer sets the fields that the policy decides for the whole server. They are the same for all vaults.

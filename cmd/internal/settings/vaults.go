@@ -55,69 +55,86 @@ func vaultKeys() []tableKey[vaultTable] {
 			"name",
 			"what agents say",
 			object{"type": "string", "pattern": `^[^/\\]+$`},
-			func(_ *reading, t *vaultTable, value any, _ []string) (err error) {
-				if t.Name, err = asText(value); err != nil {
-					return err
-				}
-				switch {
-				case t.Name == "":
-					return fmt.Errorf("is empty; leave it out where an id or a folder says which vault it is")
-				case strings.ContainsAny(t.Name, `/\`):
-					return fmt.Errorf(
-						"%q contains a path separator; use the key \"folder\" for a folder",
-						excerpt.Short(t.Name),
-					)
-				}
-				return checkName(t.Name)
-			},
+			readVaultName,
 		},
 		{
 			"id",
 			"the app's id",
 			object{"type": "string", "pattern": "^[0-9a-f]{16}$"},
-			func(_ *reading, t *vaultTable, value any, _ []string) (err error) {
-				if t.ID, err = asText(value); err == nil && !appvaults.IsID(t.ID) {
-					err = fmt.Errorf("invalid id %q, want 16 hexadecimal digits", excerpt.Short(t.ID))
-				}
-				return err
-			},
+			readVaultID,
 		},
 		{
 			"folder",
 			"absolute; lets the embedded program serve the vault",
 			object{"type": "string", "pattern": absolutePattern},
-			func(_ *reading, t *vaultTable, value any, _ []string) error {
-				text, err := asText(value)
-				if err != nil {
-					return err
-				}
-				if why := appvaults.ForeignHere(text); why != "" {
-					return errors.New(why)
-				}
-				if t.Folder = filepath.Clean(text); !filepath.IsAbs(text) || strings.ContainsRune(text, 0) {
-					return fmt.Errorf("%q is not an absolute path", excerpt.Short(text))
-				}
-				return nil
-			},
+			readVaultFolder,
 		},
 		{
 			"tier",
 			"ceiling of this vault, at most the general one",
 			object{"type": "string", "enum": tierNames},
-			func(_ *reading, t *vaultTable, value any, _ []string) error {
-				text, err := asText(value)
-				if err == nil {
-					t.tier, err = tiers.ParseTier(text)
-					t.tiered = true
-				}
-				return err
-			},
+			readVaultTier,
 		},
-		{"access", accessDescription, accessSchema(), func(r *reading, t *vaultTable, value any, at []string) (err error) {
-			t.levels, t.rules, err = r.access(value, at, "[vaults.access]")
-			return err
-		}},
+		{"access", accessDescription, accessSchema(), readVaultAccess},
 	}
+}
+
+func readVaultName(_ *reading, t *vaultTable, value any, _ []string) (err error) {
+	t.Name, err = asText(value)
+	if err != nil {
+		return err
+	}
+	switch {
+	case t.Name == "":
+		return fmt.Errorf("is empty; leave it out where an id or a folder says which vault it is")
+	case strings.ContainsAny(t.Name, `/\`):
+		return fmt.Errorf(
+			"%q contains a path separator; use the key \"folder\" for a folder",
+			excerpt.Short(t.Name),
+		)
+	}
+	return checkName(t.Name)
+}
+
+func readVaultID(_ *reading, t *vaultTable, value any, _ []string) (err error) {
+	t.ID, err = asText(value)
+	if err != nil {
+		return err
+	}
+	if !appvaults.IsID(t.ID) {
+		return fmt.Errorf("invalid id %q, want 16 hexadecimal digits", excerpt.Short(t.ID))
+	}
+	return nil
+}
+
+func readVaultFolder(_ *reading, t *vaultTable, value any, _ []string) error {
+	text, err := asText(value)
+	if err != nil {
+		return err
+	}
+	if why := appvaults.ForeignHere(text); why != "" {
+		return errors.New(why)
+	}
+	t.Folder = filepath.Clean(text)
+	if !filepath.IsAbs(text) || strings.ContainsRune(text, 0) {
+		return fmt.Errorf("%q is not an absolute path", excerpt.Short(text))
+	}
+	return nil
+}
+
+func readVaultTier(_ *reading, t *vaultTable, value any, _ []string) error {
+	text, err := asText(value)
+	if err != nil {
+		return err
+	}
+	t.tiered = true
+	t.tier, err = tiers.ParseTier(text)
+	return err
+}
+
+func readVaultAccess(r *reading, t *vaultTable, value any, at []string) (err error) {
+	t.levels, t.rules, err = r.access(value, at, "[vaults.access]")
+	return err
 }
 
 // vaults reads the tables [[vaults]].
@@ -237,8 +254,24 @@ func (f *Flags) everyVault(s Settings) []Served {
 
 // agree checks settings against each other after each was read, and selects the vaults that are served.
 func (f *Flags) agree(s *Settings) error {
-	// The tier of a vault must not exceed the general one. If a flag, the environment or the managed
-	// settings lowered the general tier, the lower of the two applies.
+	if err := f.checkVaultTiers(s); err != nil {
+		return err
+	}
+	if r := f.raws[settingIndex("vault")]; len(s.tables) > 0 && r.text != "" {
+		if err := s.selectVault(r); err != nil {
+			return err
+		}
+	}
+	if err := f.checkAgent(s); err != nil {
+		return err
+	}
+	s.Vault = s.Served[0].Vault
+	return nil
+}
+
+// checkVaultTiers returns an error if the tier of a vault exceeds the general one. If a flag, the environment or the
+// managed settings lowered the general tier, that is no error: the lower of the two applies.
+func (f *Flags) checkVaultTiers(s *Settings) error {
 	general := s.Policy.Ceiling
 	origin := f.raws[settingIndex("tier")].origin
 	isLowered := slices.ContainsFunc(
@@ -254,48 +287,53 @@ func (f *Flags) agree(s *Settings) error {
 				general,
 				origin,
 			)
-			return &wrongFile{f.file.name, []problem{{f.file.lineOf("vaults", strconv.Itoa(i), "tier"), reason}}}
+			line := f.file.lineOf("vaults", strconv.Itoa(i), "tier")
+			return &wrongFile{f.file.name, []problem{{line, reason}}}
 		}
 	}
-	// The setting vault selects the default vault. Given as a flag, it selects the only vault.
-	if r := f.raws[settingIndex("vault")]; len(s.tables) > 0 && r.text != "" {
-		i := slices.IndexFunc(s.tables, func(t vaultTable) bool {
-			return r.text == t.label() || r.text == t.ID ||
-				s.Vault.Folder != "" && t.Folder != "" && appvaults.SameFolder(s.Vault.Folder, t.Folder)
-		})
-		if i < 0 {
-			var known, labels []string
-			for _, t := range s.tables {
-				labels = append(labels, t.label())
-				known = append(
-					known,
-					slices.DeleteFunc(
-						[]string{t.Name, t.ID, t.Folder, t.label()},
-						func(word string) bool { return word == "" },
-					)...)
-			}
-			return &terminal.UsageError{
-				Reason: fmt.Sprintf(
-					"setting %q (%s): unknown vault %q%s",
-					"vault",
-					r.origin,
-					excerpt.Short(r.text),
-					excerpt.DidYouMean(r.text, known),
-				),
-				Advice: "the vaults are " + strings.Join(labels, ", "),
-			}
-		}
-		picked := s.Served[i]
-		rest := slices.Delete(slices.Clone(s.Served), i, i+1)
-		if s.Served = []Served{picked}; !r.byFlag() {
-			s.Served = append(s.Served, rest...)
-		}
-	}
-	if err := f.checkAgent(s); err != nil {
-		return err
-	}
-	s.Vault = s.Served[0].Vault
 	return nil
+}
+
+// selectVault makes the vault that the setting vault names the default one. Given as a flag, it is the only one.
+func (s *Settings) selectVault(r raw) error {
+	i := slices.IndexFunc(s.tables, func(t vaultTable) bool {
+		haveFolders := s.Vault.Folder != "" && t.Folder != ""
+		isSameFolder := haveFolders && appvaults.SameFolder(s.Vault.Folder, t.Folder)
+		return isSameFolder || r.text == t.label() || r.text == t.ID
+	})
+	if i < 0 {
+		return s.unknownVault(r)
+	}
+	selected := s.Served[i]
+	others := slices.Delete(slices.Clone(s.Served), i, i+1)
+	s.Served = []Served{selected}
+	if !r.byFlag() {
+		s.Served = append(s.Served, others...)
+	}
+	return nil
+}
+
+// unknownVault returns the error for a setting vault that none of the tables [[vaults]] matches.
+func (s *Settings) unknownVault(r raw) error {
+	var words, labels []string
+	for _, t := range s.tables {
+		labels = append(labels, t.label())
+		for _, word := range []string{t.Name, t.ID, t.Folder, t.label()} {
+			if word != "" {
+				words = append(words, word)
+			}
+		}
+	}
+	return &terminal.UsageError{
+		Reason: fmt.Sprintf(
+			"setting %q (%s): unknown vault %q%s",
+			"vault",
+			r.origin,
+			excerpt.Short(r.text),
+			excerpt.DidYouMean(r.text, words),
+		),
+		Advice: "the vaults are " + strings.Join(labels, ", "),
+	}
 }
 
 // VaultFolders returns the folders of the vaults that the settings name or the app lists.
@@ -354,9 +392,10 @@ func flowKeys() []tableKey[flowTexts] {
 func flowText(to func(*flowTexts) *string) func(*reading, *flowTexts, any, []string) error {
 	return func(_ *reading, f *flowTexts, value any, _ []string) error {
 		text, ok := value.(string)
-		if *to(f) = text; !ok {
+		if !ok {
 			return fmt.Errorf("is %s, want a text", typeName(value))
 		}
+		*to(f) = text
 		return nil
 	}
 }
