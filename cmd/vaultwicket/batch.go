@@ -238,20 +238,26 @@ func readBatch(ctx context.Context, std terminal.Streams, name string) ([]byte, 
 	case <-ctx.Done():
 		return nil, terminal.Silent(terminal.ExitInterrupted)
 	case r := <-done:
-		switch {
-		case r.err != nil:
+		if r.err != nil {
 			return nil, &terminal.UsageError{Reason: fmt.Sprintf("batch %q: %v", excerpt.Short(name), r.err)}
-		case len(r.input) > maxBatchInput:
-			return nil, &terminal.UsageError{
-				Reason: fmt.Sprintf("batch %q is longer than %d bytes", excerpt.Short(name), maxBatchInput),
-				Advice: "split it into several files",
-			}
-		case len(r.input) == 0:
-			return nil, &terminal.UsageError{
-				Reason: fmt.Sprintf("batch %q is empty", excerpt.Short(name)),
-				Advice: `send {"operations": [{"clientId": "c1", "command": "daily:read"}]}`,
-			}
 		}
-		return r.input, nil
+		return r.input, checkBatchSize(name, len(r.input))
 	}
+}
+
+// checkBatchSize returns an error if a batch of this size in bytes is empty or too long.
+func checkBatchSize(name string, size int) error {
+	switch {
+	case size > maxBatchInput:
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("batch %q is longer than %d bytes", excerpt.Short(name), maxBatchInput),
+			Advice: "split it into several files",
+		}
+	case size == 0:
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("batch %q is empty", excerpt.Short(name)),
+			Advice: `send {"operations": [{"clientId": "c1", "command": "daily:read"}]}`,
+		}
+	}
+	return nil
 }

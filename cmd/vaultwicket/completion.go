@@ -337,10 +337,10 @@ func (c candidates) startingWith(prefix string) candidates {
 // Print writes candidates for a script, without control characters.
 func (c candidates) Print(out io.Writer) error {
 	var text strings.Builder
-	for _, one := range c.List {
-		text.WriteString(withoutControls(one.Word))
-		if one.Description != "" {
-			text.WriteString("\t" + withoutControls(one.Description))
+	for _, word := range c.List {
+		text.WriteString(withoutControls(word.Word))
+		if word.Description != "" {
+			text.WriteString("\t" + withoutControls(word.Description))
 		}
 		text.WriteByte('\n')
 	}

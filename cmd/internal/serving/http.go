@@ -271,6 +271,7 @@ func holders(
 			return nil, err
 		}
 	}
+	access := accessTokens{opened: o, gatewayOf: gatewayOf, standings: standings, verifier: verifier}
 	return func(ctx context.Context, token string) (holder mcpserver.Holder, err error) {
 		if signIn != nil {
 			if granted := signIn.Holder(token); granted.Agent != "" {
@@ -281,72 +282,87 @@ func holders(
 				}, nil
 			}
 		}
-		if verifier == nil || !verifier.Looks(token) {
-			if state == "" {
-				return holder, nil
-			}
-			if name := tokens.AgentOf(sha256.Sum256([]byte(token))); name != "" {
-				holder.Gateway = gatewayOf(name)
-				holder.Scope = policy.ScopeAll
-			}
+		if verifier != nil && verifier.Looks(token) {
+			return access.holder(ctx, token)
+		}
+		if state == "" {
 			return holder, nil
 		}
-		verified, err := verifier.Verify(ctx, token)
-		var unavailable *oauth.Unavailable
-		switch {
-		case errors.As(err, &unavailable):
-			o.Log.Warn(err.Error())
-			return holder, &transport.Refusal{
-				Status: http.StatusServiceUnavailable,
-				Reason: "access tokens cannot be checked now",
-			}
-		case err != nil:
-			o.Log.Info(err.Error())
-			return holder, nil
+		if name := tokens.AgentOf(sha256.Sum256([]byte(token))); name != "" {
+			holder.Gateway = gatewayOf(name)
+			holder.Scope = policy.ScopeAll
 		}
-		holder.Scope = policy.ParseScope(verified.Scopes)
-		if holder.Scope == policy.ScopeNone {
-			return holder, &transport.Refusal{
-				Status: http.StatusForbidden,
-				Scopes: policy.ScopeRead.String(),
-				Reason: "the access token has none of the scopes of this server",
-			}
-		}
-		name := o.AgentOf(verified.Subjects)
-		if name == "" {
-			o.Log.Warn(
-				"an access token does not belong to an agent",
-				o.HTTP.Claim,
-				excerpt.Short(strings.Join(verified.Subjects, ", ")),
-			)
-			return holder, &transport.Refusal{
-				Status: http.StatusForbidden,
-				Reason: "the access token does not belong to an agent of this server; its owner can add it with the key oauth of [agents.NAME]",
-			}
-		}
-		standing, err := standings.Of(name)
-		switch {
-		case err != nil:
-			return holder, &transport.Refusal{
-				Status: http.StatusServiceUnavailable,
-				Reason: "cannot tell whether the agent was revoked",
-			}
-		case standing.Revoked:
-			return holder, &transport.Refusal{Status: http.StatusForbidden, Reason: policy.Revoked}
-		case verified.Issued.Before(standing.Since):
-			o.Log.Info(
-				"an access token was issued before the credentials of its agent were renewed, or does not say when",
-				"agent",
-				name,
-			)
-			return mcpserver.Holder{}, nil
-		}
-		// The identity contains the agent and the generation of its credentials, so a session cannot continue as
-		// another agent when the settings change, or after the credentials were renewed.
-		holder.Gateway = gatewayOf(name)
-		holder.Identity = sha256.Sum256(append(verified.Holder[:], name+"\x00"+standing.Generation...))
 		return holder, nil
 	}, nil
+}
+
+// accessTokens finds the holders of access tokens of the issuer in the settings.
+type accessTokens struct {
+	opened    bootstrap.Opened
+	gatewayOf func(agent string) *gateway.Gateway
+	standings *admission.Standings
+	verifier  *oauth.Verifier
+}
+
+// holder returns the holder of an access token. The holder of an invalid token has no gateway; the error is a
+// [*transport.Refusal] for a valid token that is refused.
+func (a accessTokens) holder(ctx context.Context, token string) (holder mcpserver.Holder, err error) {
+	o := a.opened
+	verified, err := a.verifier.Verify(ctx, token)
+	var unavailable *oauth.Unavailable
+	switch {
+	case errors.As(err, &unavailable):
+		o.Log.Warn(err.Error())
+		return holder, &transport.Refusal{
+			Status: http.StatusServiceUnavailable,
+			Reason: "access tokens cannot be checked now",
+		}
+	case err != nil:
+		o.Log.Info(err.Error())
+		return holder, nil
+	}
+	holder.Scope = policy.ParseScope(verified.Scopes)
+	if holder.Scope == policy.ScopeNone {
+		return holder, &transport.Refusal{
+			Status: http.StatusForbidden,
+			Scopes: policy.ScopeRead.String(),
+			Reason: "the access token has none of the scopes of this server",
+		}
+	}
+	name := o.AgentOf(verified.Subjects)
+	if name == "" {
+		o.Log.Warn(
+			"an access token does not belong to an agent",
+			o.HTTP.Claim,
+			excerpt.Short(strings.Join(verified.Subjects, ", ")),
+		)
+		return holder, &transport.Refusal{
+			Status: http.StatusForbidden,
+			Reason: "the access token does not belong to an agent of this server; its owner can add it with the key oauth of [agents.NAME]",
+		}
+	}
+	standing, err := a.standings.Of(name)
+	switch {
+	case err != nil:
+		return holder, &transport.Refusal{
+			Status: http.StatusServiceUnavailable,
+			Reason: "cannot tell whether the agent was revoked",
+		}
+	case standing.Revoked:
+		return holder, &transport.Refusal{Status: http.StatusForbidden, Reason: policy.Revoked}
+	case verified.Issued.Before(standing.Since):
+		o.Log.Info(
+			"an access token was issued before the credentials of its agent were renewed, or does not say when",
+			"agent",
+			name,
+		)
+		return mcpserver.Holder{}, nil
+	}
+	// The identity contains the agent and the generation of its credentials, so a session cannot continue as
+	// another agent when the settings change, or after the credentials were renewed.
+	holder.Gateway = a.gatewayOf(name)
+	holder.Identity = sha256.Sum256(append(verified.Holder[:], name+"\x00"+standing.Generation...))
+	return holder, nil
 }
 
 // openVerifier returns the verifier for access tokens of the issuer in the settings.

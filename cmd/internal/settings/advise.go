@@ -296,14 +296,13 @@ func (t trial) spots(file draft, setting, place string) (spots []spot) {
 	}
 	number := strconv.Itoa(vault)
 	if setting == "access" {
-		for _, table := range [][]string{{"agents", t.refusal.Agent, setting}, {"vaults", number, setting}} {
-			if _, found := valueAt(root, table); found {
-				name := strings.Join(table, ".")
-				if table[0] == "vaults" {
-					name = "vaults.access"
-				}
-				add("["+name+"]", true, append(table, place)...)
-			}
+		agentTable := []string{"agents", t.refusal.Agent, setting}
+		if _, exists := valueAt(root, agentTable); exists {
+			add("["+strings.Join(agentTable, ".")+"]", true, append(agentTable, place)...)
+		}
+		tableOfVault := []string{"vaults", number, setting}
+		if _, exists := valueAt(root, tableOfVault); exists {
+			add("[vaults.access]", true, append(tableOfVault, place)...)
 		}
 		return spots
 	}

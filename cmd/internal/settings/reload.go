@@ -216,8 +216,8 @@ func (r *Running) reload() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.read = nil
-	for _, one := range r.all {
-		r.read = one.reload(r.read)
+	for _, gateway := range r.all {
+		r.read = gateway.reload(r.read)
 	}
 	if r.read != nil && r.read.err == nil {
 		r.agents.Store(&r.read.agents)
