@@ -1,6 +1,6 @@
 package main
 
-var helpOfAgent = description{
+var agentHelp = description{
 	Name: "agent", Usage: "[flags] add NAME | list | show NAME | rotate NAME | revoke NAME | remove NAME", Group: groupConsent,
 	Summary: "add and revoke agents and their HTTP tokens",
 	About: []string{

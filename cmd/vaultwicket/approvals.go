@@ -1,6 +1,6 @@
 package main
 
-var helpOfApprovals = description{
+var approvalsHelp = description{
 	Name: "approvals", Usage: "[flags]", Group: groupConsent, Summary: "list pending approvals",
 	About: []string{
 		"A call that requires approval is pending for ten minutes, whatever its MCP client shows. \"approve CODE\" shows everything that it would change.",
@@ -9,7 +9,7 @@ var helpOfApprovals = description{
 	Examples: []example{{"what is pending", "vaultwicket approvals"}},
 }
 
-var helpOfApprove = description{
+var approveHelp = description{
 	Name: "approve", Usage: "[flags] CODE", Group: groupConsent, Summary: "approve a pending request, or take a proposal, at a terminal",
 	About: []string{
 		"It shows the request and asks at the terminal, so that an agent cannot approve its own calls. The approval is for this call only, once.",
@@ -21,7 +21,7 @@ var helpOfApprove = description{
 	},
 }
 
-var helpOfDeny = description{
+var denyHelp = description{
 	Name: "deny", Usage: "[flags] CODE", Group: groupConsent, Summary: "deny a pending request, decline a proposal, or withdraw an approval",
 	About: []string{
 		"An approval can be withdrawn until the call has used it. The same call is refused for the next ten minutes.",

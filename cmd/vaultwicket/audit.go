@@ -9,7 +9,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 )
 
-var helpOfAudit = description{
+var auditHelp = description{
 	Name: "audit", Usage: "list [flags] | what-if [flags] | verify [flags] | export FILE|-", Group: groupReview, Summary: "list, verify or export the audit log",
 	About: []string{
 		"The log has a line for each decision and each outcome, chained by hashes. It contains names, lengths and digests, but never text of a note.",
@@ -29,7 +29,7 @@ var helpOfAudit = description{
 // audit runs "vaultwicket audit". Flags may also come before the action.
 func audit(ctx context.Context, std terminal.Streams, args []string) error {
 	if len(args) > 1 && strings.HasPrefix(args[0], "-") {
-		if i := flagWords(helpOfAudit.Name, args); i < len(args) {
+		if i := flagWords(auditHelp.Name, args); i < len(args) {
 			args = slices.Concat([]string{args[i]}, args[:i], args[i+1:])
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-var helpOfBatch = description{
+var batchHelp = description{
 	Name: "batch", Usage: "[flags] FILE|-", Group: groupUse, Summary: "run several commands from a JSON file",
 	About: []string{
 		"An operation can use results of earlier ones. With \"atomic\": true either all changes are made or none. The results are JSON.",
@@ -103,7 +103,7 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	var result gateway.BatchResult
 	if opened.Remote != nil {
-		result, err = serverOf(opened, user.AsksRemote()).Batch(ctx, input)
+		result, err = serverOf(opened, user.RemoteAsker()).Batch(ctx, input)
 	} else {
 		result = opened.Gateway.DoBatch(bootstrap.Counting(ctx, user.Progress), operations.Batch)
 	}
@@ -112,7 +112,7 @@ func runBatch(ctx context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	if user.Declined && result.Error != nil {
-		_ = user.Cancelled() // the exit status comes from the result
+		_ = user.PrintCancelled() // the exit status comes from the result
 	}
 	if opened.MarkUntrusted {
 		result = result.Marked()

@@ -18,7 +18,7 @@ import (
 // callPrefix is the beginning of a command line that runs a command of a vault.
 const callPrefix = "vaultwicket run"
 
-var helpOfCommands = description{
+var commandsHelp = description{
 	Name: "commands", Usage: "[flags] [--all]", Group: groupUse, Summary: "list enabled commands; with --all also the others, and why not",
 	Examples: []example{
 		{"what is enabled by default", "vaultwicket commands"},
@@ -26,7 +26,7 @@ var helpOfCommands = description{
 	},
 }
 
-var helpOfExplain = description{
+var explainHelp = description{
 	Name: "explain", Usage: "[flags] COMMAND", Group: groupUse, Summary: "describe a command: parameters, tier, effect, whether it is enabled",
 	Examples: []example{{"the parameters of a command", "vaultwicket explain tasks"}},
 }

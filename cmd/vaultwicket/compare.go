@@ -14,7 +14,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
-var helpOfCompare = description{
+var compareHelp = description{
 	Name: "compare", Usage: "[flags]", Group: groupConfigure, Summary: "run the same read commands on both backends and show the differences",
 	Examples: []example{{"needs the Obsidian app", "vaultwicket compare --vault Notes"}},
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-var helpOfCompletion = description{
+var completionHelp = description{
 	Name: "completion", Usage: "bash | zsh | fish | powershell", Group: groupOther, Summary: "print the completion script of a shell",
 	About:    []string{"The first lines of each script say how to load it."},
 	Examples: []example{{"for this session of bash", "source <(vaultwicket completion bash)"}},

@@ -1,6 +1,6 @@
 package main
 
-var helpOfConfig = description{
+var configHelp = description{
 	Name: "config", Usage: "[flags] show | check | path | init | set KEY VALUE | edit | schema", Group: groupConfigure, Summary: "show, check, create or change the settings",
 	About: []string{
 		"\"show\" prints each setting with its value and its source, \"check\" all mistakes with their lines, and \"path\" the path of the settings file.",

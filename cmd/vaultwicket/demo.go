@@ -21,7 +21,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/release"
 )
 
-var helpOfDemo = description{
+var demoHelp = description{
 	Name: "demo", Group: groupStart, Summary: "play an MCP session on a built-in vault",
 	Examples: []example{{"needs no vault and no Obsidian", "vaultwicket demo"}},
 }

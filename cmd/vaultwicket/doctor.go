@@ -8,7 +8,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 )
 
-var helpOfDoctor = description{
+var doctorHelp = description{
 	Name: "doctor", Usage: "[flags]", Group: groupStart, Summary: "check this installation, and say how to fix each problem",
 	About: []string{
 		"The exit status is 0 without problems, with --strict 1 if there are warnings, and 4 with problems.",

@@ -15,7 +15,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/sanitize"
 )
 
-var helpOfDryRun = description{
+var dryRunHelp = description{
 	Name: "dry-run", Usage: "[flags] COMMAND [key=value | flag …]", Group: groupUse, Summary: "preview a command; nothing is changed",
 	About: []string{
 		"It prints the decision, the reason, and the difference that a change would make. With -v it also prints the verdict of every rule, the program that would be started with its arguments, and the same as a shell command. The exit status is that of the decision, or of the error with which the command would end.",

@@ -1,6 +1,6 @@
 package main
 
-var helpOfGrant = description{
+var grantHelp = description{
 	Name: "grant", Usage: "[flags] --agent NAME --commands LIST --in FOLDER", Group: groupConsent,
 	Summary: "allow an agent changes in advance, at a terminal",
 	About: []string{
@@ -20,7 +20,7 @@ var helpOfGrant = description{
 	},
 }
 
-var helpOfGrants = description{
+var grantsHelp = description{
 	Name: "grants", Usage: "[flags] [end ID]", Group: groupConsent, Summary: "list grants and what is left of them, or end one",
 	Examples: []example{
 		{"what is in force", "vaultwicket grants"},

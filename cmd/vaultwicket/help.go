@@ -12,7 +12,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 )
 
-var helpOfHelp = description{
+var helpHelp = description{
 	Name: "help", Usage: "[COMMAND | exit-codes]", Group: groupOther,
 	Summary: "show this text, or the flags and examples of a command",
 	Examples: []example{

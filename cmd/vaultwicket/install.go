@@ -21,7 +21,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
-var helpOfInstall = description{
+var installHelp = description{
 	Name: "install", Usage: "[flags] CLIENT | --all | --list", Group: groupStart, Summary: "add vaultwicket to an MCP client, after showing the change",
 	About: []string{
 		"The entry is read-only unless --edit is given. It does not pre-approve any calls, except for Codex with --edit, which then leaves the questions to vaultwicket. Clients that ask about every read get a rule for the tool that only reads: see --headless.",
@@ -40,7 +40,7 @@ var helpOfInstall = description{
 	},
 }
 
-var helpOfUninstall = description{
+var uninstallHelp = description{
 	Name: "uninstall", Usage: "[flags] CLIENT | --all", Group: groupStart, Summary: "remove vaultwicket from an MCP client, after showing the change",
 	Examples: []example{
 		{"remove the entry of one client", "vaultwicket uninstall cursor"},

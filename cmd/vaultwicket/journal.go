@@ -1,6 +1,6 @@
 package main
 
-var helpOfJournal = description{
+var journalHelp = description{
 	Name: "journal", Usage: "[flags] list | show ID", Group: groupReview, Summary: "list changes",
 	About: []string{
 		"\"list\" prints the latest changes, \"show\" the details of one: its notes with their hashes, who made it, and what undid it. No text of a note is shown.",

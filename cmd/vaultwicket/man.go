@@ -20,7 +20,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/release"
 )
 
-var helpOfMan = description{
+var manHelp = description{
 	Name: "man", Usage: "[--list | --write FOLDER | PAGE]", Group: groupOther, Summary: "print a manual page, or write all of them",
 	About: []string{"The pages are mdoc source: one for the program, one for each command, and \"settings\"."},
 	Examples: []example{

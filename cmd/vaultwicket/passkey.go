@@ -1,6 +1,6 @@
 package main
 
-var helpOfPasskey = description{
+var passkeyHelp = description{
 	Name: "passkey", Usage: "[flags] add | list | remove ID", Group: groupConsent,
 	Summary: "manage passkeys for HTTP sign-in, and revoke clients that used them",
 	About: []string{

@@ -1,6 +1,6 @@
 package main
 
-var helpOfPause = description{
+var pauseHelp = description{
 	Name: "pause", Usage: "[--agent NAME] [--json]", Group: groupConsent, Summary: "deny every call immediately, in every running server",
 	Examples: []example{
 		{"stop all agents at once", "vaultwicket pause"},
@@ -8,7 +8,7 @@ var helpOfPause = description{
 	},
 }
 
-var helpOfResume = description{
+var resumeHelp = description{
 	Name: "resume", Usage: "[--agent NAME] [--json]", Group: groupConsent, Summary: "resume after a pause",
 	Examples: []example{{"end the pause", "vaultwicket resume"}},
 }

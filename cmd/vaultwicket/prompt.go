@@ -11,7 +11,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-var helpOfPrompt = description{
+var promptHelp = description{
 	Name: "prompt", Usage: "[flags] NAME [key=value …]", Group: groupStart, Summary: "print an MCP prompt, for a client without prompts",
 	Examples: []example{
 		{"the morning review, with three days before", "vaultwicket prompt --vault ~/Notes morning-review days=3"},

@@ -1,6 +1,6 @@
 package main
 
-var helpOfReview = description{
+var reviewHelp = description{
 	Name: "review", Usage: "[flags]", Group: groupReview, Summary: "what agents have changed under grants, as one difference a note",
 	About: []string{
 		"Changes that are in effect, since the last review or in the last day. Below each note are the changes that it is made of, by their ids.",

@@ -16,7 +16,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-var helpOfRun = description{
+var runHelp = description{
 	Name: "run", Usage: "[flags] COMMAND [key=value | flag …]", Group: groupUse, Summary: "run a command through the gateway",
 	About: []string{
 		"Flags come before the command, its parameters after it. \"vaultwicket commands\" lists the commands, \"vaultwicket explain COMMAND\" describes one.",
@@ -70,7 +70,7 @@ func doTyped(ctx context.Context, o bootstrap.Opened, req gateway.Request) error
 	var result gateway.Result
 	var err error
 	if o.Remote != nil {
-		result, err = serverOf(o, user.AsksRemote()).Do(ctx, req)
+		result, err = serverOf(o, user.RemoteAsker()).Do(ctx, req)
 	} else {
 		result = o.Gateway.Do(bootstrap.Counting(ctx, user.Progress), typed(user, req))
 	}
@@ -79,7 +79,7 @@ func doTyped(ctx context.Context, o bootstrap.Opened, req gateway.Request) error
 		return err
 	}
 	if user.Declined && result.Error != nil && !o.JSON {
-		return user.Cancelled()
+		return user.PrintCancelled()
 	}
 	if o.MarkUntrusted {
 		result = result.Marked()

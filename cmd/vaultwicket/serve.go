@@ -13,7 +13,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 )
 
-var helpOfServe = description{
+var serveHelp = description{
 	Name: "serve", Usage: "[flags]", Group: groupStart, Summary: "serve MCP over stdio or HTTP",
 	About: []string{
 		"An MCP client starts this and exchanges JSON-RPC messages on standard input and output. Messages for you go to standard error.",

@@ -16,7 +16,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 )
 
-var helpOfSetup = description{
+var setupHelp = description{
 	Name: "setup", Group: groupStart, Summary: "ask for the vault, the client and what agents may do, and set them up",
 	About: []string{
 		"It asks three questions and shows what it would write: the vault in the settings file, and an entry in the settings of the client. If you confirm, it writes both and runs \"vaultwicket doctor\".",

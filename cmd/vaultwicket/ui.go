@@ -12,7 +12,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/ui"
 )
 
-var helpOfUI = description{
+var uiHelp = description{
 	Name: "ui", Usage: "[flags] [--listen ADDRESS]", Group: groupReview, Summary: "open a local page: activity, approvals, changes, policy",
 	About: []string{
 		"The link is shown in your terminal and works once, within 15 minutes; Enter shows another one. The page can be opened on this machine only, and closes when the command ends.",

@@ -7,7 +7,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 )
 
-var helpOfUndo = description{
+var undoHelp = description{
 	Name: "undo", Usage: "[flags] [list | ID | --batch ID | --session[=ID] | --grant ID]", Group: groupReview,
 	Summary: "undo a change (default: the latest), or list what can be undone",
 	About:   []string{"It restores the bytes before the change, unless somebody has changed the note since."},

@@ -9,7 +9,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault"
 )
 
-var helpOfVault = description{
+var vaultHelp = description{
 	Name: "vault", Usage: "FOLDER [--write] COMMAND [key=value | flag …]", Group: groupUse, Summary: "the embedded CLI itself, without the gateway",
 	About: []string{
 		"It has no tiers, no approvals and no audit log: do not give it to an agent. It only reads unless --write is given, and obeys the access rules of the settings file.",

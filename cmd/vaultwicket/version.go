@@ -10,7 +10,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/release"
 )
 
-var helpOfVersion = description{
+var versionHelp = description{
 	Name: "version", Usage: "[--json]", Group: groupOther, Summary: "print the version and how the program was built",
 	About:    []string{"With --json it also prints all modules of the program."},
 	Examples: []example{{"for a bug report", "vaultwicket version"}},

@@ -40,8 +40,8 @@ func (u *User) confirm(ctx context.Context, rows []string) bool {
 		terminal.Confirm(ctx, u.Std.In, u.Std.Err, "Allow this?")
 }
 
-// AsksRemote returns a function that puts a question of a server to the user. It is nil without a terminal.
-func (u *User) AsksRemote() func(ctx context.Context, text string) bool {
+// RemoteAsker returns a function that puts a question of a server to the user. It is nil without a terminal.
+func (u *User) RemoteAsker() func(ctx context.Context, text string) bool {
 	if u.Asker() == nil {
 		return nil
 	}
@@ -64,8 +64,8 @@ func rowsFor(lines []consent.Line, stream any) (rows []string) {
 	return rows
 }
 
-// Cancelled tells a user who declined that nothing was changed. Its result sets the exit status.
-func (u *User) Cancelled() error {
+// PrintCancelled tells a user who declined that nothing was changed. Its result sets the exit status.
+func (u *User) PrintCancelled() error {
 	fmt.Fprintln(u.Std.Err, "Cancelled. Nothing was changed.")
 	return terminal.Silent(terminal.ExitDenied)
 }
