@@ -295,8 +295,8 @@ func (s *Proposals) Body(p Proposal) (ProposalBody, error) {
 	return b, nil
 }
 
-// Decline records that the owner declined a whole proposal. by is where they did, and says a message to the agent. Its
-// errors are *[UnknownProposal], *[AnsweredProposal], *[DamagedProposal] and *[ownerfiles.Unusable].
+// Decline records that the owner declined a whole proposal. by is where they did so, and says their message to the
+// agent. Its errors are *[UnknownProposal], *[AnsweredProposal], *[DamagedProposal] and *[ownerfiles.Unusable].
 func (s *Proposals) Decline(id, by, says string) (declined Proposal, err error) {
 	err = s.withContent(func(c proposalContent) error {
 		p, err := c.byID(id)

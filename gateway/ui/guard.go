@@ -285,7 +285,7 @@ func (b barePage) Refresh() template.HTMLAttr {
 	return template.HTMLAttr(`content="0; url=` + b.GoTo + `"`)
 }
 
-// Paused returns false, for the layout: the icon is that of a running gate.
+// Paused returns false: a bare page does not show whether agents are paused.
 func (barePage) Paused() bool { return false }
 
 // refuse answers with a page that gives the reason, without a link.

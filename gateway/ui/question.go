@@ -100,7 +100,7 @@ type questionPage struct {
 	Withdrawable bool
 }
 
-// Paused returns false, for the layout: the icon is that of a running gate.
+// Paused returns false: the page of a question does not show whether agents are paused.
 func (questionPage) Paused() bool { return false }
 
 // serve answers a request for the page of a question, or a file of it. The guard has already checked the Host header and

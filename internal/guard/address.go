@@ -23,7 +23,7 @@ var (
 	addresses = lazily(
 		"(?i)\\b(?:[a-z][a-z0-9+.-]*:[/\\\\]{1,4}[^\\s<>\"'`/\\\\]|(?:https?|wss?|ftp):[a-z0-9\\[]|(?:mailto|sms|smsto|tel|xmpp):[^\\s<>\"'`?]*\\?)[^\\s<>\"'`]*",
 	)
-	// ownScheme matches the schemes of the app and of what is no address on another machine.
+	// ownScheme matches the schemes of the app, and others that do not lead to another machine.
 	ownScheme = lazily(`(?i)^(?:obsidian|app|capacitor|data|javascript|about|blob|[a-z]):`)
 	// brokenScheme matches a scheme with tabs or line ends in it, which browsers ignore.
 	brokenScheme = lazily(`(?i)h[\t\r\n]*t[\t\r\n]*t[\t\r\n]*p[\t\r\n]*s?[\t\r\n]*:[\t\r\n]*[/\\]`)

@@ -15,7 +15,7 @@ var (
 	)
 	// year matches numbers that are more often a year than a PIN.
 	year = lazily(`^(?:19|20)\d\d$`)
-	// beforeCodes matches what is between the name of codes and the codes on the same line.
+	// beforeCodes matches the text between the name of codes and the codes on the same line.
 	beforeCodes = lazily(`^s?(?: ?\([^()\n]{1,40}\))?[*_` + "`" + `"']{0,3}[ \t]*(?:(?:is|are|ist|sind|lautet|lauten)\b:?|[:=]|：)[ \t]*`)
 	// codePattern matches a code: groups of characters joined by hyphens, or groups of digits separated by blanks.
 	codePattern = lazily(`\b(?:\d{3,6}(?: \d{3,6}){1,7}|[A-Za-z0-9]{3,12}(?:-[A-Za-z0-9]{3,12}){0,7})\b`)
@@ -27,7 +27,7 @@ var (
 	fence = lazily("^[ \\t>]*(?:```|~~~)\\w*[ \\t\\r]*$")
 	// seedWords matches the words of a seed phrase. They are group 1.
 	seedWords = lazily(`^[*_` + "`" + `"']{0,3}((?:[a-z]{3,8}[ ,]+){11,23}[a-z]{3,8})[*_` + "`" + `"'.]{0,3}[ \t\r]*(?:\n|$)`)
-	// beforeSeed matches what is between the name of a seed phrase and its words.
+	// beforeSeed matches the text between the name of a seed phrase and its words.
 	beforeSeed = lazily(`^s?[*_` + "`" + `"']{0,3}[ \t]*(?:(?:is|are)\b:?|[:=-]|：)?[ \t]*(?:\r?\n[ \t>]*){0,2}(?:[-*+][ \t]+)?`)
 	// otpKeyWithName matches the key of an app for one-time passwords, with its name. Group 1 is the key.
 	otpKeyWithName = lazily(`^(?i:totp|2fa|otp)(?i:[ _-]?(?:secret|key|seed|code)s?)?[*_` + "`" + `"']{0,3}[ \t]*(?:(?i:is)\b:?|[:=]|：)[ \t]*[*_` + "`" + `"']{0,3}([A-Z2-7]{16,64})=*(?:[^\w-]|$)`)

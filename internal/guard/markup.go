@@ -125,8 +125,7 @@ func (s *scan) textsIn(cell [2]int, each func(from, to int, value []byte)) {
 var (
 	// nameLabel matches what precedes a name that is itself a value, as in {"name": "password"}, and its beginning.
 	nameLabel = lazily(`(?i)(?:^|[\s{,<])["']?(?:name|key|id|type|label|field|title)["']?[ \t]*[:=][ \t]*["']?[\w.-]*$`)
-	// valueAfter matches what is between such a name and its value, such as other members or attributes, and the value,
-	// which is one of the groups.
+	// valueAfter matches from such a name, over other members or attributes, to its value, which is one of the groups.
 	valueAfter = lazily(`(?i)^[\w.-]{0,40}["']?` +
 		`(?:[\s,>]+(?:"[\w-]+"\s*:\s*"[^"\r\n]*"|[\w-]+=(?:"[^"<>\r\n]*"|'[^'<>\r\n]*'|[^\s"'<>=]+)))*?` +
 		`[\s,>]+["']?value["']?[ \t]*[:=][ \t]*(?:"([^"\r\n]+)"|'([^'\r\n]+)'|([^\s"'\[{|>,<][^\r\n,}<>]*))`)

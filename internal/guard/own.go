@@ -229,7 +229,7 @@ func (s *scan) structuredPassword(at, end int, rest []byte) bool {
 		s.inlineField(at, end, rest, s.addPassword)
 }
 
-// addPassword adds the value of a name of passwords, unless the value means that there is none.
+// addPassword adds the value of a password name, unless it is too short or means that no password is set.
 func (s *scan) addPassword(from, to int, value []byte) {
 	if len(value) >= 3 && !unset().Match(value) {
 		s.addAs(from, to, "password", value)

@@ -225,7 +225,7 @@ type properties struct {
 // maxDepth is the maximum nesting of values that are read.
 const maxDepth = 20
 
-// value reads the value at at, of a key with some indentation, and returns where it ends.
+// value reads the value that begins at at, of a key with some indentation, and returns its end.
 func (r *properties) value(at, indent int) int {
 	r.depth++
 	if r.depth > maxDepth {

@@ -150,8 +150,8 @@ func usesJoiners(r rune) bool {
 		unicode.Chakma, unicode.Kaithi, unicode.Syloti_Nagri, unicode.Saurashtra, unicode.Nandinagari)
 }
 
-// unspaced reports whether r is of a script that writes words without spaces
-// and marks their borders, where it does, with U+200B.
+// unspaced reports whether r is of a script that writes words without spaces,
+// and may mark word boundaries with U+200B.
 func unspaced(r rune) bool {
 	return unicode.In(r,
 		unicode.Khmer, unicode.Thai, unicode.Lao, unicode.Myanmar, unicode.Tai_Tham, unicode.Tai_Viet,
