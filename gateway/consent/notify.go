@@ -134,68 +134,84 @@ func OpenNotifier(c NotifyConfig, env []string, log *slog.Logger) (*Notifier, er
 		closing: make(chan struct{}),
 	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
-	add := func(name string, deliver func(context.Context, OwnerMessage) error) {
-		n.channels = append(n.channels, &channel{name: name, deliver: deliver, wake: make(chan struct{}, 1)})
-	}
 	if c.Ntfy != "" {
-		token := ""
-		if c.NtfyTokenFile != "" {
-			var err error
-			if token, err = ownerfiles.ReadToken(c.NtfyTokenFile, maxSecret); err != nil {
-				return nil, fmt.Errorf(
-					"ntfy-token-file %q: want a file of yours alone with one line (%w)",
-					c.NtfyTokenFile,
-					err,
-				)
-			}
+		token, err := readNtfyToken(c.NtfyTokenFile)
+		if err != nil {
+			return nil, err
 		}
-		add("ntfy", func(ctx context.Context, m OwnerMessage) error {
-			headers := http.Header{"Title": {"vaultwicket"}, "Content-Type": {"text/plain; charset=utf-8"}}
-			if m.Link != "" {
-				headers.Set("Click", m.Link)
-			}
-			if token != "" {
-				headers.Set("Authorization", "Bearer "+token)
-			}
-			return n.post(ctx, c.Ntfy, headers, []byte(m.Text))
-		})
+		n.add("ntfy", func(ctx context.Context, m OwnerMessage) error { return n.sendNtfy(ctx, c.Ntfy, token, m) })
 	}
 	if c.Webhook != "" {
 		key, err := readKey(c.WebhookSecretFile)
 		if err != nil {
 			return nil, err
 		}
-		add("webhook", func(ctx context.Context, m OwnerMessage) error {
-			type data struct {
-				Text string `json:"text"`
-				Link string `json:"link,omitempty"`
-			}
-			at := n.now().UTC().Truncate(time.Second)
-			body, err := json.Marshal(struct {
-				Type      string    `json:"type"`
-				Timestamp time.Time `json:"timestamp"`
-				Data      data      `json:"data"`
-			}{"approval.waiting", at, data(m)})
-			if err != nil {
-				return err
-			}
-			id := "msg_" + rand.Text()
-			seconds := strconv.FormatInt(at.Unix(), 10)
-			mac := hmac.New(sha256.New, key)
-			fmt.Fprintf(mac, "%s.%s.%s", id, seconds, body)
-			return n.post(ctx, c.Webhook, http.Header{
-				"Content-Type": {"application/json"}, "Webhook-Id": {id}, "Webhook-Timestamp": {seconds},
-				"Webhook-Signature": {"v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))},
-			}, body)
-		})
+		n.add("webhook", func(ctx context.Context, m OwnerMessage) error { return n.sendWebhook(ctx, c.Webhook, key, m) })
 	}
 	if len(c.Command) > 0 {
-		add("command", func(ctx context.Context, m OwnerMessage) error { return run(ctx, c.Command, env, m) })
+		n.add("command", func(ctx context.Context, m OwnerMessage) error { return run(ctx, c.Command, env, m) })
 	}
 	if n.channels == nil {
 		return nil, nil
 	}
 	return n, nil
+}
+
+// add adds a channel with the function that sends its messages.
+func (n *Notifier) add(name string, deliver func(context.Context, OwnerMessage) error) {
+	n.channels = append(n.channels, &channel{name: name, deliver: deliver, wake: make(chan struct{}, 1)})
+}
+
+// readNtfyToken reads an access token for ntfy. It returns "" without a file.
+func readNtfyToken(file string) (string, error) {
+	if file == "" {
+		return "", nil
+	}
+	token, err := ownerfiles.ReadToken(file, maxSecret)
+	if err != nil {
+		return "", fmt.Errorf("ntfy-token-file %q: want a file of yours alone with one line (%w)", file, err)
+	}
+	return token, nil
+}
+
+// sendNtfy posts a message to a topic of ntfy, with a token unless that is "".
+func (n *Notifier) sendNtfy(ctx context.Context, topic, token string, m OwnerMessage) error {
+	headers := http.Header{"Title": {"vaultwicket"}, "Content-Type": {"text/plain; charset=utf-8"}}
+	if m.Link != "" {
+		headers.Set("Click", m.Link)
+	}
+	if token != "" {
+		headers.Set("Authorization", "Bearer "+token)
+	}
+	return n.post(ctx, topic, headers, []byte(m.Text))
+}
+
+// sendWebhook posts a message that is signed with key, as in Standard Webhooks.
+func (n *Notifier) sendWebhook(ctx context.Context, address string, key []byte, m OwnerMessage) error {
+	type data struct {
+		Text string `json:"text"`
+		Link string `json:"link,omitempty"`
+	}
+	at := n.now().UTC().Truncate(time.Second)
+	body, err := json.Marshal(struct {
+		Type      string    `json:"type"`
+		Timestamp time.Time `json:"timestamp"`
+		Data      data      `json:"data"`
+	}{"approval.waiting", at, data(m)})
+	if err != nil {
+		return err
+	}
+	id := "msg_" + rand.Text()
+	seconds := strconv.FormatInt(at.Unix(), 10)
+	mac := hmac.New(sha256.New, key)
+	fmt.Fprintf(mac, "%s.%s.%s", id, seconds, body)
+	signature := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+	return n.post(ctx, address, http.Header{
+		"Content-Type":      {"application/json"},
+		"Webhook-Id":        {id},
+		"Webhook-Timestamp": {seconds},
+		"Webhook-Signature": {signature},
+	}, body)
 }
 
 // readKey reads the key for signatures: text, or "whsec_" and base64 as in Standard Webhooks.
@@ -206,8 +222,10 @@ func readKey(file string) ([]byte, error) {
 		return nil, fmt.Errorf("webhook-secret-file %q: %s", about, reason)
 	}
 	key := bytes.TrimSpace(text)
-	if encoded, ok := bytes.CutPrefix(key, []byte("whsec_")); ok {
-		if key, err = base64.StdEncoding.DecodeString(string(encoded)); err != nil {
+	encoded, isEncoded := bytes.CutPrefix(key, []byte("whsec_"))
+	if isEncoded {
+		key, err = base64.StdEncoding.DecodeString(string(encoded))
+		if err != nil {
 			return nil, fmt.Errorf("webhook-secret-file %q: what follows whsec_ is not base64", file)
 		}
 	}
@@ -226,8 +244,8 @@ func (n *Notifier) post(ctx context.Context, to string, headers http.Header, bod
 	r.Header = headers
 	response, err := n.client.Do(r)
 	if err != nil {
-		if at := (*url.Error)(nil); errors.As(err, &at) {
-			err = at.Err // without the URL, because the name of a topic is a secret
+		if requestErr, ok := errors.AsType[*url.Error](err); ok {
+			return requestErr.Err // without the URL, because the name of a topic is a secret
 		}
 		return err
 	}
