@@ -162,52 +162,58 @@ func (d *descents) apply(e Entry) {
 			restored[access.Fold(note.Path)] = true
 		}
 	}
-	isMade := e.State == Done || e.State == Undone
-	type result struct {
-		path    string
-		origins []Origin
-	}
-	var results []result
-	for _, s := range e.Steps { // every step starts from the state before the entry
-		origins := d.originsOf(s)
-		if versions := d.versionOrigins(e, s); s.After.Exists && len(versions) > 0 && !restored[access.Fold(s.Path)] {
-			now := unitedOrigins(origins, d.notes[access.Fold(s.Path)].Origins)
-			results = append(results, result{s.Path, unitedOrigins(now, versions)})
-			continue
-		}
-		if s.From != "" { // its versions move with it
-			d.addFormer(s.Path, d.former[access.Fold(s.From)].Origins, e.ID)
-		}
-		switch {
-		case strings.HasSuffix(s.Path, "/") || restored[access.Fold(s.Path)]:
-		case s.From != "":
-			if isMade {
-				results = append(results, result{s.From, nil})
-			}
-			results = append(results, result{s.Path, origins})
-		case len(s.Of) > 0:
-			if s.Before.Exists || !isMade {
-				origins = unitedOrigins(origins, d.notes[access.Fold(s.Path)].Origins)
-			}
-			results = append(results, result{s.Path, origins})
-		case isMade && e.Undoes == "" && s.creates(): // a new note with the same path
-			results = append(results, result{s.Path, nil})
+	results := d.resultsOf(e, restored)
+	for _, r := range results {
+		if len(r.Origins) == 0 {
+			change(r.Path, nil)
 		}
 	}
 	for _, r := range results {
-		if len(r.origins) == 0 {
-			change(r.path, nil)
-		}
-	}
-	for _, r := range results {
-		if len(r.origins) > 0 {
-			change(r.path, r.origins)
+		if len(r.Origins) > 0 {
+			change(r.Path, r.Origins)
 		}
 	}
 	if len(former.Notes) > 0 {
 		d.history = append(d.history, former)
 		d.history = d.history[max(0, len(d.history)-maxFormer):]
 	}
+}
+
+// resultsOf returns the notes whose origins an entry sets, with the origins that they have after it. Every step
+// starts from the state before the entry. Notes that an undo has already restored are left out. The former origins
+// of a moved note are passed on to its new path at once.
+func (d *descents) resultsOf(e Entry, restored map[string]bool) (results []descent) {
+	isMade := e.State == Done || e.State == Undone
+	for _, s := range e.Steps {
+		origins := d.originsOf(s)
+		versions := d.versionOrigins(e, s)
+		isRestored := restored[access.Fold(s.Path)]
+		mayBeVersion := s.After.Exists && len(versions) > 0
+		if mayBeVersion && !isRestored {
+			now := unitedOrigins(origins, d.notes[access.Fold(s.Path)].Origins)
+			results = append(results, descent{s.Path, unitedOrigins(now, versions)})
+			continue
+		}
+		if s.From != "" { // its versions move with it
+			d.addFormer(s.Path, d.former[access.Fold(s.From)].Origins, e.ID)
+		}
+		switch {
+		case strings.HasSuffix(s.Path, "/") || isRestored:
+		case s.From != "":
+			if isMade {
+				results = append(results, descent{s.From, nil})
+			}
+			results = append(results, descent{s.Path, origins})
+		case len(s.Of) > 0:
+			if s.Before.Exists || !isMade {
+				origins = unitedOrigins(origins, d.notes[access.Fold(s.Path)].Origins)
+			}
+			results = append(results, descent{s.Path, origins})
+		case isMade && e.Undoes == "" && s.creates(): // a new note with the same path
+			results = append(results, descent{s.Path, nil})
+		}
+	}
+	return results
 }
 
 // originsOf returns the origins of the text that a step writes, without those that its file already had.

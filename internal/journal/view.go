@@ -375,23 +375,7 @@ func (j *Journal) Check(ctx context.Context) (damage []Damage, err error) {
 		}
 		for _, e := range slices.Backward(s.entries) {
 			collect(e.at)
-			state := Begun
-			for _, o := range later[e.id] {
-				if !o.fits(e, state) {
-					damage = append(
-						damage,
-						Damage{
-							segmentName(o.segment.number),
-							o.at,
-							e.id,
-							"the outcome does not match its entry",
-							false,
-						},
-					)
-					continue
-				}
-				state = o.state
-			}
+			damage = append(damage, checkOutcomes(e, later[e.id])...)
 			delete(later, e.id)
 		}
 		collect(0)
@@ -406,6 +390,24 @@ func (j *Journal) Check(ctx context.Context) (damage []Damage, err error) {
 		}
 	}
 	return damage, nil
+}
+
+// checkOutcomes returns the damage of an entry whose outcomes, in order, do not match it.
+func checkOutcomes(e entryRow, outcomes []placedEnd) (damage []Damage) {
+	state := Begun
+	for _, o := range outcomes {
+		if o.fits(e, state) {
+			state = o.state
+			continue
+		}
+		damage = append(damage, Damage{
+			File:   segmentName(o.segment.number),
+			Offset: o.at,
+			ID:     e.id,
+			Reason: "the outcome does not match its entry",
+		})
+	}
+	return damage
 }
 
 // checkIndex removes the index of a segment if it differs from the summary.

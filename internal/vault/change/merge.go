@@ -75,7 +75,7 @@ func keepTimes(earlier, later Step) Step {
 	if later.Mode == 0 {
 		later.Mode = earlier.Mode
 	}
-	later.of = append(slices.Clone(earlier.of), later.of...)
+	later.origins = append(slices.Clone(earlier.origins), later.origins...)
 	return later
 }
 

@@ -20,10 +20,10 @@ func (p *Proposal) recordOrigins(v *call.Vault) {
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		if p.Restores != "" { // the version may be of an earlier note with the same name
-			s.of = append(s.of, journal.Origin{Path: s.Path.String()})
+			s.origins = append(s.origins, journal.Origin{Path: s.Path.String()})
 		}
 		if s.CopyOf != (disk.Path{}) {
-			s.of = append(s.of, journal.Origin{Path: s.CopyOf.String()}) // a copy has the same tags
+			s.origins = append(s.origins, journal.Origin{Path: s.CopyOf.String()}) // a copy has the same tags
 		}
 		isMade := !s.Before.Exists || s.Path == p.Note
 		if !isMade || !s.After.Exists || s.After.Folder || s.IsNoop() {
@@ -31,7 +31,7 @@ func (p *Proposal) recordOrigins(v *call.Vault) {
 		}
 		for _, source := range v.Taken {
 			if source.Path != s.Path {
-				s.of = append(s.of, journal.Origin{Path: source.Path.String(), Marks: marksOf(v, source)})
+				s.origins = append(s.origins, journal.Origin{Path: source.Path.String(), Marks: marksOf(v, source)})
 			}
 		}
 	}

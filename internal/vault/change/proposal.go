@@ -135,7 +135,7 @@ type Step struct {
 	TrashName     string           // name in the trash, also of a file that is restored from there
 	Modified      int64            // modification time to set, in Unix nanoseconds; 0 for the current time
 	CopyOf        disk.Path        // the file whose content a large new file gets
-	of            []journal.Origin // files from which the text was copied
+	origins       []journal.Origin // files from which the text was copied
 	Told          []byte           // text of the bookmarks to show in a plan, if they may name hidden notes
 	Mode          uint32           // permission bits of a new file; 0 for the default
 	draft         disk.Draft

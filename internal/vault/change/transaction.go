@@ -165,7 +165,7 @@ func journalStep(folder *disk.Folder, s Step) journal.Step {
 		Draft:  s.draft.String(),
 		Trash:  s.TrashName,
 		Sets:   s.Modified,
-		Of:     s.of,
+		Of:     s.origins,
 	}
 	if !s.Before.Exists {
 		return recorded

@@ -595,10 +595,14 @@ func (f *Folder) SeesFolder(p Path) bool { return f.isNamed(p) == nil && f.seesF
 // invisible path is returned unchanged.
 func (f *Folder) Renamed(from, p Path) (Path, error) {
 	renamed, err := f.renamed(from, p)
-	if err == nil && renamed != p && !f.SeesFile(renamed) && renamed.Folder() != from.Folder() {
+	if err != nil || renamed == p {
+		return renamed, err
+	}
+	isVisible := renamed.Folder() == from.Folder() || f.SeesFile(renamed)
+	if !isVisible {
 		return p, nil
 	}
-	return renamed, err
+	return renamed, nil
 }
 
 func (f *Folder) renamed(from, p Path) (Path, error) {

@@ -27,14 +27,18 @@ func (f *Folder) Move(from, to Path, before Content) error {
 	}
 	// Refuse an invisible path, and one that differs from the name on the disk unless it is another spelling of
 	// the file's own name.
-	switch renamed, err := f.renamed(from, to); {
-	case errors.Is(err, fs.ErrNotExist),
-		err == nil && renamed != to,
-		err == nil && !f.seesFile(to),
-		err == nil && from != to && f.IsClosed(to):
+	renamed, err := f.renamed(from, to)
+	if errors.Is(err, fs.ErrNotExist) {
 		return closed(to)
-	case err != nil:
+	}
+	if err != nil {
 		return err
+	}
+	if renamed != to || !f.seesFile(to) {
+		return closed(to)
+	}
+	if from != to && f.IsClosed(to) {
+		return closed(to)
 	}
 	if reason := unportable(to.Base()); reason != "" {
 		return &Refusal{Path: to.Base(), Reason: reason}
