@@ -249,10 +249,11 @@ func CommitBatch(v *call.Vault, how protocol.Write) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	rests := basis{journal: j, since: planned.extent, isOutdated: func(since journal.Extent) bool {
+	isOutdated := func(since journal.Extent) bool {
 		return !how.Alone && planned.isOutdated(v, j, how.Rests, since)
-	}}
-	if rests.check() != nil { // before other writers have to wait
+	}
+	plannedOn := basis{journal: j, since: planned.extent, isOutdated: isOutdated}
+	if plannedOn.check() != nil { // before other writers have to wait
 		return answer.Reply{Stale: true}, nil
 	}
 	turn, err := takeTurn(v, j, how)
@@ -261,7 +262,7 @@ func CommitBatch(v *call.Vault, how protocol.Write) (answer.Reply, error) {
 	}
 	defer turn.end()
 	isLent := planned.mayLend(how.Rests) && turn.lend(planned.files())
-	if rests.check() != nil {
+	if plannedOn.check() != nil {
 		return answer.Reply{Stale: true}, nil
 	}
 	t, err := planned.transaction(v, j, turn, how)
@@ -270,7 +271,7 @@ func CommitBatch(v *call.Vault, how protocol.Write) (answer.Reply, error) {
 		err = t.compare(how.Alone)
 	}
 	if err == nil && isLent {
-		err = t.endLending(&rests)
+		err = t.endLending(&plannedOn)
 	}
 	if errors.Is(err, errStale) {
 		return answer.Reply{Stale: true}, nil

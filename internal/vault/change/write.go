@@ -109,10 +109,11 @@ func attempt(
 			return p.answer(), err
 		}
 	}
-	plannedOn := basis{journal: j, since: extent, isOutdated: func(since journal.Extent) bool {
+	isOutdated := func(since journal.Extent) bool {
 		mayRestOnOthers := !alone && len(p.Steps) > 1
 		return mayRestOnOthers && p.isOutdated(v, j, since)
-	}}
+	}
+	plannedOn := basis{journal: j, since: extent, isOutdated: isOutdated}
 	if err := plannedOn.check(); err != nil { // before other writers have to wait
 		return answer.Reply{}, err
 	}
@@ -126,8 +127,8 @@ func attempt(
 			return p.answer(), err
 		}
 	}
-	// While another process writes all the time, a change that may depend on any note would be outdated at
-	// once.
+	// The turn is not lent for a change that may depend on any note: while another process keeps writing, such a
+	// change would always be outdated.
 	isLent := !alone && p.Outdated != nil && turn.lend(len(p.Steps))
 	if err := plannedOn.check(); err != nil {
 		return answer.Reply{}, err
