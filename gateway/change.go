@@ -501,8 +501,8 @@ func (p Plan) isAssessed() bool {
 	// The call may add an address on another machine. If the address is not in its own parameters, the embedded
 	// program refuses it when it makes the change.
 	isPlanned := p.changesNotes() && p.routes[0].decision.Preview().Valid()
-	addsAddress := !p.policy.RemoteLinks && isPlanned &&
-		p.call.HasValue(func(value string) bool { return strings.Contains(value, "://") })
+	hasAddress := p.call.HasValue(func(value string) bool { return strings.Contains(value, "://") })
+	addsAddress := isPlanned && hasAddress && !p.policy.RemoteLinks
 	flowsMayApply := len(p.policy.Flows) > 0 && p.call.Effect().Mutates()
 	return mayRemove || addsAddress || flowsMayApply
 }

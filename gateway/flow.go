@@ -66,7 +66,8 @@ func (f *flows) add(reads []flowRead) {
 // rule. also has what is read together with the call, in a batch.
 func (g *vaultGateway) applicableFlows(p policy.Policy, call allowlist.Call, also batchReads) (because []flowRead) {
 	reads := slices.Concat(g.flows.recent(time.Now()), also.read)
-	if len(reads)+len(p.Flows) == 0 || call.Effect() == tiers.Reads && !call.Sends() {
+	staysInside := call.Effect() == tiers.Reads && !call.Sends()
+	if len(reads)+len(p.Flows) == 0 || staysInside {
 		return nil
 	}
 	named := call.NamedPaths()
@@ -83,7 +84,7 @@ func (g *vaultGateway) applicableFlows(p policy.Policy, call allowlist.Call, als
 		if slices.ContainsFunc(because, func(r flowRead) bool { return r.rule.Name == read.rule.Name }) {
 			continue
 		}
-		if slices.ContainsFunc(read.rule.To, func(place string) bool {
+		reaches := func(place string) bool {
 			switch place {
 			case policy.ToWeb:
 				return call.OpensWeb()
@@ -93,7 +94,8 @@ func (g *vaultGateway) applicableFlows(p policy.Policy, call allowlist.Call, als
 				return call.Effect().Mutates() && read.vault != g.identity()
 			}
 			return carriesTo(place)
-		}) {
+		}
+		if slices.ContainsFunc(read.rule.To, reaches) {
 			because = append(because, read)
 		}
 	}
@@ -233,17 +235,19 @@ func (g *vaultGateway) readFrom(
 	}
 	marked = slices.DeleteFunc(marked, excepted)
 	places := slices.Concat(slices.DeleteFunc(policy.Paths(from), excepted), marked)
-	covered := func(at string) bool {
-		return policy.Covers(from, at) && !excepted(at) ||
-			slices.ContainsFunc(
-				marked,
-				func(m string) bool { return m == at || m == at+".md" || strings.HasPrefix(m, at+"/") },
-			) ||
-			mode == readsNamed &&
-				slices.ContainsFunc(
-					places,
-					func(place string) bool { return strings.HasPrefix(access.Fold(place), access.Fold(at)+"/") },
-				)
+	covered := func(path string) bool {
+		if policy.Covers(from, path) && !excepted(path) {
+			return true
+		}
+		isMarked := func(m string) bool { return m == path || m == path+".md" || strings.HasPrefix(m, path+"/") }
+		if slices.ContainsFunc(marked, isMarked) {
+			return true
+		}
+		if mode != readsNamed {
+			return false
+		}
+		isBelow := func(place string) bool { return strings.HasPrefix(access.Fold(place), access.Fold(path)+"/") }
+		return slices.ContainsFunc(places, isBelow)
 	}
 	named := []string{answer.Path}
 	for _, s := range call.NamedPaths() {

@@ -65,13 +65,11 @@ func selectFields(text string, fields []string) (string, error) {
 	objects := rowsOfJSON(text, rows)
 	number := 0
 	for object := range objects {
-		if number++; object[0] == '{' {
+		number++
+		if object[0] == '{' {
 			continue
 		}
-		kind := cmp.Or(
-			kindsOfValues[object[0]],
-			"a number",
-		)
+		kind := cmp.Or(kindsOfValues[object[0]], "a number")
 		if rows.isArray {
 			return "", noRows("has %s as row %d, not an object", kind, number)
 		}

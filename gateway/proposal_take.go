@@ -90,12 +90,14 @@ func (g *vaultGateway) checkCurrent(p consent.Proposal) error {
 	if err := g.admission.Open(); err != nil {
 		return err
 	}
-	switch now, err := g.proposals.Find(p.ID); {
-	case err != nil:
+	current, err := g.proposals.Find(p.ID)
+	if err != nil {
 		return proposalError(err)
-	case now.State != consent.ProposalOpen:
-		return proposalError(&consent.AnsweredProposal{Proposal: now})
-	case now.Version != p.Version:
+	}
+	if current.State != consent.ProposalOpen {
+		return proposalError(&consent.AnsweredProposal{Proposal: current})
+	}
+	if current.Version != p.Version {
 		return proposalError(&consent.ReplacedProposal{ID: p.ID})
 	}
 	if g.agent != "" && p.Generation != g.admission.Generation() {

@@ -60,10 +60,12 @@ func (g *Gateway) Review(ctx context.Context, vault string, filter journal.Filte
 		if e.Grant == "" || !isInEffect {
 			return true
 		}
-		if review.IsCut = len(entries) == maxReviewed; !review.IsCut {
-			entries = append(entries, e)
+		if len(entries) == maxReviewed {
+			review.IsCut = true
+			return false
 		}
-		return !review.IsCut
+		entries = append(entries, e)
+		return true
 	})
 	if err != nil {
 		return review, failure.New(
