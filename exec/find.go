@@ -63,9 +63,9 @@ func (r *Runner) HasApp() bool {
 // exists. The caller holds r.client.mu.
 func (r *Runner) search() error {
 	name := r.config.CLI
-	var known, candidates []string
+	var appPaths, candidates []string
 	if name == defaultCLI {
-		known = wellKnown(r.config.Getenv) // where the app installs its CLI
+		appPaths = wellKnown(r.config.Getenv) // where the app installs its CLI
 	}
 	switch {
 	case filepath.IsAbs(name):
@@ -79,7 +79,7 @@ func (r *Runner) search() error {
 				candidates = append(candidates, filepath.Join(dir, file))
 			}
 		}
-		candidates = append(candidates, known...)
+		candidates = append(candidates, appPaths...)
 	}
 	var err error
 	for _, candidate := range candidates {
@@ -98,7 +98,7 @@ func (r *Runner) search() error {
 	if err == nil {
 		reason := "not found"
 		if !filepath.IsAbs(name) {
-			reason = strings.Join(append([]string{"not found in PATH"}, known...), " or at ")
+			reason = strings.Join(append([]string{"not found in PATH"}, appPaths...), " or at ")
 		}
 		err = &Unavailable{code: CodeNotFound, program: name, reason: reason,
 			hint: "the user can install Obsidian 1.12.7 or newer with its own installer and switch on the CLI in Settings > General > Advanced, " +

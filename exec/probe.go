@@ -22,33 +22,33 @@ func (r *Runner) ready(ctx context.Context, permit policy.Permit, p Program) (re
 		return nil, nil
 	}
 	r.client.mu.Lock()
-	known := r.client.release
+	current := r.client.release
 	r.client.mu.Unlock()
-	fresh := known == nil
+	fresh := current == nil
 	if fresh {
-		known, err = r.probe(ctx, permit, p)
+		current, err = r.probe(ctx, permit, p)
 		if err != nil {
 			return nil, err
 		}
 		// An old installer is not an error: the CLI that was found is not the Electron executable.
 		native := tiers.DefaultMinimum // the first version with the native CLI
-		if known.installer != (tiers.Version{}) && known.installer.Before(native) {
+		if current.installer != (tiers.Version{}) && current.installer.Before(native) {
 			remarks = []string{
 				fmt.Sprintf("the Obsidian installer is %s; installers from %s on bring a faster client, "+
-					"download the latest one and register the command line interface again", known.installer, native),
+					"download the latest one and register the command line interface again", current.installer, native),
 			}
 		}
 	}
-	if minimum := permit.MinVersion(); known.app.Before(minimum) {
+	if minimum := permit.MinVersion(); current.app.Before(minimum) {
 		r.learnRelease(nil) // the app may be updated while the CLI stays the same
 		return nil, &Unavailable{
 			code: CodeTooOld, program: p.path,
-			reason: fmt.Sprintf("belongs to Obsidian %s, and the call needs %s", known.app, minimum),
+			reason: fmt.Sprintf("belongs to Obsidian %s, and the call needs %s", current.app, minimum),
 			hint:   "the user can update Obsidian to " + minimum.String() + " or newer",
 		}
 	}
 	if fresh { // another call may have dropped the cached version
-		r.learnRelease(known)
+		r.learnRelease(current)
 	}
 	return remarks, nil
 }
@@ -72,29 +72,29 @@ func (r *Runner) probe(ctx context.Context, whole policy.Permit, p Program) (*re
 	if err != nil && !foreign {
 		return nil, err
 	}
-	if known, ok := parseRelease(trimmed(out.Stdout)); ok && out.Failure == nil {
-		return &known, nil
+	if version, ok := parseRelease(trimmed(out.Stdout)); ok && out.Failure == nil {
+		return &version, nil
 	}
-	answered := "answered " + excerpt.Quoted(firstLine(trimmed(out.Stdout)))
+	complaint := "answered " + excerpt.Quoted(firstLine(trimmed(out.Stdout)))
 	switch {
 	case out.Stdout == "":
-		answered = "printed nothing"
+		complaint = "printed nothing"
 	case whole.Guarded():
-		answered = "printed something else" // which could name a hidden note
+		complaint = "printed something else" // which could name a hidden note
 	}
 	return nil, &Unavailable{
 		code:    CodeUnsuitable,
 		program: p.path,
-		reason:  "is not the Obsidian CLI: asked for its version it " + answered,
+		reason:  "is not the Obsidian CLI: asked for its version it " + complaint,
 		hint:    "the user can set cli to the full path of the native client; on Windows that is Obsidian.com and never Obsidian.exe",
 	}
 }
 
 // learnRelease caches the version of the CLI; nil makes the next call ask again.
-func (r *Runner) learnRelease(known *release) {
+func (r *Runner) learnRelease(version *release) {
 	r.client.mu.Lock()
 	defer r.client.mu.Unlock()
-	r.client.release = known
+	r.client.release = version
 }
 
 // release is the answer of the CLI to the version probe. The app updates itself, the installer does not.

@@ -517,8 +517,8 @@ func crashed(path, how string) *Unavailable {
 }
 
 func cannotStart(path string, err error) *Unavailable {
-	if known, ok := errors.AsType[*Unavailable](err); ok {
-		return known
+	if unavailable, ok := errors.AsType[*Unavailable](err); ok {
+		return unavailable
 	}
 	u := &Unavailable{code: CodeUnsuitable, program: path, reason: "cannot be started: " + withoutPath(err), cause: err,
 		hint: "the user can check whether this program can be started at all"}

@@ -135,7 +135,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) (result BatchResult
 	if err := g.admission.CheckBatch(g.accountOf(b.Caller), calls, changes); err != nil {
 		return g.refuseBatch(ctx, b, "", err)
 	}
-	asked := time.Now()
+	askedAt := time.Now()
 	if err := g.requestBatchApproval(ctx, plan); err != nil {
 		return RejectBatch("", err)
 	}
@@ -144,7 +144,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) (result BatchResult
 	if err := g.admission.Batch(g.accountOf(b.Caller), calls, changes); err != nil {
 		return g.refuseBatch(ctx, b, "", err)
 	}
-	ctx, cancel = g.admission.WithDeadline(ctx, b.Taken, time.Since(asked))
+	ctx, cancel = g.admission.WithDeadline(ctx, b.Taken, time.Since(askedAt))
 	defer cancel()
 	if plan.mutates() {
 		lines := []*shares.Line{g.changingMany}

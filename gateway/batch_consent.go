@@ -36,13 +36,13 @@ func (g *vaultGateway) requestBatchApproval(ctx context.Context, plan *batchPlan
 		step.record.Asked(step.plan.refusal)
 		records = append(records, step.record)
 	}
-	by, err := g.askAboutBatch(ctx, plan)
+	approvedBy, err := g.askAboutBatch(ctx, plan)
 	for _, record := range records {
 		if err != nil {
 			record.Refused(err)
 			continue
 		}
-		record.Approved(by)
+		record.Approved(approvedBy)
 	}
 	return err
 }
@@ -64,7 +64,7 @@ func (g *vaultGateway) recordSkipped(ctx context.Context, plan *batchPlan) {
 }
 
 // askAboutBatch asks the user about a batch, and returns by which way they approved it.
-func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by string, err error) {
+func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (approvedBy string, err error) {
 	var calls []consent.CallDigest // of the operations that require approval
 	for _, step := range plan.asked() {
 		calls = append(calls, g.digestOfCall(step.plan))

@@ -538,13 +538,13 @@ func (g *vaultGateway) withChange(p Plan, err error) (Plan, error) {
 	isKnown := func(read flowRead) bool {
 		return slices.ContainsFunc(p.because, func(r flowRead) bool { return r.rule.Name == read.rule.Name })
 	}
-	taken := g.readsThroughChange(p.policy, p.call, p.change.Takes)
-	if len(taken) > 0 {
-		taken = slices.DeleteFunc(g.applicableFlows(p.policy, p.call, batchReads{read: taken}), isKnown)
+	reads := g.readsThroughChange(p.policy, p.call, p.change.Takes)
+	if len(reads) > 0 {
+		reads = slices.DeleteFunc(g.applicableFlows(p.policy, p.call, batchReads{read: reads}), isKnown)
 	}
-	if len(taken) > 0 {
-		p.because = slices.Concat(p.because, taken)
-		for _, read := range taken {
+	if len(reads) > 0 {
+		p.because = slices.Concat(p.because, reads)
+		for _, read := range reads {
 			p.findings.apply(p.policy, policy.RuleFlow, read.rule.Action())
 			p.facts.Flowing = p.facts.Flowing.With(read.rule)
 		}

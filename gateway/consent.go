@@ -30,7 +30,7 @@ func (g *vaultGateway) requestApproval(
 	plan Plan,
 	record *audit.Record,
 	refusal error,
-) (approvedPlan Plan, by string, err error) {
+) (approvedPlan Plan, approvedBy string, err error) {
 	if err := g.consent.CheckDeclined(plan.call.Name(), g.callerOf(req), req.Answers, g.digestOfCall(plan)); err != nil {
 		return plan, "", err
 	}

@@ -111,12 +111,12 @@ func (g *vaultGateway) journal(folder string) (*journal.Journal, error) {
 			"no folder for the journal outside the vault",
 		)
 	}
-	if kept := g.kept.Load(); kept != nil && kept.state == state && kept.folder == abs {
-		return kept.Journal, nil
+	if cached := g.kept.Load(); cached != nil && cached.state == state && cached.folder == abs {
+		return cached.Journal, nil
 	}
-	kept := &keptJournal{journal.OpenAs(filepath.Join(state, "journal"), g.folderIdentity(), abs), state, abs}
-	g.kept.Store(kept)
-	return kept.Journal, nil
+	cached := &keptJournal{journal.OpenAs(filepath.Join(state, "journal"), g.folderIdentity(), abs), state, abs}
+	g.kept.Store(cached)
+	return cached.Journal, nil
 }
 
 // Journal returns the journal of a vault, "" for the default one. The error is a

@@ -287,10 +287,10 @@ func (g *vaultGateway) readAgain(
 // continues returns an error if a request differs from the one that its cursor belongs to.
 func (r Request) continues(before storedAnswer) error {
 	first := before.request
-	asked := r
-	asked.Cursor = ""
-	asked.Limit = first.Limit
-	again, err := asked.withOneLimit().parse()
+	resent := r
+	resent.Cursor = ""
+	resent.Limit = first.Limit
+	call, err := resent.withOneLimit().parse()
 	switch {
 	case r.Command != first.Command:
 		return failure.New(
@@ -311,7 +311,7 @@ func (r Request) continues(before storedAnswer) error {
 			"leave fields out",
 			"the cursor belongs to an answer with other fields",
 		)
-	case len(r.Params)+len(r.Words) > 0 && (err != nil || again.String() != before.call.String()):
+	case len(r.Params)+len(r.Words) > 0 && (err != nil || call.String() != before.call.String()):
 		return failure.New(
 			failure.CodeBadRequest,
 			"leave the parameters out",
@@ -443,11 +443,11 @@ func (r reported) divide(out exec.Outcome, err error) *divided {
 	case !form.HasLines() && out.Rows == 0:
 		return nil
 	}
-	seen := form.RowEnd(out.Stdout, 0, r.part)
-	if seen == len(out.Stdout) {
+	prepared := form.RowEnd(out.Stdout, 0, r.part)
+	if prepared == len(out.Stdout) {
 		return nil
 	}
-	d := &divided{reported: r, out: out, rows: out.Rows, seen: seen}
+	d := &divided{reported: r, out: out, rows: out.Rows, seen: prepared}
 	if form.HasLines() {
 		d.rows = countedPage{}.Rows(out.Stdout, form, len(out.Stdout))
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// surveyJSON returns what is known of the rows of a text of form JSON.
+// surveyJSON returns the rows of a text of form JSON.
 func surveyJSON(text string) compactedRows {
 	if !json.Valid([]byte(text)) {
 		return compactedRows{known: true}
@@ -14,7 +14,7 @@ func surveyJSON(text string) compactedRows {
 	return jsonRows(text)
 }
 
-// jsonRows returns what is known of the rows of valid JSON.
+// jsonRows returns the rows of valid JSON.
 func jsonRows(text string) compactedRows {
 	rows := compactedRows{known: true, isJSON: true}
 	if _, rows.isArray = firstRow(text); rows.isArray {

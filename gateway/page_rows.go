@@ -44,8 +44,8 @@ func (f pageForm) row(s string, at int) rowAt {
 
 func (f pageForm) hasHeadings() bool { return f == formHeaded || f == formNumbered }
 
-// compactedRows is what is known about the rows of a text, so that the text is read only once. The zero value means
-// nothing.
+// compactedRows describes the rows of a text, so that the text is read only once. The zero value means that nothing
+// is known yet.
 type compactedRows struct {
 	known           bool
 	isJSON, isArray bool // only for the form JSON

@@ -75,13 +75,13 @@ func (s *pageStore[T]) Replace(session, id, text string, about T) (ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.touch(fresh)
-	found := false
+	isReplaced := false
 	s.forget(func(k *storedPage[T]) bool {
 		isSame := k.id == id && k.session == session
-		found = found || isSame
+		isReplaced = isReplaced || isSame
 		return isSame
 	})
-	if !found {
+	if !isReplaced {
 		return false // it was dropped or evicted
 	}
 	s.add(fresh)
@@ -138,8 +138,8 @@ func (s *pageStore[T]) evict(fresh *storedPage[T]) {
 	victim := 0
 	for i, k := range s.texts {
 		payer := shares.Agent(k.session)
-		most := shares.Agent(s.texts[victim].session)
-		if bytes[payer] > bytes[most] {
+		largest := shares.Agent(s.texts[victim].session)
+		if bytes[payer] > bytes[largest] {
 			victim = i
 		}
 	}

@@ -299,10 +299,10 @@ func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 			// The app did not find something. The hint comes from the embedded program, which knows the visible
 			// names. Only reads are run a second time for that.
 			if own := g.embeddedProgram(); own != nil {
-				again, err := g.runner.Run(ctx, route.permit, *own)
-				isMissing := err == nil && again.Failure != nil && again.Failure.Code() == failure.CodeNotFound
-				if isMissing && again.Failure.Hint() != "" {
-					out.Failure = out.Failure.WithHint(again.Failure.Hint())
+				retry, err := g.runner.Run(ctx, route.permit, *own)
+				isMissing := err == nil && retry.Failure != nil && retry.Failure.Code() == failure.CodeNotFound
+				if isMissing && retry.Failure.Hint() != "" {
+					out.Failure = out.Failure.WithHint(retry.Failure.Hint())
 				}
 			}
 		}

@@ -326,9 +326,9 @@ func errNotPlanned(command string) error {
 
 // fillQuestion completes the question with what the owner is shown.
 func (g *vaultGateway) fillQuestion(r *rehearsal, d *draft) {
-	asked := map[string]*consent.Question{}
+	questions := map[string]*consent.Question{}
 	for i, step := range d.plan.asked() {
-		asked[step.ClientID] = &d.each[i]
+		questions[step.ClientID] = &d.each[i]
 	}
 	isPermanent := false
 	var operations []consent.ProposedOperation
@@ -343,7 +343,7 @@ func (g *vaultGateway) fillQuestion(r *rehearsal, d *draft) {
 			Name:    step.ClientID,
 			Command: step.plan.call.Name(),
 			Path:    path,
-			Asked:   asked[step.ClientID],
+			Asked:   questions[step.ClientID],
 		}
 		for _, need := range d.needs[i] {
 			o.Needs = append(o.Needs, d.plan.steps[need].ClientID)

@@ -42,10 +42,10 @@ func (g *Gateway) DraftProposal(
 		if at, err = g.vaultOfProposal(p); err != nil {
 			return
 		}
-		var made *draft
-		if made, d, err = at.draftPart(ctx, p, chosen, by); err == nil {
-			d.Lines = made.question.Lines
-			d.Typed = made.question.IsMuch()
+		var part *draft
+		if part, d, err = at.draftPart(ctx, p, chosen, by); err == nil {
+			d.Lines = part.question.Lines
+			d.Typed = part.question.IsMuch()
 			d.Changed = at.changedSince(p)
 		}
 	})
@@ -147,7 +147,7 @@ func (g *vaultGateway) draftPart(
 	p consent.Proposal,
 	chosen []int,
 	surface string,
-) (made *draft, d ProposalDraft, err error) {
+) (part *draft, d ProposalDraft, err error) {
 	if err := g.checkCurrent(p); err != nil {
 		return nil, d, err
 	}
@@ -161,15 +161,15 @@ func (g *vaultGateway) draftPart(
 	}
 	ctx, end := g.admission.Follow(ctx, g.rules.Ended)
 	defer end()
-	made, clientID, err := g.draft(ctx, b, p.ID)
+	part, clientID, err := g.draft(ctx, b, p.ID)
 	if err != nil && clientID != "" {
 		err = inOperation(clientID, err)
 	}
 	if err != nil {
 		return nil, d, missingRights(err)
 	}
-	digest := digest(p.ID, p.Version, hex.EncodeToString(made.question.Digest[:]))
-	return made, ProposalDraft{Proposal: p, Chosen: complete, Digest: hex.EncodeToString(digest[:])}, nil
+	digest := digest(p.ID, p.Version, hex.EncodeToString(part.question.Digest[:]))
+	return part, ProposalDraft{Proposal: p, Chosen: complete, Digest: hex.EncodeToString(digest[:])}, nil
 }
 
 // missingRights adds to an error about rights why they may be missing: the client's entry for its server can have
@@ -216,26 +216,26 @@ func (g *Gateway) TakeProposal(ctx context.Context, shown ProposalDraft, decisio
 func (g *vaultGateway) take(ctx context.Context, shown ProposalDraft, decision ProposalAnswer) (result BatchResult) {
 	ctx, end := g.admission.Follow(ctx, g.rules.Ended)
 	defer end()
-	made, now, err := g.draftPart(ctx, shown.Proposal, shown.Chosen, decision.By)
+	part, now, err := g.draftPart(ctx, shown.Proposal, shown.Chosen, decision.By)
 	if err != nil {
 		return RejectBatch("", err)
 	}
-	plan := made.plan
+	plan := part.plan
 	isSame := now.Digest == shown.Digest && slices.Equal(now.Chosen, shown.Chosen)
 	if !isSame {
 		return g.refuseBatch(ctx, plan.batch, "", errNotAsShown())
 	}
-	if typed := made.question.IsMuch(); typed != "" && decision.Typed != typed {
+	if typed := part.question.IsMuch(); typed != "" && decision.Typed != typed {
 		return RejectBatch("", failure.New(failure.CodeUnconfirmed, "", "it is approved by typing %q", typed))
 	}
 	changes := len(plan.asked())
 	if err := g.admission.Batch(g.accountOf(plan.batch.Caller), len(plan.steps), changes); err != nil {
 		return g.refuseBatch(ctx, plan.batch, "", err)
 	}
-	plan.approved = made.each
+	plan.approved = part.each
 	plan.approvedFiles = plan.boundFiles()
 	for i, step := range plan.asked() {
-		step.approved = &made.each[i]
+		step.approved = &part.each[i]
 		step.record = g.recordOfStep(ctx, plan.batch, step.Operation, step.plan)
 		step.record.OfProposal(plan.proposal)
 		step.record.Approved(decision.By)

@@ -74,13 +74,13 @@ func (g *Gateway) Review(ctx context.Context, vault string, filter journal.Filte
 	}
 	slices.Reverse(entries)
 	review.Notes = joinSteps(entries, isVisible)
-	shown := map[string]bool{}
+	counted := map[string]bool{}
 	for _, note := range review.Notes {
 		for _, e := range note.Entries {
-			shown[e.ID] = true
+			counted[e.ID] = true
 		}
 	}
-	review.Changes = len(shown)
+	review.Changes = len(counted)
 	return review, nil
 }
 

@@ -120,7 +120,7 @@ type route struct {
 	hidden                bool      // a path leads to a hidden note, see [NoteRules.Named]
 }
 
-// replaced returns a route with its call, which was replaced, judged by the policy. The error is a
+// replaced returns a route whose call was replaced, with the decision of the policy on the new call. The error is a
 // [*policy.Denial], or says that the app cannot be asked.
 func (g *vaultGateway) replaced(r route) (route, error) {
 	r.decision = r.policy.Decide(r.call, r.facts)

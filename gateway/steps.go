@@ -170,15 +170,15 @@ func (g *vaultGateway) readDaily(ctx context.Context, r route) (exec.Outcome, er
 			return out, err
 		}
 	}
-	asked, err := g.runner.Run(ctx, r.permit.DailyPath(), g.resolver(r))
-	if err != nil || asked.Failure != nil {
-		return asked, err
+	answer, err := g.runner.Run(ctx, r.permit.DailyPath(), g.resolver(r))
+	if err != nil || answer.Failure != nil {
+		return answer, err
 	}
-	note := strings.TrimSpace(asked.Stdout)
+	note := strings.TrimSpace(answer.Stdout)
 	if note == knownPath {
 		return r.missingDaily(out, nil)
 	}
-	out, err = g.readDailyAt(ctx, r, asked, note)
+	out, err = g.readDailyAt(ctx, r, answer, note)
 	if err == nil && out.Failure == nil {
 		g.today.mu.Lock()
 		g.today.own = own
@@ -204,17 +204,17 @@ func (g *vaultGateway) knownDaily(own string) string {
 	return own // a name without letters is the same in every language
 }
 
-// readDailyAt reads the note at a path in place of the call. asked is the answer of the app to the question for the
+// readDailyAt reads the note at a path in place of the call. answer is the one of the app to the question for the
 // path, if it was asked.
 func (g *vaultGateway) readDailyAt(
 	ctx context.Context,
 	r route,
-	asked exec.Outcome,
+	answer exec.Outcome,
 	note string,
 ) (exec.Outcome, error) {
 	permit := r.permit.ReadDaily(note)
 	if !permit.Valid() {
-		return asked, failure.New(
+		return answer, failure.New(
 			failure.CodeCLIError,
 			"look at the daily note settings of the vault",
 			"daily:path answered %q, which is not the path of a note",
@@ -223,19 +223,19 @@ func (g *vaultGateway) readDailyAt(
 	}
 	if r.permit.Confined() {
 		// The embedded program answers in the same way for a hidden and for a missing note.
-		seen, err := g.runner.Run(ctx, permit, g.resolver(r))
-		seen.Path = note
-		if err != nil || seen.Failure != nil {
-			return seen, err
+		hiddenCheck, err := g.runner.Run(ctx, permit, g.resolver(r))
+		hiddenCheck.Path = note
+		if err != nil || hiddenCheck.Failure != nil {
+			return hiddenCheck, err
 		}
 	}
 	if r.policy.Access.Restrict() {
 		if err := RejectIndirect(g.target().Folder, note); err != nil {
-			return outcomeNotRun(asked), err
+			return outcomeNotRun(answer), err
 		}
 	}
 	if g.rules.Closes(note) { // the note was not known yet when the call was planned, see restrictedNotes
-		return outcomeNotRun(asked), failure.New(
+		return outcomeNotRun(answer), failure.New(
 			failure.CodeNotFound,
 			missingDailyHint,
 			"the daily note %q does not exist",
@@ -244,8 +244,8 @@ func (g *vaultGateway) readDailyAt(
 	}
 	out, err := g.runner.Run(ctx, permit, r.program)
 	out.Path = note
-	out.Duration += asked.Duration
-	out.Notices = append(asked.Notices, out.Notices...)
+	out.Duration += answer.Duration
+	out.Notices = append(answer.Notices, out.Notices...)
 	return out, err
 }
 
@@ -282,13 +282,13 @@ func (r route) missingDaily(out exec.Outcome, err error) (exec.Outcome, error) {
 // error, is the answer to the whole call.
 func (g *vaultGateway) locate(ctx context.Context, r route) (route, exec.Outcome, error) {
 	name, _ := r.call.Named()
-	asked, err := g.runner.Run(ctx, r.permit.Locate(), g.resolver(r))
-	if err != nil || asked.Failure != nil {
-		return r, asked, err
+	answer, err := g.runner.Run(ctx, r.permit.Locate(), g.resolver(r))
+	if err != nil || answer.Failure != nil {
+		return r, answer, err
 	}
-	path := pathIn(asked.Stdout)
+	path := pathIn(answer.Stdout)
 	if r.call, err = r.call.At(path); err != nil {
-		return r, outcomeNotRun(asked), failure.New(
+		return r, outcomeNotRun(answer), failure.New(
 			failure.CodeCLIError,
 			"name the note with path=",
 			"the app says that %q is the note %q, which is not a path",
@@ -296,32 +296,32 @@ func (g *vaultGateway) locate(ctx context.Context, r route) (route, exec.Outcome
 			excerpt.Short(path),
 		)
 	}
-	if err := g.noticeNamesakes(ctx, r, &asked); err != nil {
-		return r, outcomeNotRun(asked), err
+	if err := g.noticeNamesakes(ctx, r, &answer); err != nil {
+		return r, outcomeNotRun(answer), err
 	}
 	_, r.facts.Narrowed = g.restrictedNotes(r.call)
 	if r, err = g.replaced(r); err != nil {
-		return r, outcomeNotRun(asked), err
+		return r, outcomeNotRun(answer), err
 	}
-	return r, asked, nil
+	return r, answer, nil
 }
 
 // noticeNamesakes adds a notice to the answer if other notes have the same name: the app picks one without saying
 // so. A change of a note by such a name is refused. If the folder of the vault is not known, other notes are not
 // known either.
-func (g *vaultGateway) noticeNamesakes(ctx context.Context, r route, asked *exec.Outcome) error {
+func (g *vaultGateway) noticeNamesakes(ctx context.Context, r route, answer *exec.Outcome) error {
 	own := g.embeddedProgram()
 	if own == nil {
 		return nil
 	}
-	seen := *asked // for a confined call this is the answer of the embedded program already
+	resolved := *answer // for a confined call this is the answer of the embedded program already
 	if !r.permit.Confined() {
 		var err error
-		if seen, err = g.runner.Run(ctx, r.permit.Locate(), *own); err != nil {
+		if resolved, err = g.runner.Run(ctx, r.permit.Locate(), *own); err != nil {
 			return err
 		}
 	}
-	if !seen.Ambiguous {
+	if !resolved.Ambiguous {
 		return nil
 	}
 	if r.permit.Call().Effect().Mutates() {
@@ -331,11 +331,11 @@ func (g *vaultGateway) noticeNamesakes(ctx context.Context, r route, asked *exec
 			"name the note with path=",
 			"the name %q is ambiguous: %s",
 			excerpt.Short(name),
-			strings.Join(seen.Notices, "; "),
+			strings.Join(resolved.Notices, "; "),
 		)
 	}
 	if !r.permit.Confined() {
-		asked.Notices = append(asked.Notices, seen.Notices...)
+		answer.Notices = append(answer.Notices, resolved.Notices...)
 	}
 	return nil
 }
@@ -440,22 +440,22 @@ func (g *vaultGateway) findFolder(ctx context.Context, plan Plan, planned error)
 	if err != nil {
 		return err
 	}
-	asked, err := g.runner.Run(ctx, permit.VaultPath(), program)
+	answer, err := g.runner.Run(ctx, permit.VaultPath(), program)
 	switch {
-	case g.isEmbeddedOnly(planned) && (err != nil || asked.Failure != nil):
+	case g.isEmbeddedOnly(planned) && (err != nil || answer.Failure != nil):
 		return nil // the error of the plan is right without the folder
 	case err != nil:
 		return err
 	}
 	system := appvaults.ThisSystem(g.getenv)
-	named := strings.TrimSpace(asked.Stdout)
+	named := strings.TrimSpace(answer.Stdout)
 	folder := system.Here(named)
 	isPath := filepath.IsAbs(named) || appvaults.IsOfWindows(named)
-	isUnknown := asked.Failure != nil || folder == "" || ownerfiles.StateFolder(g.getenv, folder) == ""
-	isElsewhere := asked.Failure == nil && folder == "" && isPath
+	isUnknown := answer.Failure != nil || folder == "" || ownerfiles.StateFolder(g.getenv, folder) == ""
+	isElsewhere := answer.Failure == nil && folder == "" && isPath
 	switch {
 	case isUnknown && !private:
-		g.noFolder.Store(asked.Failure == nil)
+		g.noFolder.Store(answer.Failure == nil)
 		return nil
 	case isElsewhere:
 		return failure.New(
@@ -502,16 +502,16 @@ func (g *vaultGateway) checkPinnedVault(ctx context.Context, r route) error {
 	if g.pinned.confirmed {
 		return nil
 	}
-	asked, err := g.runner.Run(ctx, r.permit.VaultPath(), r.program)
+	answer, err := g.runner.Run(ctx, r.permit.VaultPath(), r.program)
 	switch {
 	case err != nil:
 		return err
-	case asked.Failure != nil:
-		return asked.Failure
+	case answer.Failure != nil:
+		return answer.Failure
 	}
-	named := strings.TrimSpace(asked.Stdout)
-	here := cmp.Or(appvaults.ThisSystem(g.getenv).Here(named), named)
-	if !appvaults.SameFolder(here, g.vault.Folder) {
+	named := strings.TrimSpace(answer.Stdout)
+	folder := cmp.Or(appvaults.ThisSystem(g.getenv).Here(named), named)
+	if !appvaults.SameFolder(folder, g.vault.Folder) {
 		return failure.New(
 			failure.CodeVaultNotFound,
 			"the user can set the id of the vault, or correct its folder",

@@ -81,12 +81,12 @@ func (g *vaultGateway) showReadDaily(ctx context.Context, r route, _ []StepShown
 }
 
 func (g *vaultGateway) showAbsent(_ context.Context, r route, steps []StepShown) []StepShown {
-	var asked []StepShown
-	key, given := r.identifyNew()
-	for _, candidate := range createdPaths(key, given) {
-		asked = append(asked, r.stepShown("asks whether the note exists", "file", key, candidate))
+	var questions []StepShown
+	key, value := r.identifyNew()
+	for _, candidate := range createdPaths(key, value) {
+		questions = append(questions, r.stepShown("asks whether the note exists", "file", key, candidate))
 	}
-	return append(asked, steps...)
+	return append(questions, steps...)
 }
 
 func (g *vaultGateway) showVersion(_ context.Context, r route, steps []StepShown) []StepShown {

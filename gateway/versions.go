@@ -45,12 +45,12 @@ func (g *vaultGateway) versionOf(ctx context.Context, r route) (route, *version,
 		return r, nil, err
 	}
 	if r.call.HasStep(allowlist.StepLocate) {
-		located, asked, err := g.locate(ctx, r)
+		located, answer, err := g.locate(ctx, r)
 		switch {
 		case err != nil && !needsApproval(err):
 			return r, nil, err
-		case asked.Failure != nil:
-			return r, nil, asked.Failure
+		case answer.Failure != nil:
+			return r, nil, answer.Failure
 		}
 		if r = located; r.isHidden() {
 			return r, restored, nil
@@ -59,23 +59,23 @@ func (g *vaultGateway) versionOf(ctx context.Context, r route) (route, *version,
 			return r, nil, err
 		}
 	}
-	asked, err := g.runner.Run(ctx, r.permit.Version(), r.program)
+	answer, err := g.runner.Run(ctx, r.permit.Version(), r.program)
 	if err != nil {
 		return r, nil, err
 	}
-	restored.text = asked.Stdout
-	return r, restored, g.checkVersion(r, restored, asked)
+	restored.text = answer.Stdout
+	return r, restored, g.checkVersion(r, restored, answer)
 }
 
 // checkVersion returns an error if an answer of the app is not the text of a version. It is not documented what the
 // app answers if there is none, so an answer that looks like a message counts as one.
-func (g *vaultGateway) checkVersion(r route, restored *version, asked exec.Outcome) error {
-	sentence := strings.TrimSpace(asked.Stdout)
+func (g *vaultGateway) checkVersion(r route, restored *version, answer exec.Outcome) error {
+	sentence := strings.TrimSpace(answer.Stdout)
 	isLine := !strings.Contains(sentence, "\n")
-	isSentence := isLine && !asked.Headed && exec.LooksLikeRemark(sentence)
-	isNoReason := asked.Failure == nil || asked.Failure.Code() == failure.CodeCLIError
+	isSentence := isLine && !answer.Headed && exec.LooksLikeRemark(sentence)
+	isNoReason := answer.Failure == nil || answer.Failure.Code() == failure.CodeCLIError
 	switch {
-	case asked.Failure != nil && asked.Failure.Code() == failure.CodeNotFound, isNoReason && isSentence:
+	case answer.Failure != nil && answer.Failure.Code() == failure.CodeNotFound, isNoReason && isSentence:
 		return failure.New(
 			failure.CodeNotFound,
 			"history lists the versions of the app, sync:history those of Obsidian Sync",
@@ -83,28 +83,28 @@ func (g *vaultGateway) checkVersion(r route, restored *version, asked exec.Outco
 			restored.of,
 			g.redactedExcerpt(r, sentence),
 		)
-	case asked.Failure != nil:
+	case answer.Failure != nil:
 		return failure.New(
-			asked.Failure.Code(),
-			asked.Failure.Hint(),
+			answer.Failure.Code(),
+			answer.Failure.Hint(),
 			"%s: %s",
 			restored.of,
-			g.redactedExcerpt(r, asked.Failure.Error()),
+			g.redactedExcerpt(r, answer.Failure.Error()),
 		)
-	case asked.Stdout == "":
+	case answer.Stdout == "":
 		return failure.New(
 			exec.CodeEmptyOutput,
 			"the user can restore it in the app",
 			"%s: the app printed nothing at all",
 			restored.of,
 		)
-	case asked.Cut:
+	case answer.Cut:
 		return failure.New(
 			exec.CodeOutputLimit,
 			"the user can restore it in the app",
 			"%s has %d bytes, more than are kept of an answer",
 			restored.of,
-			asked.Total,
+			answer.Total,
 		)
 	}
 	return nil
@@ -151,11 +151,11 @@ func (g *vaultGateway) restore(
 		restored = r.change.version
 	}
 	if restored == nil {
-		_, asked, err := g.versionOf(ctx, r)
+		_, answer, err := g.versionOf(ctx, r)
 		if err != nil {
 			return exec.Outcome{ExitCode: -1}, err
 		}
-		restored = asked
+		restored = answer
 	}
 	r.program = own.WithOptions(options).Restoring(restored.of, restored.text)
 	var out exec.Outcome
