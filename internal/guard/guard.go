@@ -253,16 +253,11 @@ func (s *scan) try(r *rule, at, end int) {
 		r.find(s, at, end)
 		return
 	}
-	if at < s.scanned[r] || r.boundary && at > 0 && isWord(s.text[at-1]) {
+	continuesWord := at > 0 && isWord(s.text[at-1])
+	if at < s.scanned[r] || r.boundary && continuesWord {
 		return
 	}
-	maxBytes := r.most
-	if maxBytes == 0 || maxBytes > longestValue && r.contextual {
-		maxBytes = longestValue
-		if r.least > 0 {
-			maxBytes = longestToken
-		}
-	}
+	maxBytes := r.maxBytes()
 	start := at
 	nameEnd := end
 	end = min(len(s.text), at+maxBytes+1) // with the byte after the match
@@ -306,6 +301,19 @@ func (s *scan) try(r *rule, at, end int) {
 	case isToken && s.afterBreak(end-1) > 0:
 		s.tryJoined(r, start, start+maxBytes+64)
 	}
+}
+
+// maxBytes returns the maximum length of a match in bytes.
+func (r *rule) maxBytes() int {
+	isBounded := r.most > 0
+	isTooLong := r.contextual && r.most > longestValue
+	switch {
+	case isBounded && !isTooLong:
+		return r.most
+	case r.least > 0:
+		return longestToken
+	}
+	return longestValue
 }
 
 // markScanned records that a rule need not be tried again before an offset.
