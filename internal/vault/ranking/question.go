@@ -573,35 +573,20 @@ func (l *vocabulary) addTypos(t *term) {
 	if length < 3 {
 		return
 	}
-	maxErrors := 1
-	if length >= 5 {
-		maxErrors = 2
-	}
 	var candidates []answer
 	isJudged := map[string]bool{} // a word can be in several segments
-	mask := lettersOf(t.word)
-	letters := []rune(t.word)
+	finder := newTypoFinder(t.word)
 	for _, s := range l.x.segments {
 		for i, w := range s.words {
-			// Lengths and letters that differ too much rule out most words at little cost.
-			longer := len(w) - len(t.word)
-			otherLetters := bits.OnesCount32(s.letters[i] ^ mask)
-			if max(longer, -longer) > 2*maxErrors || otherLetters > 2*maxErrors+2 {
-				continue
-			}
-			errors := excerpt.Mistakes(letters, []rune(w), maxErrors+1)
-			hasOtherLetters := otherLetters > 2*maxErrors
-			if errors > maxErrors+1 || errors > maxErrors && hasOtherLetters {
-				continue
-			}
-			if isJudged[w] || l.frequency(w) == 0 {
+			errors, isNear := finder.compare(w, s.letters[i])
+			if !isNear || isJudged[w] || l.frequency(w) == 0 {
 				continue
 			}
 			isJudged[w] = true
 			if digitsOf(w) != digitsOf(t.word) {
 				continue // another date, version or number is not a typing error
 			}
-			if errors > maxErrors || !isTypo(t.word, w, length, errors) {
+			if errors > finder.maxErrors || !isTypo(t.word, w, length, errors) {
 				if len(w) >= 4 && stopWords()[w] == 0 {
 					t.near = append(t.near, w)
 				}
@@ -628,6 +613,38 @@ func (l *vocabulary) addTypos(t *term) {
 	slices.Sort(t.near)
 	t.near = slices.Compact(t.near)
 	t.near = t.near[:min(len(t.near), 5)]
+}
+
+// typoFinder compares words with the word of a term.
+type typoFinder struct {
+	word      string
+	runes     []rune
+	letters   uint32 // see segment
+	maxErrors int
+}
+
+func newTypoFinder(word string) typoFinder {
+	f := typoFinder{word: word, runes: []rune(word), letters: lettersOf(word), maxErrors: 1}
+	if len(f.runes) >= 5 {
+		f.maxErrors = 2
+	}
+	return f
+}
+
+// compare returns the number of errors between a word, which has a set of letters, and the word of the term. isNear
+// reports whether there are not many more than maxErrors. Lengths and letters that differ too much rule out most words
+// at little cost.
+func (f *typoFinder) compare(word string, letters uint32) (errors int, isNear bool) {
+	longer := len(word) - len(f.word)
+	otherLetters := bits.OnesCount32(letters ^ f.letters)
+	if max(longer, -longer) > 2*f.maxErrors || otherLetters > 2*f.maxErrors+2 {
+		return 0, false
+	}
+	errors = excerpt.Mistakes(f.runes, []rune(word), f.maxErrors+1)
+	if otherLetters > 2*f.maxErrors {
+		return errors, errors <= f.maxErrors
+	}
+	return errors, errors <= f.maxErrors+1
 }
 
 // isTypo reports whether a word of the index was probably meant by a word with a number of errors. length is the

@@ -124,30 +124,8 @@ func (w *View) Ask(ctx context.Context, question string, v Vault, limit int) (An
 	if err := l.answerAll(ctx, terms); err != nil {
 		return Answer{}, err
 	}
-	total := 0.0
-	for _, t := range terms {
-		total += t.idf
-	}
-	q := &ranking{
-		vocabulary: l,
-		vault:      v,
-		terms:      terms,
-		phrases:    phrases,
-		total:      max(total, 0.01),
-		isSentence: functionWords(question, w.spoken) >= minFunctionWords,
-		matches:    map[string][]match{},
-		written:    map[string][]match{},
-		linked:     map[string][]string{},
-	}
-	for i, t := range terms {
-		for _, a := range t.answers {
-			if a.in != 0 {
-				continue
-			}
-			q.matches[a.word] = append(q.matches[a.word], match{i, a.weight})
-			q.shapes.add(a.word)
-		}
-	}
+	q := newRanking(l, v, terms, phrases)
+	q.isSentence = functionWords(question, w.spoken) >= minFunctionWords
 	list, err := q.rank(ctx, max(candidates, limit))
 	if err != nil {
 		return Answer{}, err
@@ -165,19 +143,24 @@ func (w *View) Ask(ctx context.Context, question string, v Vault, limit int) (An
 		answer.Results = append(answer.Results, f.result)
 	}
 	for _, t := range terms {
-		tried := Tried{
-			Word:    t.text,
-			Near:    t.near,
-			Files:   t.files,
-			Changed: len(t.answers) > 0 && t.answers[0].how != "",
-			Guessed: t.isGuessed(),
-		}
-		for _, a := range t.answers {
-			tried.Found = append(tried.Found, a.word)
-		}
-		answer.Tried = append(answer.Tried, tried)
+		answer.Tried = append(answer.Tried, t.tried())
 	}
 	return answer, nil
+}
+
+// tried reports what was searched for.
+func (t *term) tried() Tried {
+	tried := Tried{
+		Word:    t.text,
+		Near:    t.near,
+		Files:   t.files,
+		Changed: len(t.answers) > 0 && t.answers[0].how != "",
+		Guessed: t.isGuessed(),
+	}
+	for _, a := range t.answers {
+		tried.Found = append(tried.Found, a.word)
+	}
+	return tried
 }
 
 // View is the part of an index that a caller may see. Hidden files do not affect any result or number.
@@ -229,6 +212,34 @@ type ranking struct {
 	written    map[string][]match  // cache for written words that are not plain, because computing their forms is slow
 	shapes     shapes              // of the words in matches
 	linked     map[string][]string // the notes, among those that were read, that link to a file
+}
+
+// newRanking returns the state for a question with terms and phrases.
+func newRanking(l *vocabulary, v Vault, terms []*term, phrases [][]string) *ranking {
+	total := 0.0
+	for _, t := range terms {
+		total += t.idf
+	}
+	q := &ranking{
+		vocabulary: l,
+		vault:      v,
+		terms:      terms,
+		phrases:    phrases,
+		total:      max(total, 0.01),
+		matches:    map[string][]match{},
+		written:    map[string][]match{},
+		linked:     map[string][]string{},
+	}
+	for i, t := range terms {
+		for _, a := range t.answers {
+			if a.in != 0 {
+				continue
+			}
+			q.matches[a.word] = append(q.matches[a.word], match{i, a.weight})
+			q.shapes.add(a.word)
+		}
+	}
+	return q
 }
 
 // match is a term that a word matches.
@@ -293,51 +304,17 @@ func (q *ranking) rank(ctx context.Context, limit int) ([]*candidate, error) {
 // score calls visit with each visible and wanted file of a segment that matches a word of the question.
 func (q *ranking) score(segment int, visit func(candidate)) {
 	s := q.x.segments[segment]
-	type sum struct {
-		score, coverage, body, elsewhere, strength float32
-		matchedWords, lastGroup                    int32 // number of matching words of the question, and the group of the last one
-		isNamed                                    bool  // its title or an alias has one of them
-	}
-	sums := make([]sum, len(s.files))
+	sums := make([]fileSum, len(s.files))
 	var touched, here []int32 // files that match a term, and the current term
 	for _, t := range q.terms {
-		here = here[:0]
-		for _, a := range t.answers {
-			w := float32(a.weight)
-			for _, p := range q.postings(segment, a.word) {
-				if a.in != 0 {
-					p.count = 0
-					if p.in &= a.in; p.in == 0 {
-						continue
-					}
-				}
-				file := &sums[p.place]
-				if file.strength == 0 {
-					here = append(here, p.place)
-				}
-				file.body += w * float32(p.count)
-				file.elsewhere = max(file.elsewhere, w*weightOf[p.in])
-				file.strength = max(file.strength, w)
-				file.isNamed = file.isNamed || p.in&(inTitle|inAlias) != 0
-			}
-		}
+		here = q.addTerm(t, segment, sums, here[:0])
 		for _, place := range here {
 			file := &sums[place]
 			if file.coverage == 0 {
 				touched = append(touched, place)
 			}
 			relativeLength := float32(1 - b + b*float64(s.files[place].length)/q.average)
-			tf := file.body/relativeLength + file.elsewhere
-			certainty := (1 + file.strength) / 2 // so that a related word in a title counts less than the word itself in a text
-			file.score += float32(t.idf) * certainty * tf * (k1 + 1) / (k1 + tf)
-			file.coverage += float32(t.idf) * file.strength
-			if file.lastGroup != int32(t.group) {
-				file.matchedWords++
-				file.lastGroup = int32(t.group)
-			}
-			file.body = 0
-			file.elsewhere = 0
-			file.strength = 0
+			file.finishTerm(t, relativeLength)
 		}
 	}
 	for _, place := range touched {
@@ -345,19 +322,68 @@ func (q *ranking) score(segment int, visit func(candidate)) {
 		if q.vault.Wanted != nil && !q.vault.Wanted(f.path) {
 			continue
 		}
-		visit(
-			candidate{
-				segment:      segment,
-				place:        int(place),
-				path:         f.path,
-				score:        float64(sums[place].score),
-				coverage:     float64(sums[place].coverage) / q.total,
-				matchedWords: int(sums[place].matchedWords),
-				isNamed:      sums[place].isNamed,
-				inSentence:   q.isSentence,
-			},
-		)
+		visit(candidate{
+			segment:      segment,
+			place:        int(place),
+			path:         f.path,
+			score:        float64(sums[place].score),
+			coverage:     float64(sums[place].coverage) / q.total,
+			matchedWords: int(sums[place].matchedWords),
+			isNamed:      sums[place].isNamed,
+			inSentence:   q.isSentence,
+		})
 	}
+}
+
+// fileSum collects what the terms of a question add to a file.
+type fileSum struct {
+	score, coverage float32
+	matchedWords    int32 // number of matching words of the question
+	lastGroup       int32 // the group of the last one
+	isNamed         bool  // its title or an alias has one of them
+
+	// The current term: weighted occurrences in the body, the weight of the best fields, and the best weight of an answer.
+	body, elsewhere, strength float32
+}
+
+// addTerm adds the occurrences of the answers of a term to the sums, and appends the places of the files to places.
+func (q *ranking) addTerm(t *term, segment int, sums []fileSum, places []int32) []int32 {
+	for _, a := range t.answers {
+		w := float32(a.weight)
+		for _, p := range q.postings(segment, a.word) {
+			if a.in != 0 {
+				p.count = 0
+				p.in &= a.in
+				if p.in == 0 {
+					continue
+				}
+			}
+			file := &sums[p.place]
+			if file.strength == 0 {
+				places = append(places, p.place)
+			}
+			file.body += w * float32(p.count)
+			file.elsewhere = max(file.elsewhere, w*weightOf[p.in])
+			file.strength = max(file.strength, w)
+			file.isNamed = file.isNamed || p.in&(inTitle|inAlias) != 0
+		}
+	}
+	return places
+}
+
+// finishTerm adds the current term to the score, by BM25.
+func (f *fileSum) finishTerm(t *term, relativeLength float32) {
+	tf := f.body/relativeLength + f.elsewhere
+	certainty := (1 + f.strength) / 2 // so that a related word in a title counts less than the word itself in a text
+	f.score += float32(t.idf) * certainty * tf * (k1 + 1) / (k1 + tf)
+	f.coverage += float32(t.idf) * f.strength
+	if f.lastGroup != int32(t.group) {
+		f.matchedWords++
+		f.lastGroup = int32(t.group)
+	}
+	f.body = 0
+	f.elsewhere = 0
+	f.strength = 0
 }
 
 // read reads a file and checks whether it has the phrases of the question. It adds the weight of its best section and
