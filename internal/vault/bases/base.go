@@ -204,8 +204,10 @@ func (f *Filter) String() string {
 
 // fileLabels are the labels that the app has for the fields of a file.
 var fileLabels = map[string]string{
-	"name": "file name", "basename": "file base name", "fullname": "file full name", "path": "file path", "folder": "folder", "ext": "file extension",
-	"size": "file size", "ctime": "created time", "mtime": "modified time", "tags": "file tags", "links": "file links", "embeds": "file embeds",
+	"name": "file name", "basename": "file base name", "fullname": "file full name", "path": "file path",
+	"folder": "folder", "ext": "file extension",
+	"size": "file size", "ctime": "created time", "mtime": "modified time", "tags": "file tags",
+	"links": "file links", "embeds": "file embeds",
 	"backlinks": "file backlinks", "properties": "properties", "file": "file",
 }
 

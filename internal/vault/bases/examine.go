@@ -420,7 +420,8 @@ func (e *examiner) member(n *formula.MemberNode) {
 // textFunctions are the methods and functions with text arguments: an argument that is a name, but not a
 // property, was probably meant as a text.
 var textFunctions = []string{
-	"contains", "containsAll", "containsAny", "startsWith", "endsWith", "hasTag", "hasLink", "hasProperty", "inFolder", "link", "file", "date", "duration", "format",
+	"contains", "containsAll", "containsAny", "startsWith", "endsWith", "hasTag", "hasLink", "hasProperty",
+	"inFolder", "link", "file", "date", "duration", "format",
 	"isType", "split", "join", "icon", "image", "linksTo", "replace",
 }
 
@@ -739,12 +740,18 @@ func (e *examiner) unknownMethod(n *formula.CallNode, f *formula.MemberNode) {
 
 // methodOf maps names of methods in other languages, in lower case, to methods.
 var methodOf = map[string]string{
-	"includes": "contains", "include": "contains", "has": "contains", "contain": "contains", "indexof": "contains", "in": "contains", "includesany": "containsAny",
-	"some": "containsAny", "any": "containsAny", "hasany": "containsAny", "every": "containsAll", "all": "containsAll", "hasall": "containsAll",
-	"tolower": "lower", "tolowercase": "lower", "lowercase": "lower", "lcase": "lower", "beginswith": "startsWith", "substring": "slice", "substr": "slice",
-	"strip": "trim", "isnull": "isEmpty", "isblank": "isEmpty", "empty": "isEmpty", "isnone": "isEmpty", "dateformat": "format", "strftime": "format",
-	"tostr": "toString", "str": "toString", "distinct": "unique", "flatten": "flat", "hastags": "hasTag", "tagged": "hasTag", "infolders": "inFolder",
-	"inpath": "inFolder", "linkto": "hasLink", "haslinks": "hasLink", "hasfield": "hasProperty", "titlecase": "title", "average": "mean", "avg": "mean",
+	"includes": "contains", "include": "contains", "has": "contains", "contain": "contains",
+	"indexof": "contains", "in": "contains", "includesany": "containsAny",
+	"some": "containsAny", "any": "containsAny", "hasany": "containsAny", "every": "containsAll",
+	"all": "containsAll", "hasall": "containsAll",
+	"tolower": "lower", "tolowercase": "lower", "lowercase": "lower", "lcase": "lower",
+	"beginswith": "startsWith", "substring": "slice", "substr": "slice",
+	"strip": "trim", "isnull": "isEmpty", "isblank": "isEmpty", "empty": "isEmpty", "isnone": "isEmpty",
+	"dateformat": "format", "strftime": "format",
+	"tostr": "toString", "str": "toString", "distinct": "unique", "flatten": "flat", "hastags": "hasTag",
+	"tagged": "hasTag", "infolders": "inFolder",
+	"inpath": "inFolder", "linkto": "hasLink", "haslinks": "hasLink", "hasfield": "hasProperty",
+	"titlecase": "title", "average": "mean", "avg": "mean",
 	"total": "sum",
 }
 
@@ -752,9 +759,12 @@ var methodOf = map[string]string{
 // similar name, or "".
 func fieldOf(name string) string {
 	fields := map[string]string{
-		"cday": "ctime", "created": "ctime", "cdate": "ctime", "birthtime": "ctime", "mday": "mtime", "modified": "mtime", "updated": "mtime", "mdate": "mtime",
-		"outlinks": "links", "inlinks": "backlinks", "etags": "tags", "tag": "tags", "title": "name", "filename": "name", "stem": "name", "extension": "ext", "type": "ext",
-		"parent": "folder", "dir": "folder", "directory": "folder", "frontmatter": "properties", "aliases": "properties.aliases", "stat": "size", "length": "size",
+		"cday": "ctime", "created": "ctime", "cdate": "ctime", "birthtime": "ctime", "mday": "mtime",
+		"modified": "mtime", "updated": "mtime", "mdate": "mtime",
+		"outlinks": "links", "inlinks": "backlinks", "etags": "tags", "tag": "tags", "title": "name",
+		"filename": "name", "stem": "name", "extension": "ext", "type": "ext",
+		"parent": "folder", "dir": "folder", "directory": "folder", "frontmatter": "properties",
+		"aliases": "properties.aliases", "stat": "size", "length": "size",
 	}
 	if field := fields[strings.ToLower(name)]; field != "" {
 		return field

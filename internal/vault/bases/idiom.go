@@ -178,7 +178,8 @@ var signs = []string{"===", "!==", "<>", "=~", "~=", "&&", "||", "==", "!=", "<=
 
 // operatorOf maps signs of other languages to operators.
 var operatorOf = map[string]string{
-	"===": "==", "!==": "!=", "<>": "!=", "=": "==", "=>": ">=", "=<": "<=", "&": "&&", "|": "||", ":=": "==", "≠": "!=", "≤": "<=", "≥": ">=",
+	"===": "==", "!==": "!=", "<>": "!=", "=": "==", "=>": ">=", "=<": "<=", "&": "&&", "|": "||", ":=": "==",
+	"≠": "!=", "≤": "<=", "≥": ">=",
 }
 
 // translate translates an expression from the syntax of other languages. The result need not be valid. It is ""

@@ -137,12 +137,14 @@ func translateFilter(text string) string {
 
 // foreignNames maps names of values in other languages, in lower case, to expressions.
 var foreignNames = map[string]string{
-	"true": "true", "false": "false", "null": "null", "none": "null", "nil": "null", "undefined": "null", "current_date": "today()",
+	"true": "true", "false": "false", "null": "null", "none": "null", "nil": "null", "undefined": "null",
+	"current_date": "today()",
 }
 
 // foreignRoots are objects of other languages, which do not exist here.
 var foreignRoots = map[string]bool{
-	"Math": true, "Date": true, "JSON": true, "Object": true, "Array": true, "String": true, "Number": true, "_": true, "moment": true, "dv": true,
+	"Math": true, "Date": true, "JSON": true, "Object": true, "Array": true, "String": true, "Number": true,
+	"_": true, "moment": true, "dv": true,
 	"datetime": true, "page": true, "frontmatter": true,
 }
 

@@ -232,38 +232,21 @@ func (r *run) sort(v View, rows []sortable) (mixed []Mixed) {
 			rows[i].keys = append(rows[i].keys, value)
 		}
 	}
-	for key := range v.Sort {
-		// A key is a checkbox if it is a boolean in every row that has it. A missing checkbox counts as unchecked.
-		checkboxes := 0
-		others := 0
-		counts := Mixed{Key: v.Sort[key].Property}
-		if e := v.Sort[key].Expression; e != nil {
-			counts.Key = e.Source()
-		}
-		for _, row := range rows {
-			switch row.keys[key].Kind() {
-			case formula.Null, formula.Error:
-				continue
-			case formula.Boolean:
-				checkboxes++
-				continue
-			case formula.String:
-				counts.Texts++
-			case formula.Number:
-				counts.Numbers++
-			case formula.Date:
-				counts.Dates++
-			case formula.Duration:
-				counts.Durations++
-			}
-			others++
+	for i, key := range v.Sort {
+		counts, isCheckbox := countKinds(rows, i)
+		counts.Key = key.Property
+		if key.Expression != nil {
+			counts.Key = key.Expression.Source()
 		}
 		if counts.kinds() > 1 {
 			mixed = append(mixed, counts)
 		}
+		if !isCheckbox {
+			continue
+		}
 		for _, row := range rows {
-			if checkboxes > 0 && others == 0 && row.keys[key].IsNull() {
-				row.keys[key] = formula.OfBool(false)
+			if row.keys[i].IsNull() {
+				row.keys[i] = formula.OfBool(false) // a missing checkbox counts as unchecked
 			}
 		}
 	}
@@ -281,6 +264,32 @@ func (r *run) sort(v View, rows []sortable) (mixed []Mixed) {
 		return 0
 	})
 	return mixed
+}
+
+// countKinds counts the kinds of the values of a sort key. The key is a checkbox if it is a boolean in every row that
+// has it.
+func countKinds(rows []sortable, key int) (counts Mixed, isCheckbox bool) {
+	checkboxes := 0
+	others := 0
+	for _, row := range rows {
+		switch row.keys[key].Kind() {
+		case formula.Null, formula.Error:
+			continue
+		case formula.Boolean:
+			checkboxes++
+			continue
+		case formula.String:
+			counts.Texts++
+		case formula.Number:
+			counts.Numbers++
+		case formula.Date:
+			counts.Dates++
+		case formula.Duration:
+			counts.Durations++
+		}
+		others++
+	}
+	return counts, checkboxes > 0 && others == 0
 }
 
 // order compares the values of two rows for a key.

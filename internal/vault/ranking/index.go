@@ -334,7 +334,8 @@ func merge(parts []*segment, dead []map[int]bool) (*segment, error) {
 		if p.saved != nil {
 			whole := *p
 			var err error
-			if whole.postings, err = p.saved.read(0, uint32(p.saved.from.Size())); err != nil {
+			whole.postings, err = p.saved.read(0, uint32(p.saved.from.Size()))
+			if err != nil {
 				return nil, err
 			}
 			whole.saved = nil

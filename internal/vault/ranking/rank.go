@@ -342,7 +342,8 @@ type fileSum struct {
 	lastGroup       int32 // the group of the last one
 	isNamed         bool  // its title or an alias has one of them
 
-	// The current term: weighted occurrences in the body, the weight of the best fields, and the best weight of an answer.
+	// The current term: weighted occurrences in the body, the weight of the best fields, and the best weight of an
+	// answer.
 	body, elsewhere, strength float32
 }
 

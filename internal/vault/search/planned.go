@@ -42,7 +42,8 @@ func (k *Store) updatePlanned(from View) (*index.Index, error) {
 		fresh = changed
 	}
 	if len(fresh) > 0 {
-		if last, err = last.Update(from.Folder, fresh, index.Memory{}, from.Now()); err != nil {
+		last, err = last.Update(from.Folder, fresh, index.Memory{}, from.Now())
+		if err != nil {
 			k.last = nil
 			return nil, err
 		}

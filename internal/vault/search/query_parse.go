@@ -91,27 +91,9 @@ func (p *parser) term(set setting) node {
 	}
 	switch p.text[p.at] {
 	case '-':
-		p.hasSyntax = true
-		start := p.at
-		p.at++
-		if p.atEnd(set) || p.atBlank() {
-			p.fail(
-				start,
-				"dash_alone",
-				"a dash with nothing behind it",
-				"write -term to exclude a term, or \"-\" for the dash itself",
-			)
-		}
-		return not{p.term(set)}
+		return p.negation(set)
 	case '(':
-		p.hasSyntax = true
-		open := p.failure(p.at, "group_open", "a parenthesis is not closed", "add \")\", or put the text in quotes")
-		p.at++
-		inner := p.within(set, open)
-		if !p.accept(')') {
-			panic(open)
-		}
-		return inner
+		return p.group(set)
 	case '[':
 		p.hasSyntax = true
 		return p.property(set)
@@ -120,33 +102,67 @@ func (p *parser) term(set setting) node {
 	}
 	if name, inside := p.operator(set); name != "" {
 		p.hasSyntax = true
-		if p.atEnd(set) || p.atBlank() {
-			p.fail(
-				p.at-1,
-				"operator_empty",
-				fmt.Sprintf("operator %q has no term", name+":"),
-				fmt.Sprintf(
-					"write %[1]s:term without a blank, %[1]s:\"\" for any text, or \"%[1]s:\" in quotes for the text itself",
-					name,
-				),
-			)
-		}
-		before := p.sections
-		op := operator{name: name, node: p.term(inside)}
-		k, divides := dividers[name]
-		if !divides {
-			return &op
-		}
-		if k == sections {
-			if p.sections > before {
-				k = deepSections
-			}
-			p.sections++
-		}
-		return &part{operator: op, kind: k}
+		return p.operatorTerm(name, inside, set)
 	}
 	p.refuseUnknown(set)
 	return p.leaf(set)
+}
+
+// negation reads a dash and the term that it negates.
+func (p *parser) negation(set setting) node {
+	p.hasSyntax = true
+	start := p.at
+	p.at++
+	if p.atEnd(set) || p.atBlank() {
+		p.fail(
+			start,
+			"dash_alone",
+			"a dash with nothing behind it",
+			"write -term to exclude a term, or \"-\" for the dash itself",
+		)
+	}
+	return not{p.term(set)}
+}
+
+// group reads terms in parentheses.
+func (p *parser) group(set setting) node {
+	p.hasSyntax = true
+	open := p.failure(p.at, "group_open", "a parenthesis is not closed", "add \")\", or put the text in quotes")
+	p.at++
+	inner := p.within(set, open)
+	if !p.accept(')') {
+		panic(open)
+	}
+	return inner
+}
+
+// operatorTerm reads the term of an operator, whose name and colon have been read. inside is the setting of the term,
+// and set that of the operator.
+func (p *parser) operatorTerm(name string, inside, set setting) node {
+	if p.atEnd(set) || p.atBlank() {
+		p.fail(
+			p.at-1,
+			"operator_empty",
+			fmt.Sprintf("operator %q has no term", name+":"),
+			fmt.Sprintf(
+				"write %[1]s:term without a blank, %[1]s:\"\" for any text, or \"%[1]s:\" in quotes for the text itself",
+				name,
+			),
+		)
+	}
+	before := p.sections
+	op := operator{name: name, node: p.term(inside)}
+	k, divides := dividers[name]
+	if !divides {
+		return &op
+	}
+	if k == sections {
+		if p.sections > before {
+			k = deepSections
+		}
+		p.sections++
+	}
+	return &part{operator: op, kind: k}
 }
 
 // within reads the terms in a bracket. If the query ends there, the error is open, which reports that
@@ -527,7 +543,8 @@ func (p *parser) name(start int) propertyName {
 
 // operators are the names of all operators, without their colons.
 var operators = []string{
-	"file", "path", "content", "tag", "line", "block", "section", "task", "task-todo", "task-done", "match-case", "ignore-case",
+	"file", "path", "content", "tag", "line", "block", "section", "task", "task-todo", "task-done",
+	"match-case", "ignore-case",
 }
 
 // refuseUnknown fails, with advice, if the next word looks like an operator but is unknown.
@@ -610,6 +627,7 @@ func operatorNamed(otherName string) string {
 
 // dates are names of date filters in other programs. The search language has no operator for dates.
 var dates = []string{
-	"modified", "mtime", "updated", "changed", "edited", "since", "after", "before", "date", "day", "created", "ctime", "on", "newer", "older", "last-modified", "file.mtime",
+	"modified", "mtime", "updated", "changed", "edited", "since", "after", "before", "date", "day", "created",
+	"ctime", "on", "newer", "older", "last-modified", "file.mtime",
 	"file.ctime", "modified_at", "updated_at", "created_at",
 }

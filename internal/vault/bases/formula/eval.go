@@ -258,9 +258,14 @@ func (r *Row) field(v Value, name string) Value {
 
 // dateFields are the fields of a date, in the local time zone.
 var dateFields = map[string]func(time.Time) int{
-	"year": time.Time.Year, "month": func(t time.Time) int { return int(t.Month()) }, "day": time.Time.Day,
-	"hour": time.Time.Hour, "minute": time.Time.Minute, "second": time.Time.Second,
-	"millisecond": func(t time.Time) int { return t.Nanosecond() / 1e6 }, "timestamp": func(t time.Time) int { return int(t.UnixMilli()) },
+	"year":        time.Time.Year,
+	"month":       func(t time.Time) int { return int(t.Month()) },
+	"day":         time.Time.Day,
+	"hour":        time.Time.Hour,
+	"minute":      time.Time.Minute,
+	"second":      time.Time.Second,
+	"millisecond": func(t time.Time) int { return t.Nanosecond() / 1e6 },
+	"timestamp":   func(t time.Time) int { return int(t.UnixMilli()) },
 }
 
 // function is a function or method.

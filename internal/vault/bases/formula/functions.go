@@ -120,8 +120,8 @@ func (c *call) link() Value {
 	case v.Kind() == File:
 		t = Target{Text: v.Entry().Path()}
 	case v.Kind().isText():
-		var isLink bool
-		if t, isLink = ParseLink(v.Text(), c.row.path()); !isLink {
+		t, isLink = ParseLink(v.Text(), c.row.path())
+		if !isLink {
 			t = Target{Text: v.Text(), From: c.row.path()}
 		}
 	default:
@@ -256,8 +256,8 @@ func (r *Row) targetOf(v Value, from string) Entry {
 	switch {
 	case isLink:
 	case v.Kind().isText() && v.Text() != "":
-		var isLink bool
-		if t, isLink = ParseLink(v.Text(), from); !isLink {
+		t, isLink = ParseLink(v.Text(), from)
+		if !isLink {
 			t = Target{Text: v.Text(), From: from}
 		}
 	default:

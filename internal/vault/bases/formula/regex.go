@@ -185,11 +185,13 @@ func readTemplate(re *Regexp, source string, further map[byte]int) (t Template, 
 			size = 1
 		default:
 			var known bool
-			if p.group, known = further[rest[0]]; known {
+			p.group, known = further[rest[0]]
+			if known {
 				size = 1
 				break
 			}
-			if p.group, size, known = reference(re, rest); !known {
+			p.group, size, known = reference(re, rest)
+			if !known {
 				if size > 0 && unknown == "" {
 					unknown = "$" + rest[:size]
 				}

@@ -41,8 +41,10 @@ const (
 
 // kindNames are the names of the kinds.
 var kindNames = [...]string{
-	Null: "Null", String: "String", Number: "Number", Boolean: "Boolean", Date: "Date", Duration: "Duration", List: "List", Object: "Object",
-	Link: "Link", File: "File", RegExp: "RegExp", HTML: "HTML", Icon: "Icon", Image: "Image", URL: "URL", Tag: "Tag", Error: "Error",
+	Null: "Null", String: "String", Number: "Number", Boolean: "Boolean", Date: "Date", Duration: "Duration",
+	List: "List", Object: "Object",
+	Link: "Link", File: "File", RegExp: "RegExp", HTML: "HTML", Icon: "Icon", Image: "Image", URL: "URL",
+	Tag: "Tag", Error: "Error",
 }
 
 // String returns the name of the kind in isType() and in error messages.
