@@ -181,7 +181,7 @@ var otherWords = map[string]string{
 	"day after tomorrow":       "+2d",
 	"a week ago":               "-1w",
 	"one week ago":             "-1w",
-	"a month ago":              "-1m",
+	"a month ago":              "-1mo",
 	"past week":                "last week",
 	"week":                     "this week",
 	"month":                    "this month",

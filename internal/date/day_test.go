@@ -113,6 +113,8 @@ func TestWhatIsNoDay(t *testing.T) {
 		{"November 21, 2026", "2026-11-21"},
 		{"2026-W7", "2026-W07"},
 		{"day before yesterday", "-2d"},
+		{"a week ago", "-1w"},
+		{"a month ago", "-1mo"},
 	} {
 		_, err := Parse(tt.text)
 		if err == nil {
