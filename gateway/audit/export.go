@@ -230,60 +230,49 @@ type batch struct {
 // run sends lines until the exporter is closed and no lines are left, or ctx is done.
 func (t *target) run(ctx context.Context) {
 	defer t.close()
-	var unlock func()
-	for unlock == nil {
-		var err error
-		if unlock, err = ownerfiles.Lock(ctx, t.file+".lock", time.Millisecond); err != nil { // another process sends
-			if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, fs.ErrNotExist) {
-				t.warn("the state folder cannot be used: "+err.Error(), 0)
-			}
-			if t.wait(ctx, pollInterval) {
-				return
-			}
-		}
+	unlock := t.lock(ctx)
+	if unlock == nil {
+		return
 	}
 	defer unlock()
-	t.progress = ExportProgress{Target: t.name, Parts: map[string]Position{}}
-	if text, err := ownerfiles.Read(t.file+".json", 4096); err == nil {
-		_ = json.Unmarshal(text, &t.progress) // if it is damaged, sending starts again, and lines arrive twice
-	}
-	t.at = t.progress.Parts
+	t.loadProgress()
 	followers := map[string]*Follower{}
 	restart := func() {
 		t.at = t.progress.Parts
 		t.unconfirmed = nil
 		followers = map[string]*Follower{}
 	}
-	for pause, isClosing := firstPause, false; ctx.Err() == nil; {
+	pause := firstPause
+	isClosing := false
+	for ctx.Err() == nil {
 		if len(t.unconfirmed) > 0 && !t.isConnected() {
 			restart()
 		}
-		for len(t.unconfirmed) > 0 && time.Since(t.unconfirmed[0].sent) >= t.deliveryDelay() {
-			t.saveProgress(t.unconfirmed[0])
-			t.unconfirmed = t.unconfirmed[1:]
-		}
+		t.confirmDelivered()
 		entries, next, lost := t.nextEntries(followers)
-		switch {
-		case len(entries) == 0 && len(t.unconfirmed) == 0 && isClosing:
-			return
-		case len(entries) == 0 && isClosing:
-			time.Sleep(t.deliveryDelay())
-			continue
-		case len(entries) == 0:
-			isClosing = t.wait(ctx, pollInterval)
+		if len(entries) == 0 {
+			switch {
+			case !isClosing:
+				isClosing = t.wait(ctx, pollInterval)
+			case len(t.unconfirmed) > 0:
+				time.Sleep(t.deliveryDelay())
+			default:
+				return
+			}
 			continue
 		}
 		sendCtx, cancel := context.WithTimeout(ctx, sendTimeout)
 		err := t.send(sendCtx, entries)
 		cancel()
-		var refused *ExportRefused
-		switch {
-		case errors.As(err, &refused):
+		if refused, ok := errors.AsType[*ExportRefused](err); ok {
 			lost += uint64(refused.Entries)
-		case err != nil:
+			err = nil
+		}
+		if err != nil {
 			t.warn(err.Error(), 0)
 			restart()
-			if isClosing = t.wait(ctx, pause); isClosing && pause > firstPause {
+			isClosing = t.wait(ctx, pause)
+			if isClosing && pause > firstPause {
 				return
 			}
 			pause = min(2*pause, longestPause)
@@ -291,7 +280,47 @@ func (t *target) run(ctx context.Context) {
 		}
 		pause = firstPause
 		t.at = next
-		t.unconfirmed = append(t.unconfirmed, batch{time.Now(), next, uint64(len(entries)), lost})
+		t.unconfirmed = append(t.unconfirmed, batch{
+			sent:  time.Now(),
+			next:  next,
+			lines: uint64(len(entries)),
+			lost:  lost,
+		})
+	}
+}
+
+// lock waits until no other process sends to the target, and returns the function that releases the lock.
+// It returns nil if the exporter is closed before.
+func (t *target) lock(ctx context.Context) (unlock func()) {
+	for {
+		unlock, err := ownerfiles.Lock(ctx, t.file+".lock", time.Millisecond)
+		if err == nil {
+			return unlock
+		}
+		isHeldOrMissing := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, fs.ErrNotExist)
+		if !isHeldOrMissing {
+			t.warn("the state folder cannot be used: "+err.Error(), 0)
+		}
+		if t.wait(ctx, pollInterval) {
+			return nil
+		}
+	}
+}
+
+// loadProgress reads the stored progress.
+func (t *target) loadProgress() {
+	t.progress = ExportProgress{Target: t.name, Parts: map[string]Position{}}
+	if text, err := ownerfiles.Read(t.file+".json", 4096); err == nil {
+		_ = json.Unmarshal(text, &t.progress) // if it is damaged, sending starts again, and lines arrive twice
+	}
+	t.at = t.progress.Parts
+}
+
+// confirmDelivered saves the progress of the batches that are certain to be delivered.
+func (t *target) confirmDelivered() {
+	for len(t.unconfirmed) > 0 && time.Since(t.unconfirmed[0].sent) >= t.deliveryDelay() {
+		t.saveProgress(t.unconfirmed[0])
+		t.unconfirmed = t.unconfirmed[1:]
 	}
 }
 
@@ -355,15 +384,21 @@ func (t *target) nextEntries(
 		}
 		next[part] = f.Position()
 	}
-	for len(read[0]) > 0 || len(read[1]) > 0 {
-		i := 0
-		if len(read[0]) == 0 || len(read[1]) > 0 && read[1][0].Line.Time.Before(read[0][0].Line.Time) {
-			i = 1
+	return mergeEntries(read[0], read[1]), next, lost
+}
+
+// mergeEntries merges two lists by the times of their lines. Within each list the order is kept.
+func mergeEntries(a, b []ExportEntry) (merged []ExportEntry) {
+	for len(a) > 0 && len(b) > 0 {
+		if b[0].Line.Time.Before(a[0].Line.Time) {
+			merged = append(merged, b[0])
+			b = b[1:]
+			continue
 		}
-		entries = append(entries, read[i][0])
-		read[i] = read[i][1:]
+		merged = append(merged, a[0])
+		a = a[1:]
 	}
-	return entries, next, lost
+	return append(append(merged, a...), b...)
 }
 
 // saveProgress adds a delivered batch to the progress and stores it.
@@ -387,11 +422,13 @@ func (t *target) saveProgress(b batch) {
 // warn logs why lines are not exported, at most once per warnInterval.
 func (t *target) warn(reason string, dropped uint64) {
 	t.unreported += dropped
-	if now := time.Now(); t.lastWarning.IsZero() || now.Sub(t.lastWarning) >= warnInterval {
-		t.config.Log.Warn("audit lines are not exported", "target", t.name, "reason", reason, "dropped", t.unreported)
-		t.lastWarning = now
-		t.unreported = 0
+	now := time.Now()
+	if now.Sub(t.lastWarning) < warnInterval {
+		return
 	}
+	t.config.Log.Warn("audit lines are not exported", "target", t.name, "reason", reason, "dropped", t.unreported)
+	t.lastWarning = now
+	t.unreported = 0
 }
 
 // fileSender appends entries to a file, one per line.
@@ -417,7 +454,8 @@ func (s fileSender) send(_ context.Context, entries []ExportEntry) error {
 	for _, e := range entries {
 		text = append(append(text, e.Text...), '\n')
 	}
-	if _, err = file.Write(text); err == nil {
+	_, err = file.Write(text)
+	if err == nil {
 		err = file.Sync()
 	}
 	if err != nil {
