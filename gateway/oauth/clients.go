@@ -116,8 +116,10 @@ func (c Client) hasRedirect(uri string) bool {
 		if err != nil || !httpguard.IsLoopback(registered) || !httpguard.IsLoopback(requested) {
 			return false
 		}
-		registered.Host, requested.Host = registered.Hostname(), requested.Hostname()
-		return registered.String() == requested.String()
+		registered.Host = registered.Hostname()
+		withoutPort := *requested
+		withoutPort.Host = requested.Hostname()
+		return registered.String() == withoutPort.String()
 	})
 }
 
@@ -205,9 +207,9 @@ func publicOnly(_, address string, _ syscall.RawConn) error {
 		return err
 	}
 	ip := addrPort.Addr().Unmap()
-	if !ip.IsGlobalUnicast() || ip.IsPrivate() ||
-		slices.ContainsFunc(notPublic, func(p netip.Prefix) bool { return p.Contains(ip) }) ||
-		addrPort.Port() != 443 {
+	isSpecial := slices.ContainsFunc(notPublic, func(p netip.Prefix) bool { return p.Contains(ip) })
+	isPublic := ip.IsGlobalUnicast() && !ip.IsPrivate() && !isSpecial
+	if !isPublic || addrPort.Port() != 443 {
 		return fmt.Errorf("%s is not a public address", address)
 	}
 	return nil
@@ -216,21 +218,24 @@ func publicOnly(_, address string, _ syscall.RawConn) error {
 // notPublic lists networks that are globally unicast but not public, such as those of carriers, and IPv6 networks that
 // map to IPv4 addresses.
 var notPublic = []netip.Prefix{
-	netip.MustParsePrefix(
-		"100.64.0.0/10",
-	), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("0.0.0.0/8"),
+	netip.MustParsePrefix("100.64.0.0/10"),
+	netip.MustParsePrefix("64:ff9b::/96"),
+	netip.MustParsePrefix("64:ff9b:1::/48"),
+	netip.MustParsePrefix("2002::/16"),
+	netip.MustParsePrefix("198.18.0.0/15"),
+	netip.MustParsePrefix("0.0.0.0/8"),
 }
 
 // decode decodes a JSON document of up to limit bytes.
 func decode(in io.Reader, limit int64, to any) error {
 	text, err := io.ReadAll(io.LimitReader(in, limit+1))
-	if err == nil && int64(len(text)) > limit {
-		err = errors.New("too long")
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = json.Unmarshal(text, to)
+	if int64(len(text)) > limit {
+		return errors.New("too long")
 	}
-	return err
+	return json.Unmarshal(text, to)
 }
 
 // isMetadataAddress reports whether a client id is the URL of a metadata document (OAuth Client ID Metadata Document).

@@ -48,7 +48,8 @@ type keys struct {
 // error is an [*Unavailable]. The caller holds mu.
 func (k *keys) refresh(ctx context.Context, hasEnough func() bool) error {
 	now := k.now()
-	if (!hasEnough() || now.Sub(k.fetched) >= refreshInterval) && now.Sub(k.tried) >= retryInterval {
+	isDue := !hasEnough() || now.Sub(k.fetched) >= refreshInterval
+	if isDue && now.Sub(k.tried) >= retryInterval {
 		// Others may wait for this fetch, so it must not be cancelled with the request of one client.
 		fetchCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchLimit)
 		defer cancel()
@@ -61,8 +62,9 @@ func (k *keys) refresh(ctx context.Context, hasEnough func() bool) error {
 			k.fetched = now
 		}
 	}
-	isOld := k.fetched.IsZero() || now.Sub(k.fetched) >= maxKeyAge
-	if isOld || k.err != nil && !hasEnough() {
+	isTooOld := k.fetched.IsZero() || now.Sub(k.fetched) >= maxKeyAge
+	isMissing := k.err != nil && !hasEnough()
+	if isTooOld || isMissing {
 		return &Unavailable{k.err}
 	}
 	return nil

@@ -143,14 +143,18 @@ func NewServer(c ServerConfig) (*AuthorizationServer, error) {
 	if err != nil {
 		return nil, err
 	}
+	dialer := net.Dialer{Control: publicOnly}
 	s := &AuthorizationServer{
-		ServerConfig: c, store: c.Store, origin: u.Scheme + "://" + u.Host, tickets: map[string]ticket{},
-		fetcher: httpguard.Client(
-			&http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{Control: publicOnly}).DialContext},
-		),
+		ServerConfig: c,
+		store:        c.Store,
+		origin:       u.Scheme + "://" + u.Host,
+		tickets:      map[string]ticket{},
+		fetcher:      httpguard.Client(&http.Transport{DisableKeepAlives: true, DialContext: dialer.DialContext}),
 	}
 	s.passkey, err = webauthn.New(&webauthn.Config{
-		RPID: u.Hostname(), RPDisplayName: "vaultwicket", RPOrigins: []string{s.origin},
+		RPID:          u.Hostname(),
+		RPDisplayName: "vaultwicket",
+		RPOrigins:     []string{s.origin},
 		AuthenticatorSelection: protocol.AuthenticatorSelection{
 			ResidentKey:      protocol.ResidentKeyRequirementRequired,
 			UserVerification: protocol.VerificationRequired,
@@ -159,35 +163,47 @@ func NewServer(c ServerConfig) (*AuthorizationServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.tokens = &tokens{store: c.Store, now: c.Now, codes: map[string]*code{}, access: map[[sha256.Size]byte]access{}}
+	s.tokens = &tokens{
+		store:  c.Store,
+		now:    c.Now,
+		codes:  map[string]*code{},
+		access: map[[sha256.Size]byte]access{},
+	}
+	s.oauth = newOAuthServer(s.tokens)
+	return s, nil
+}
+
+// newOAuthServer returns a server of go-oauth2 that stores its tokens in t.
+func newOAuthServer(t *tokens) *server.Server {
 	manager := manage.NewManager()
 	manager.SetAuthorizeCodeExp(codeFor)
-	manager.SetAuthorizeCodeTokenCfg(
-		&manage.Config{AccessTokenExp: accessFor, RefreshTokenExp: refreshFor, IsGenerateRefresh: true},
-	)
-	manager.SetRefreshTokenCfg(
-		&manage.RefreshingConfig{
-			AccessTokenExp:     accessFor,
-			RefreshTokenExp:    refreshFor,
-			IsGenerateRefresh:  true,
-			IsResetRefreshTime: true,
-		},
-	)
-	manager.SetValidateURIHandler(
-		func(string, string) error { return nil },
-	) // checked in authorize, against the addresses of the client
-	manager.MapAuthorizeGenerate(s.tokens)
+	manager.SetAuthorizeCodeTokenCfg(&manage.Config{
+		AccessTokenExp:    accessFor,
+		RefreshTokenExp:   refreshFor,
+		IsGenerateRefresh: true,
+	})
+	manager.SetRefreshTokenCfg(&manage.RefreshingConfig{
+		AccessTokenExp:     accessFor,
+		RefreshTokenExp:    refreshFor,
+		IsGenerateRefresh:  true,
+		IsResetRefreshTime: true,
+	})
+	// authorize has checked the redirect address against those of the client.
+	manager.SetValidateURIHandler(func(string, string) error { return nil })
+	manager.MapAuthorizeGenerate(t)
 	manager.MapAccessGenerate(accessTokens{})
-	manager.MapTokenStorage(s.tokens)
-	manager.MapClientStorage(s.tokens)
-	s.oauth = server.NewServer(&server.Config{
-		TokenType: "Bearer", AllowedResponseTypes: []oauth2.ResponseType{oauth2.Code}, AllowedGrantTypes: []oauth2.GrantType{oauth2.AuthorizationCode, oauth2.Refreshing},
-		AllowedCodeChallengeMethods: []oauth2.CodeChallengeMethod{oauth2.CodeChallengeS256}, ForcePKCE: true,
+	manager.MapTokenStorage(t)
+	manager.MapClientStorage(t)
+	oauth := server.NewServer(&server.Config{
+		TokenType:                   "Bearer",
+		AllowedResponseTypes:        []oauth2.ResponseType{oauth2.Code},
+		AllowedGrantTypes:           []oauth2.GrantType{oauth2.AuthorizationCode, oauth2.Refreshing},
+		AllowedCodeChallengeMethods: []oauth2.CodeChallengeMethod{oauth2.CodeChallengeS256},
+		ForcePKCE:                   true,
 	}, manager)
-	s.oauth.SetClientInfoHandler(
-		func(r *http.Request) (string, string, error) { return r.FormValue("client_id"), "", nil },
-	)
-	return s, nil
+	clientID := func(r *http.Request) (id, secret string, err error) { return r.FormValue("client_id"), "", nil }
+	oauth.SetClientInfoHandler(clientID)
+	return oauth
 }
 
 // Issuer returns the URL of the authorization server.
@@ -482,10 +498,14 @@ func (s *AuthorizationServer) authorize(ctx context.Context, query string) (any,
 	}
 	u, _ := url.Parse(redirect.RedirectURI) // valid: checked by hasRedirect
 	return map[string]any{
-		"ticket": s.storeTicket(
-			ticket{request: request, client: client, scopes: scopes},
-		), "client": map[string]string{"name": client.Name, "id": client.ID, "returns": cmp.Or(u.Host, u.Scheme+":")},
-		"agents": agents, "scopes": scopes,
+		"ticket": s.storeTicket(ticket{request: request, client: client, scopes: scopes}),
+		"client": map[string]string{
+			"name":    client.Name,
+			"id":      client.ID,
+			"returns": cmp.Or(u.Host, u.Scheme+":"),
+		},
+		"agents": agents,
+		"scopes": scopes,
 	}, nil
 }
 
@@ -543,49 +563,46 @@ func (s *AuthorizationServer) token(w http.ResponseWriter, r *http.Request) {
 		refuse("invalid_target")
 		return
 	}
-	// Look up the client that the code or refresh token was issued to, the agent and the generation of
-	// its credentials and, for a refresh token, the scope. This does not invalidate either.
-	var client Client
-	agent := ""
-	generation := ""
-	scope := ""
-	found := false
-	if form.Get("grant_type") == "refresh_token" {
-		id := grantOf(form.Get("refresh_token"))
-		grants := s.tokens.current().Grants
-		if i := slices.IndexFunc(grants, func(g Grant) bool { return g.ID == id }); i >= 0 {
-			client = grants[i].Client
-			scope = grants[i].Scope
-			found = true
-			agent = grants[i].Agent
-			generation = grants[i].Generation
-		}
-	} else {
-		s.tokens.mu.Lock()
-		if code := s.tokens.codes[hashOf(form.Get("code"))]; code != nil {
-			client = code.client
-			found = true
-			agent = code.info.GetUserID()
-			generation = code.generation
-		}
-		s.tokens.mu.Unlock()
-	}
+	grant, isFound := s.grantIn(form)
 	switch {
-	case !found, !s.counts(agent, generation), !s.Grantable(agent):
+	case !isFound, !s.counts(grant.Agent, grant.Generation), !s.Grantable(grant.Agent):
 		refuse("invalid_grant")
 		return
-	case client.ID != form.Get("client_id"):
+	case grant.Client.ID != form.Get("client_id"):
 		refuse("invalid_client")
 		return
 	}
 	for _, name := range strings.Fields(form.Get("scope")) {
-		if scope != "" && slices.Contains(s.Scopes, name) && !slices.Contains(strings.Fields(scope), name) {
+		isGranted := grant.Scope == "" || slices.Contains(strings.Fields(grant.Scope), name)
+		if slices.Contains(s.Scopes, name) && !isGranted {
 			refuse("invalid_scope")
 			return
 		}
 	}
 	r.Form.Del("scope") // the response reports the granted scope
-	if err := s.oauth.HandleTokenRequest(w, r.WithContext(context.WithValue(r.Context(), clientKey{}, client))); err != nil {
+	ctx := context.WithValue(r.Context(), clientKey{}, grant.Client)
+	if err := s.oauth.HandleTokenRequest(w, r.WithContext(ctx)); err != nil {
 		s.Log.Info("sign-in: " + err.Error())
 	}
+}
+
+// grantIn returns the grant for the code or the refresh token in a request, without invalidating it. For a
+// code, which has no grant yet, only Client, Agent and Generation are set.
+func (s *AuthorizationServer) grantIn(form url.Values) (grant Grant, isFound bool) {
+	if form.Get("grant_type") == "refresh_token" {
+		id := grantOf(form.Get("refresh_token"))
+		grants := s.tokens.current().Grants
+		i := slices.IndexFunc(grants, func(g Grant) bool { return g.ID == id })
+		if i < 0 {
+			return Grant{}, false
+		}
+		return grants[i], true
+	}
+	s.tokens.mu.Lock()
+	defer s.tokens.mu.Unlock()
+	code := s.tokens.codes[hashOf(form.Get("code"))]
+	if code == nil {
+		return Grant{}, false
+	}
+	return Grant{Client: code.client, Agent: code.info.GetUserID(), Generation: code.generation}, true
 }

@@ -125,7 +125,8 @@ func (s *SignInStore) change(edit func(*content) error) error {
 func (s *SignInStore) NewSetup(now time.Time) (code string, err error) {
 	code = rand.Text()
 	return code, s.change(func(c *content) error {
-		c.Setup, c.SetupEnd = hashOf(code), now.Add(setupFor)
+		c.Setup = hashOf(code)
+		c.SetupEnd = now.Add(setupFor)
 		return nil
 	})
 }
@@ -321,7 +322,8 @@ func (t *tokens) Create(ctx context.Context, info oauth2.TokenInfo) error {
 				},
 			)
 		}
-		c.Grants[i].Used, c.Grants[i].Refresh = now, hashOf(info.GetRefresh())
+		c.Grants[i].Used = now
+		c.Grants[i].Refresh = hashOf(info.GetRefresh())
 		return nil
 	})
 	if err != nil {

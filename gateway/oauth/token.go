@@ -186,7 +186,8 @@ func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
 			token.Scopes = append(token.Scopes, strings.Fields(claim)...)
 		}
 		identity, _ := json.Marshal([]string{standard.Issuer, standard.Subject}) // cannot fail for strings
-		token.Subjects, token.expires = texts(claims[v.Claim]), standard.Expiry.Time()
+		token.Subjects = texts(claims[v.Claim])
+		token.expires = standard.Expiry.Time()
 		token.Issued = standard.IssuedAt.Time()
 		token.Holder = sha256.Sum256(append([]byte("oauth\x00"), identity...))
 	}
