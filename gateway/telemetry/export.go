@@ -46,7 +46,11 @@ func newExporter(to collector, version string, warn *warner) *exporter {
 	e.ctx, e.giveUp = context.WithCancel(context.Background())
 	e.client = &http.Client{
 		Transport: &http.Transport{
-			Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: dialTimeout, MaxIdleConns: 1, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true,
+			Proxy:               http.ProxyFromEnvironment,
+			TLSHandshakeTimeout: dialTimeout,
+			MaxIdleConns:        1,
+			IdleConnTimeout:     time.Minute,
+			ForceAttemptHTTP2:   true,
 		},
 		// The headers of a request can contain a secret that is meant for one host.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -78,56 +82,7 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	ctx, cancel := context.WithTimeout(ctx, e.collector.timeout)
 	defer cancel()
 	defer context.AfterFunc(e.ctx, cancel)()
-	var encoded []message
-	for _, span := range spans {
-		spanContext := span.SpanContext()
-		parent := span.Parent()
-		flags := uint32(span.SpanContext().TraceFlags()) | flagKnowsRemote
-		if parent.IsRemote() {
-			flags |= flagRemoteContext
-		}
-		m := message{
-			"traceId": spanContext.TraceID().String(), "spanId": spanContext.SpanID().String(), "traceState": spanContext.TraceState().String(),
-			"flags": flags, "name": span.Name(), "kind": int(span.SpanKind()),
-			"startTimeUnixNano": nanoseconds(span.StartTime()), "endTimeUnixNano": nanoseconds(span.EndTime()),
-			"attributes": attributesOf(span.Attributes()),
-		}
-		if parent.SpanID().IsValid() {
-			m["parentSpanId"] = parent.SpanID().String()
-		}
-		var events []message
-		for _, event := range span.Events() {
-			events = append(
-				events,
-				message{
-					"timeUnixNano": nanoseconds(event.Time),
-					"name":         event.Name,
-					"attributes":   attributesOf(event.Attributes),
-				},
-			)
-		}
-		if events != nil {
-			m["events"] = events
-		}
-		if span.Status().Code == codes.Error {
-			m["status"] = message{"message": span.Status().Description, "code": statusCodeError}
-		}
-		encoded = append(encoded, m)
-	}
-	first := spans[0] // all have the same provider and scope
-	body, err := json.Marshal(message{"resourceSpans": []message{{
-		"resource": message{"attributes": attributesOf(first.Resource().Attributes())},
-		"scopeSpans": []message{
-			{
-				"scope": message{
-					"name":    first.InstrumentationScope().Name,
-					"version": first.InstrumentationScope().Version,
-				},
-				"spans": encoded,
-			},
-		},
-		"schemaUrl": first.Resource().SchemaURL(),
-	}}})
+	body, err := json.Marshal(encodeSpans(spans))
 	if err == nil {
 		err = e.deliver(ctx, body)
 	}
@@ -135,6 +90,63 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 		e.warn.lost(len(spans), err)
 	}
 	return nil
+}
+
+// encodeSpans returns the request for some spans, at least one, which have the same provider and scope.
+func encodeSpans(spans []sdk.ReadOnlySpan) message {
+	var encoded []message
+	for _, span := range spans {
+		encoded = append(encoded, encodeSpan(span))
+	}
+	resource := spans[0].Resource()
+	scope := spans[0].InstrumentationScope()
+	return message{"resourceSpans": []message{{
+		"resource": message{"attributes": attributesOf(resource.Attributes())},
+		"scopeSpans": []message{{
+			"scope": message{"name": scope.Name, "version": scope.Version},
+			"spans": encoded,
+		}},
+		"schemaUrl": resource.SchemaURL(),
+	}}}
+}
+
+// encodeSpan returns the message for a span.
+func encodeSpan(span sdk.ReadOnlySpan) message {
+	spanContext := span.SpanContext()
+	parent := span.Parent()
+	flags := uint32(spanContext.TraceFlags()) | flagKnowsRemote
+	if parent.IsRemote() {
+		flags |= flagRemoteContext
+	}
+	m := message{
+		"traceId":           spanContext.TraceID().String(),
+		"spanId":            spanContext.SpanID().String(),
+		"traceState":        spanContext.TraceState().String(),
+		"flags":             flags,
+		"name":              span.Name(),
+		"kind":              int(span.SpanKind()),
+		"startTimeUnixNano": nanoseconds(span.StartTime()),
+		"endTimeUnixNano":   nanoseconds(span.EndTime()),
+		"attributes":        attributesOf(span.Attributes()),
+	}
+	if parent.SpanID().IsValid() {
+		m["parentSpanId"] = parent.SpanID().String()
+	}
+	var events []message
+	for _, event := range span.Events() {
+		events = append(events, message{
+			"timeUnixNano": nanoseconds(event.Time),
+			"name":         event.Name,
+			"attributes":   attributesOf(event.Attributes),
+		})
+	}
+	if events != nil {
+		m["events"] = events
+	}
+	if span.Status().Code == codes.Error {
+		m["status"] = message{"message": span.Status().Description, "code": statusCodeError}
+	}
+	return m
 }
 
 // Shutdown does nothing: the SDK exports the remaining spans before it calls it.
@@ -149,11 +161,11 @@ func (e *exporter) deliver(ctx context.Context, body []byte) error {
 		if refused > 0 || reason != "" {
 			e.warn.lost(refused, errors.New(reason))
 		}
-		var later *retryable
-		if err == nil || try == maxTries || !errors.As(err, &later) {
+		retry, canRetry := errors.AsType[*retryable](err)
+		if !canRetry || try == maxTries {
 			return err
 		}
-		if e.pause(ctx, max(later.after, wait+rand.N(wait/2))) != nil {
+		if e.pause(ctx, max(retry.after, wait+rand.N(wait/2))) != nil {
 			return err
 		}
 		wait *= 2
@@ -187,8 +199,8 @@ func (e *exporter) post(ctx context.Context, body []byte) (refused int, reason s
 	req.Header.Set("User-Agent", "vaultwicket/"+e.version)
 	answer, err := e.client.Do(req)
 	if err != nil {
-		if at := (*url.Error)(nil); errors.As(err, &at) {
-			err = at.Err // omits the address of the collector, which can contain a secret
+		if urlErr, ok := errors.AsType[*url.Error](err); ok {
+			err = urlErr.Err // omits the address of the collector, which can contain a secret
 		}
 		return 0, "", &retryable{reason: err.Error()}
 	}
@@ -362,8 +374,12 @@ func (l *Logs) Send(ctx context.Context, records []LogRecord) (refused int, reas
 			}
 		}
 		m := message{
-			"timeUnixNano": nanoseconds(r.Time), "observedTimeUnixNano": nanoseconds(time.Now()),
-			"severityNumber": severityInfo, "severityText": "INFO", "body": textOf(r.Text), "attributes": attributes,
+			"timeUnixNano":         nanoseconds(r.Time),
+			"observedTimeUnixNano": nanoseconds(time.Now()),
+			"severityNumber":       severityInfo,
+			"severityText":         "INFO",
+			"body":                 textOf(r.Text),
+			"attributes":           attributes,
 		}
 		if r.Warn {
 			m["severityNumber"] = severityWarn
@@ -379,8 +395,9 @@ func (l *Logs) Send(ctx context.Context, records []LogRecord) (refused int, reas
 		return 0, "", err
 	}
 	refused, reason, err = l.exporter.post(ctx, body)
-	if status, ok := errors.AsType[*refusedStatus](err); ok &&
-		(status.code == http.StatusBadRequest || status.code == http.StatusRequestEntityTooLarge) {
+	status, hasStatus := errors.AsType[*refusedStatus](err)
+	isPermanent := hasStatus && (status.code == http.StatusBadRequest || status.code == http.StatusRequestEntityTooLarge)
+	if isPermanent {
 		return len(records), status.Error(), nil
 	}
 	return refused, reason, err

@@ -126,15 +126,8 @@ func (c *countedCall) Decided(d Decision) {
 func (c *countedCall) End(end CallEnd) {
 	for _, finding := range end.Found {
 		if rule, kind, _ := strings.Cut(finding, " "); kind != "not-searched" {
-			c.count(
-				"vaultwicket_found_total",
-				"rule",
-				rule,
-				"kind",
-				kind,
-				"shadow",
-				strconv.FormatBool(slices.Contains(end.Shadow, rule)),
-			)
+			isShadow := strconv.FormatBool(slices.Contains(end.Shadow, rule))
+			c.count("vaultwicket_found_total", "rule", rule, "kind", kind, "shadow", isShadow)
 		}
 	}
 	surface := "other" // bounds the values of the label, whatever the caller sends
@@ -148,25 +141,25 @@ func (c *countedCall) End(end CallEnd) {
 		c.count("vaultwicket_dry_runs_total", "surface", surface, "outcome", end.Code)
 	default:
 		c.count("vaultwicket_calls_total", "command", c.call.Command, "surface", surface, "outcome", end.Code)
-		if agent := c.call.Agent; agent != "" {
-			c.mu.Lock()
-			if !c.agents[agent] && len(c.agents) >= maxAgents {
-				agent = "other"
-			} else {
-				c.agents[agent] = true
-			}
-			c.mu.Unlock()
-			c.count("vaultwicket_agent_calls_total", "agent", agent, "outcome", end.Code)
+		if c.call.Agent != "" {
+			c.count("vaultwicket_agent_calls_total", "agent", c.agentLabel(c.call.Agent), "outcome", end.Code)
 		}
-		duration := seriesName(
-			"vaultwicket_call_duration_seconds",
-			"backend",
-			cmp.Or(end.Backend, "none"),
-			"effect",
-			cmp.Or(end.Effect, "none"),
-		)
+		backend := cmp.Or(end.Backend, "none")
+		effect := cmp.Or(end.Effect, "none")
+		duration := seriesName("vaultwicket_call_duration_seconds", "backend", backend, "effect", effect)
 		c.set.GetOrCreatePrometheusHistogramExt(duration, durationBuckets).Update(end.Duration.Seconds())
 	}
+}
+
+// agentLabel returns the label of an agent: its name or, beyond the first maxAgents agents, "other".
+func (m *Metrics) agentLabel(agent string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.agents[agent] && len(m.agents) >= maxAgents {
+		return "other"
+	}
+	m.agents[agent] = true
+	return agent
 }
 
 // WriteFor writes the figures that an agent may see: the number of its own calls. For "", the owner, it

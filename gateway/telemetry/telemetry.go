@@ -297,13 +297,17 @@ func (l *loggedCall) Decided(d Decision) {
 
 func (l *loggedCall) End(end CallEnd) {
 	attrs := []slog.Attr{
-		slog.String(
-			"command",
-			l.call.Command,
-		), slog.String("kind", l.call.Kind.String()), slog.String("surface", l.call.Surface),
-		slog.String("decision", end.Decision), slog.String("rule", end.Rule), slog.String("code", end.Code),
-		slog.Float64("durationMs", float64(end.Duration.Microseconds())/1000), slog.String("backend", end.Backend),
-		slog.String("effect", end.Effect), slog.Int("bytes", end.Bytes), slog.String("session", l.session),
+		slog.String("command", l.call.Command),
+		slog.String("kind", l.call.Kind.String()),
+		slog.String("surface", l.call.Surface),
+		slog.String("decision", end.Decision),
+		slog.String("rule", end.Rule),
+		slog.String("code", end.Code),
+		slog.Float64("durationMs", float64(end.Duration.Microseconds())/1000),
+		slog.String("backend", end.Backend),
+		slog.String("effect", end.Effect),
+		slog.Int("bytes", end.Bytes),
+		slog.String("session", l.session),
 	}
 	if l.call.Agent != "" {
 		attrs = append(attrs, slog.String("agent", l.call.Agent))
@@ -362,8 +366,19 @@ func FaultAttrs(fault any) []slog.Attr {
 
 // plainErrors are errors of the standard library with fixed texts.
 var plainErrors = []error{
-	io.EOF, io.ErrUnexpectedEOF, io.ErrShortWrite, io.ErrClosedPipe, fs.ErrInvalid, fs.ErrPermission, fs.ErrExist, fs.ErrNotExist, fs.ErrClosed,
-	os.ErrProcessDone, os.ErrDeadlineExceeded, context.Canceled, context.DeadlineExceeded,
+	io.EOF,
+	io.ErrUnexpectedEOF,
+	io.ErrShortWrite,
+	io.ErrClosedPipe,
+	fs.ErrInvalid,
+	fs.ErrPermission,
+	fs.ErrExist,
+	fs.ErrNotExist,
+	fs.ErrClosed,
+	os.ErrProcessDone,
+	os.ErrDeadlineExceeded,
+	context.Canceled,
+	context.DeadlineExceeded,
 }
 
 // Trace is the W3C trace context of a call, for logs and traces.

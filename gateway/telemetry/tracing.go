@@ -68,12 +68,9 @@ func OpenTracing(c TracingConfig) (*Tracing, error) {
 	if collector.ignored != "" {
 		c.Log.Warn(
 			"traces are sent as "+jsonProtocol+", not as the environment asks",
-			"variable",
-			collector.ignored,
-			"value",
-			binaryProtocol,
-			"hint",
-			"set it to "+jsonProtocol+"; a collector that takes no JSON gets no traces",
+			"variable", collector.ignored,
+			"value", binaryProtocol,
+			"hint", "set it to "+jsonProtocol+"; a collector that takes no JSON gets no traces",
 		)
 	}
 	warn := &warner{log: c.Log, now: time.Now}
@@ -127,17 +124,17 @@ func (t *Tracing) Begin(ctx context.Context, call CallStart) (context.Context, C
 			propagation.MapCarrier{"traceparent": parent.Parent, "tracestate": parent.State},
 		)
 	}
+	attributes := nonEmpty(
+		commandKey.String(call.Command),
+		kindKey.String(call.Kind.String()),
+		surfaceKey.String(call.Surface),
+		agentKey.String(call.Agent),
+	)
 	ctx, span := t.tracer.Start(
 		ctx,
 		"call "+call.Command,
 		trace.WithSpanKind(trace.SpanKindServer),
-		trace.WithAttributes(
-			nonEmpty(
-				commandKey.String(call.Command),
-				kindKey.String(call.Kind.String()),
-				surfaceKey.String(call.Surface),
-				agentKey.String(call.Agent),
-			)...),
+		trace.WithAttributes(attributes...),
 	)
 	if !span.IsRecording() {
 		return ctx, nil
@@ -150,17 +147,20 @@ type callSpan struct{ span trace.Span }
 
 // Decided adds the decision as an event, which shows how long an approval took.
 func (t callSpan) Decided(d Decision) {
-	t.span.AddEvent(
-		"decision",
-		trace.WithAttributes(
-			nonEmpty(decisionKey.String(d.Decision), ruleKey.String(d.Rule), outcomeKey.String(d.Code))...),
-	)
+	attributes := nonEmpty(decisionKey.String(d.Decision), ruleKey.String(d.Rule), outcomeKey.String(d.Code))
+	t.span.AddEvent("decision", trace.WithAttributes(attributes...))
 }
 
 // End ends the span.
 func (t callSpan) End(end CallEnd) {
-	t.span.SetAttributes(nonEmpty(outcomeKey.String(end.Code), decisionKey.String(end.Decision), ruleKey.String(end.Rule),
-		backendKey.String(end.Backend), effectKey.String(end.Effect))...)
+	attributes := nonEmpty(
+		outcomeKey.String(end.Code),
+		decisionKey.String(end.Decision),
+		ruleKey.String(end.Rule),
+		backendKey.String(end.Backend),
+		effectKey.String(end.Effect),
+	)
+	t.span.SetAttributes(attributes...)
 	t.span.SetAttributes(bytesKey.Int(end.Bytes))
 	setStatus(t.span, end.Code)
 	t.span.End()
