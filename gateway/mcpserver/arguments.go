@@ -104,7 +104,8 @@ func decodeParams(command string, raw json.RawMessage) (allowlist.Params, *argum
 			wrong = append(wrong, err)
 			continue
 		}
-		if total += size; total > maxTotalText {
+		total += size
+		if total > maxTotalText {
 			return nil, wrongArgument(
 				badValue,
 				"params",
@@ -140,15 +141,17 @@ func (c *toolCall) decodeCommon(fields transport.Fields) (err *argumentError) {
 
 // decodeTexts decodes cursor, expectHash, idempotencyKey and vault.
 func (c *toolCall) decodeTexts(fields transport.Fields) (err *argumentError) {
-	for _, text := range []struct {
-		name string
-		to   *string
-	}{{"cursor", &c.Cursor}, {"expectHash", &c.ExpectHash}, {"idempotencyKey", &c.IdempotencyKey}, {"vault", &c.Vault}} {
-		if *text.to, err = decodeText(text.name, fields.Get(text.name)); err != nil {
-			return err
-		}
+	if c.Cursor, err = decodeText("cursor", fields.Get("cursor")); err != nil {
+		return err
 	}
-	return nil
+	if c.ExpectHash, err = decodeText("expectHash", fields.Get("expectHash")); err != nil {
+		return err
+	}
+	if c.IdempotencyKey, err = decodeText("idempotencyKey", fields.Get("idempotencyKey")); err != nil {
+		return err
+	}
+	c.Vault, err = decodeText("vault", fields.Get("vault"))
+	return err
 }
 
 const nameCommand = `name a command, such as {"command": "daily:read"}`
@@ -235,9 +238,30 @@ const outputSchema = `{"type":"object","properties":{` +
 
 // otherArguments maps names from other tools to the corresponding arguments of obsidianCli.
 var otherArguments = map[string]string{
-	"arguments": "params", "args": "params", "parameters": "params", "parameter": "params", "param": "params", "options": "params", "input": "params", "flags": "params", "kwargs": "params",
-	"cmd": "command", "action": "command", "operation": "command", "tool": "command", "commandName": "command", "method": "command", "function": "command",
-	"dry_run": "dryRun", "preview": "dryRun", "max_results": "limit", "maxResults": "limit", "page": "cursor", "next": "cursor", "hash": "expectHash", "expect_hash": "expectHash",
+	"arguments":   "params",
+	"args":        "params",
+	"parameters":  "params",
+	"parameter":   "params",
+	"param":       "params",
+	"options":     "params",
+	"input":       "params",
+	"flags":       "params",
+	"kwargs":      "params",
+	"cmd":         "command",
+	"action":      "command",
+	"operation":   "command",
+	"tool":        "command",
+	"commandName": "command",
+	"method":      "command",
+	"function":    "command",
+	"dry_run":     "dryRun",
+	"preview":     "dryRun",
+	"max_results": "limit",
+	"maxResults":  "limit",
+	"page":        "cursor",
+	"next":        "cursor",
+	"hash":        "expectHash",
+	"expect_hash": "expectHash",
 }
 
 // withCorrections improves the hints of an error about unknown arguments, for arguments that are parameters
@@ -257,9 +281,8 @@ func (e *argumentError) withCorrections(fields transport.Fields) *argumentError 
 		case isParam:
 			name, _ := decodeText("command", fields.Get("command")) // valid, because movedParams found parameters
 			hint := "put the parameters into params"
-			if text := string(transport.Encode(map[string]any{"command": name, "params": moved})); len(
-				text,
-			) <= maxExampleCall {
+			text := string(transport.Encode(map[string]any{"command": name, "params": moved}))
+			if len(text) <= maxExampleCall {
 				hint += ": " + strings.TrimSpace(text)
 			}
 			wrong[i] = wrongArgument(badRequest, unknown.field, "", hint)

@@ -58,9 +58,12 @@ func (h handler) addClient(
 	request.Keep = true
 	request.Taken = peer.AcceptedAt
 	if capabilities.Elicitation != nil {
+		hasLinks := capabilities.Elicitation.URL != nil
 		modes := askModes{
-			form: capabilities.Elicitation.Form != nil ||
-				capabilities.Elicitation.URL == nil, page: capabilities.Elicitation.URL != nil, isRemote: peer.Caller != "", screen: screenOf(name),
+			form:     capabilities.Elicitation.Form != nil || !hasLinks, // the default if none is declared
+			page:     hasLinks,
+			isRemote: peer.Caller != "",
+			screen:   screenOf(name),
 		}
 		if !peer.Modern() {
 			request.Ask = func(ctx context.Context, q consent.Question) consent.Reply { return askNow(ctx, peer, modes, q) }

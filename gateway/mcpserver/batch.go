@@ -156,7 +156,8 @@ func DecodeBatch(raw []byte) (BatchCall, error) {
 	for i, item := range list {
 		o, err := decodeOperation(fmt.Sprintf("operations[%d]", i), item, &total)
 		if err != nil {
-			err.operation.ClientID, err.operation.Command = transport.Clip(o.ClientID), transport.Clip(o.Command)
+			err.operation.ClientID = transport.Clip(o.ClientID)
+			err.operation.Command = transport.Clip(o.Command)
 			return BatchCall{}, err
 		}
 		b.Operations = append(b.Operations, o)
@@ -229,7 +230,8 @@ func decodeOperationParams(o *gateway.Operation, field string, raw json.RawMessa
 			wrong = append(wrong, err)
 			continue
 		}
-		if *total += size; *total > maxTotalText {
+		*total += size
+		if *total > maxTotalText {
 			return wrongArgument(
 				badValue,
 				inside,

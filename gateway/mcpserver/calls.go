@@ -57,13 +57,8 @@ func (h handler) typed(t *typedTool, hints mcp.ToolAnnotation) transport.ToolHan
 			return answer(gateway.Reject(t.Name, refused))
 		}
 		call.ReadsOnly = *hints.ReadOnlyHint
-		return h.run(
-			ctx,
-			client,
-			req,
-			call,
-			func(r gateway.Result) (*mcp.CallToolResult, error) { return reply(t.content(r), !r.OK) },
-		)
+		form := func(r gateway.Result) (*mcp.CallToolResult, error) { return reply(t.content(r), !r.OK) }
+		return h.run(ctx, client, req, call, form)
 	}
 }
 
@@ -150,7 +145,8 @@ func startProgress(ctx context.Context, client *transport.Peer, req mcp.CallTool
 	notifying.Go(func() {
 		ticker := time.NewTicker(progressInterval)
 		defer ticker.Stop()
-		for p := (progressCounter{}); ; {
+		var p progressCounter
+		for {
 			select {
 			case <-ctx.Done():
 				return

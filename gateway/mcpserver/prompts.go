@@ -209,9 +209,8 @@ func (d *draft) step(what, command string, params callParams) (permitted bool) {
 // text assembles the prompt: its purpose, the calls, and what to do with the results.
 func (d *draft) text(purpose, instructions string) string {
 	if len(d.steps) == 0 {
-		return purpose + "\n\nThis requires calls of the tool " + toolName + " that are disabled: " + visibleError(
-			d.denied,
-		).Error() +
+		reason := visibleError(d.denied).Error()
+		return purpose + "\n\nThis requires calls of the tool " + toolName + " that are disabled: " + reason +
 			". Tell me that, and do not try anything else."
 	}
 	return purpose + " Make exactly these calls of the tool " + toolName + ":\n\n" +

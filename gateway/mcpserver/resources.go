@@ -161,13 +161,11 @@ func otherURI(listed []mcp.Resource, uri string) string {
 			return "did you mean " + scheme + near + "?"
 		}
 	}
-	return "valid: " + strings.Join(
-		[]string{helpURI, outputURI},
-		", ",
-	) + ", " + scheme + strings.Join(
-		names,
-		", "+scheme,
-	)
+	valid := []string{helpURI, outputURI}
+	for _, name := range names {
+		valid = append(valid, scheme+name)
+	}
+	return "valid: " + strings.Join(valid, ", ")
 }
 
 // readHelp returns the help of the command in a URI. The name may be percent-encoded.

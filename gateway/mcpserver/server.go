@@ -117,7 +117,8 @@ func ServeHTTP(ctx context.Context, c Config, server transport.HTTPConfig, liste
 		s := servers[key]
 		if s == nil {
 			agentConfig := c
-			if agentConfig.Gateway = holder.Gateway; holder.Scope != policy.ScopeAll {
+			agentConfig.Gateway = holder.Gateway
+			if holder.Scope != policy.ScopeAll {
 				agentConfig.Gateway = holder.Gateway.Scoped(holder.Scope)
 			}
 			if s, err = newServer(agentConfig); err != nil {
@@ -228,14 +229,19 @@ func (h handler) server() (*transport.Server, error) {
 	resources := h.resources()
 	s := &transport.Server{
 		Info: mcp.Implementation{
-			Name: "vaultwicket", Version: h.Version, Title: "vaultwicket", Description: "A safe gateway for Obsidian vaults",
+			Name:        "vaultwicket",
+			Version:     h.Version,
+			Title:       "vaultwicket",
+			Description: "A safe gateway for Obsidian vaults",
 		},
 		Instructions: instructions,
 		Capabilities: capabilities(),
 		Versions:     versionsFor,
 		// These lists do not depend on the policy.
 		KeepMs: map[mcp.MCPMethod]int64{
-			mcp.MethodPromptsList: fixedListMs, mcp.MethodResourcesList: fixedListMs, mcp.MethodResourcesTemplatesList: fixedListMs,
+			mcp.MethodPromptsList:            fixedListMs,
+			mcp.MethodResourcesList:          fixedListMs,
+			mcp.MethodResourcesTemplatesList: fixedListMs,
 		},
 		ListTools: func(client *transport.Peer) []mcp.Tool { return h.listTools(tools, client) },
 		CallTool: func(ctx context.Context, client *transport.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {

@@ -23,8 +23,12 @@ func cliTool(view toolView) mcp.Tool {
 	for i, c := range view.enabled {
 		names[i] = c.Name
 	}
+	command := map[string]any{"type": "string", "enum": names, "description": "name"}
+	if len(names) == 0 { // some clients reject an enum without values
+		command = map[string]any{"type": "string", "description": "none is enabled"}
+	}
 	properties := map[string]any{
-		"command": map[string]any{"type": "string", "enum": names, "description": "name"},
+		"command": command,
 		"params": map[string]any{
 			"type": "object", "description": "by name",
 			"additionalProperties": map[string]any{"type": []string{"string", "number", "boolean", "null"}},
@@ -33,14 +37,12 @@ func cliTool(view toolView) mcp.Tool {
 	for _, a := range pagingArguments {
 		properties[a.Name] = a.schema()
 	}
-	if len(names) == 0 { // some clients reject an enum without values
-		properties["command"] = map[string]any{"type": "string", "description": "none is enabled"}
-	}
 	if len(view.vaults) > 1 {
 		properties["vault"] = map[string]any{"type": "string", "enum": view.vaults, "description": "vault name"}
 	}
 	for _, a := range writeArguments {
-		if view.worst.Mutates() || a.Name == "dryRun" {
+		isOffered := view.worst.Mutates() || a.Name == "dryRun" // always accepted, so that clients can send it
+		if isOffered {
 			properties[a.Name] = a.schema()
 		}
 	}
@@ -82,8 +84,8 @@ type toolView struct {
 
 func toolViewOf(gw *gateway.Gateway) toolView {
 	listing := gw.Listing()
-	v := toolView{vaults: gw.VaultNames(), worst: gateway.WorstEffect(listing), enabled: listing[:0]} // in place
-	v.sends = v.worst.WorseThan(tiers.Destroys)
+	v := toolView{vaults: gw.VaultNames(), worst: gateway.WorstEffect(listing)}
+	v.sends = v.worst.WorseThan(tiers.Destroys) // publishing or executing
 	denied := map[string]bool{}
 	for _, c := range listing {
 		isOffered := c.Missing == nil && c.Tier != tiers.Restricted
@@ -95,10 +97,12 @@ func toolViewOf(gw *gateway.Gateway) toolView {
 			v.disabled++
 			denied[c.Denial.Setting] = true
 		}
-		v.sends = v.sends || c.Denial == nil && c.Sends
+		if c.Denial == nil && c.Sends {
+			v.sends = true
+		}
 	}
-	if !v.worst.Mutates() {
-		denied["allow-mutations"] = v.disabled > 0
+	if !v.worst.Mutates() && v.disabled > 0 {
+		denied["allow-mutations"] = true
 	}
 	for _, name := range enablingSettings {
 		if denied[name] {

@@ -168,15 +168,16 @@ func (t *typedTool) decode(raw json.RawMessage) (c toolCall, err *argumentError)
 			"send that too, or leave this out",
 		)
 	}
-	c.Command, c.Params = o.command, t.commandParams(o, given)
+	c.Command = o.command
+	c.Params = t.commandParams(o, given)
 	if err := c.decodeCommon(fields); err != nil {
 		return c, err
 	}
 	if err := c.decodeTexts(fields); err != nil {
 		return c, err
 	}
-	if c.Limit > 0 &&
-		slices.ContainsFunc(o.objectWith, func(flag string) bool { return c.Params[flag] != allowlist.Value{} }) {
+	isSet := func(flag string) bool { return c.Params[flag] != allowlist.Value{} }
+	if c.Limit > 0 && slices.ContainsFunc(o.objectWith, isSet) {
 		c.Params["limit"] = allowlist.Number(strconv.Itoa(c.Limit))
 		c.Limit = 0
 	}
@@ -242,7 +243,8 @@ func (t *typedTool) decodeOwn(fields transport.Fields) (map[string]allowlist.Val
 			wrong = append(wrong, err)
 			continue
 		}
-		if total += size; total > maxTotalText {
+		total += size
+		if total > maxTotalText {
 			return nil, wrongArgument(
 				badValue,
 				a.Name,
@@ -318,7 +320,8 @@ func (t *typedTool) describe(gw *gateway.Gateway) (described mcp.Tool, ok bool) 
 		if o.command, ok = gw.Enabled(o.operation.command); !ok {
 			continue
 		}
-		if slices.ContainsFunc(o.always, func(name string) bool { return o.param(name) == nil }) {
+		isDisabled := func(flag string) bool { return o.param(flag) == nil }
+		if slices.ContainsFunc(o.always, isDisabled) {
 			continue
 		}
 		operations = append(operations, o)
