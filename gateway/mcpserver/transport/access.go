@@ -210,7 +210,7 @@ func (b *bearer) endWithToken(ctx context.Context, r *http.Request, by owner, en
 
 // isValid reports whether a token still belongs to an owner and its agent still has rights. It returns
 // true as long as that cannot be determined.
-func (b *bearer) isValid(ctx context.Context, token string, want owner) bool {
+func (b *bearer) isValid(ctx context.Context, token string, expected owner) bool {
 	sum := owner(sha256.Sum256([]byte(token)))
 	ended := b.ended
 	if !b.isOwn(sum) {
@@ -220,7 +220,7 @@ func (b *bearer) isValid(ctx context.Context, token string, want owner) bool {
 		switch {
 		case isUnknown, ctx.Err() != nil:
 			return true
-		case err != nil, holder.Server == nil, holder.owner(sum) != want:
+		case err != nil, holder.Server == nil, holder.owner(sum) != expected:
 			return false
 		}
 		ended = holder.Ended
