@@ -327,13 +327,18 @@ func (o *Resource) describes(w http.ResponseWriter, r *http.Request, path string
 	if o == nil {
 		return false
 	}
-	if _, own := o.metadata(); path != own && path != metadataPath+endpoint && path != metadataPath {
+	_, own := o.metadata()
+	isMetadata := path == own || path == metadataPath+endpoint || path == metadataPath
+	if !isMetadata {
 		return false
 	}
 	if allowed(w, r, http.MethodGet, http.MethodHead) {
 		text, _ := json.Marshal(map[string]any{ // cannot fail for strings
-			"resource": o.URL, "authorization_servers": []string{o.Issuer}, "scopes_supported": o.Scopes,
-			"bearer_methods_supported": []string{"header"}, "resource_name": "vaultwicket",
+			"resource":                 o.URL,
+			"authorization_servers":    []string{o.Issuer},
+			"scopes_supported":         o.Scopes,
+			"bearer_methods_supported": []string{"header"},
+			"resource_name":            "vaultwicket",
 		})
 		replyWith(w, http.StatusOK, text)
 	}

@@ -14,7 +14,8 @@ import (
 const (
 	// The budget is divided into parts, of which one sender can have ownParts: a message of the maximum
 	// size needs all of these, a large answer needs one.
-	parts, ownParts = 4, 3
+	parts    = 4
+	ownParts = 3
 	// stalledAfter is how long a message may take for its next progress bytes while others need memory.
 	stalledAfter = time.Second
 	progress     = 8 << 10
@@ -99,7 +100,8 @@ func (p *reservation) add(n int64) error {
 	if p.isDropped {
 		return errDropped
 	}
-	if p.sinceLast += n; p.sinceLast >= progress {
+	p.sinceLast += n
+	if p.sinceLast >= progress {
 		p.lastProgress = a.now()
 		p.sinceLast = 0
 	}
@@ -216,10 +218,12 @@ func (p *reservation) release() {
 	close(a.freed)
 	a.freed = make(chan struct{})
 	a.used -= p.size
-	if a.bySender[p.sender] -= p.size; a.bySender[p.sender] == 0 {
+	a.bySender[p.sender] -= p.size
+	if a.bySender[p.sender] == 0 {
 		delete(a.bySender, p.sender)
 	}
-	if a.byPayer[p.payer] -= p.size; a.byPayer[p.payer] == 0 {
+	a.byPayer[p.payer] -= p.size
+	if a.byPayer[p.payer] == 0 {
 		delete(a.byPayer, p.payer)
 	}
 }

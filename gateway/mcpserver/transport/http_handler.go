@@ -69,9 +69,14 @@ func newHandler(c HTTPConfig, h httpguard.Hosts) (*handler, error) {
 		return nil, err
 	}
 	d := &handler{
-		HTTPConfig: c, hosts: h, proxies: trusted, origins: allowed, bearer: newBearer(c.Token, c.Log),
-		sessions: newSessions(c.MaxSessions, c.Idle), budget: newMessageBudget(c.MaxBody),
-		streams: httpguard.NewStreams(max(1, c.MaxConnections/2)),
+		HTTPConfig: c,
+		hosts:      h,
+		proxies:    trusted,
+		origins:    allowed,
+		bearer:     newBearer(c.Token, c.Log),
+		sessions:   newSessions(c.MaxSessions, c.Idle),
+		budget:     newMessageBudget(c.MaxBody),
+		streams:    httpguard.NewStreams(max(1, c.MaxConnections/2)),
 	}
 	d.bearer.holder = c.HolderOf
 	d.bearer.resource = c.Resource

@@ -80,7 +80,8 @@ func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, payer shares.
 // stream registers a stream that cancel ends. If there are too many, it answers the request, and ok is
 // false. The caller must call done when the stream ends.
 func (d *handler) stream(w http.ResponseWriter, cancel func()) (done func(), ok bool) {
-	if done, ok = d.streams.Add(cancel); !ok {
+	done, ok = d.streams.Add(cancel)
+	if !ok {
 		refuseBusy(w, "too many streams are open")
 	}
 	return done, ok

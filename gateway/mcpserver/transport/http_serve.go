@@ -232,24 +232,31 @@ func ServeHTTP(ctx context.Context, c HTTPConfig, listening func(url string)) er
 	if err != nil {
 		return err
 	}
-	if listening != nil && at.network == "unix" {
-		listening("unix:" + at.text)
-	} else if listening != nil {
-		scheme := "http"
-		host := at.host
-		if pair != nil {
-			scheme = "https"
-			if httpguard.Unspecified(host) && len(pair.Leaf.DNSNames) > 0 {
-				host = pair.Leaf.DNSNames[0]
-			}
-		}
-		if httpguard.Unspecified(host) {
-			host = "localhost"
-		}
-		_, port, _ := net.SplitHostPort(l.Addr().String())
-		listening(scheme + "://" + net.JoinHostPort(host, port) + endpoint)
+	if listening != nil {
+		listening(endpointURL(at, l, leaf))
 	}
 	return d.serve(ctx, httpguard.NewConnLimiter(l, c.MaxConnections), pair)
+}
+
+// endpointURL returns the URL of the endpoint on a listener at an address. leaf is the certificate, nil
+// without TLS.
+func endpointURL(at address, l net.Listener, leaf *x509.Certificate) string {
+	if at.network == "unix" {
+		return "unix:" + at.text
+	}
+	scheme := "http"
+	host := at.host
+	if leaf != nil {
+		scheme = "https"
+		if httpguard.Unspecified(host) && len(leaf.DNSNames) > 0 {
+			host = leaf.DNSNames[0]
+		}
+	}
+	if httpguard.Unspecified(host) {
+		host = "localhost"
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return scheme + "://" + net.JoinHostPort(host, port) + endpoint
 }
 
 // serve answers requests on a listener until ctx is done.

@@ -193,7 +193,9 @@ func (s *sessions) enter(id string, owner owner) *session {
 func (s *sessions) leave(x *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if x.requests--; x.requests > 0 || s.byID[x.id] != x {
+	x.requests--
+	hasEnded := s.byID[x.id] != x
+	if x.requests > 0 || hasEnded {
 		return
 	}
 	s.idleCount++
@@ -210,7 +212,9 @@ func (s *sessions) finish(x *session) { s.expire(x, anyTurn) }
 // expire ends a session if its turn is still the given one, or for anyTurn in any case.
 func (s *sessions) expire(x *session, turn int) {
 	s.mu.Lock()
-	if s.byID[x.id] != x || turn != anyTurn && x.turn != turn {
+	hasEnded := s.byID[x.id] != x
+	wasUsedSince := turn != anyTurn && x.turn != turn
+	if hasEnded || wasUsedSince {
 		s.mu.Unlock()
 		return
 	}

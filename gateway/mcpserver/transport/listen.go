@@ -164,8 +164,9 @@ func checkPassed(l net.Listener, a address, shown string) error {
 		if !ok || at.Name != a.text {
 			return wrongAddress
 		}
-		if info, err := os.Lstat(a.text); err != nil || info.Mode().Type() != fs.ModeSocket ||
-			info.Mode().Perm()&0o077 != 0 {
+		info, err := os.Lstat(a.text)
+		isPrivate := err == nil && info.Mode().Type() == fs.ModeSocket && info.Mode().Perm()&0o077 == 0
+		if !isPrivate {
 			return settingErr("can be reached by other users", "set SocketMode=0600 in the socket unit")
 		}
 		return nil
@@ -179,8 +180,9 @@ func checkPassed(l net.Listener, a address, shown string) error {
 	if !isPort || a.isPrivate() && !isLoopback(l) {
 		return wrongAddress
 	}
-	if ip, err := netip.ParseAddr(a.host); err == nil && !ip.IsUnspecified() &&
-		ip.Unmap() != at.AddrPort().Addr().Unmap() {
+	ip, err := netip.ParseAddr(a.host)
+	isSpecific := err == nil && !ip.IsUnspecified()
+	if isSpecific && ip.Unmap() != at.AddrPort().Addr().Unmap() {
 		return wrongAddress
 	}
 	return nil
@@ -261,7 +263,8 @@ func listenSocket(path string) (net.Listener, error) {
 	l.SetUnlinkOnClose(false)
 	err = os.Chmod(temporary, 0o600)
 	own, statErr := os.Lstat(temporary)
-	if err = cmp.Or(err, statErr); err == nil {
+	err = cmp.Or(err, statErr)
+	if err == nil {
 		err = os.Rename(temporary, path)
 	}
 	if err != nil {

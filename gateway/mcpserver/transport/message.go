@@ -235,7 +235,8 @@ func (m *Message) readCall(hasHuge bool) {
 	if !hasName && !IsNull(name) {
 		return
 	}
-	m.Tool, m.Arguments = tool, m.params.Get("arguments")
+	m.Tool = tool
+	m.Arguments = m.params.Get("arguments")
 	if !hasName || hasHuge {
 		return
 	}

@@ -135,7 +135,10 @@ func (s *Server) initialize(_ context.Context, p *Peer, r mcp.InitializeRequest)
 	version := mcp.NegotiateLegacyVersion(r.Params.ProtocolVersion)
 	p.introduce(version, clientInfo{name: r.Params.ClientInfo.Name, capabilities: r.Params.Capabilities})
 	return &mcp.InitializeResult{
-		ProtocolVersion: version, Capabilities: s.Capabilities, ServerInfo: s.Info, Instructions: s.Instructions,
+		ProtocolVersion: version,
+		Capabilities:    s.Capabilities,
+		ServerInfo:      s.Info,
+		Instructions:    s.Instructions,
 	}, nil
 }
 
@@ -149,7 +152,9 @@ func (s *Server) discover(_ context.Context, p *Peer, _ mcp.DiscoverRequest) (*m
 		versions = s.Versions(p.info().name, slices.Clone(versions))
 	}
 	return &mcp.DiscoverResult{
-		SupportedVersions: versions, Capabilities: s.Capabilities, Instructions: s.Instructions,
+		SupportedVersions: versions,
+		Capabilities:      s.Capabilities,
+		Instructions:      s.Instructions,
 	}, nil
 }
 

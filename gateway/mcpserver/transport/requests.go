@@ -222,7 +222,8 @@ func (c *conn) startReady() {
 			// The worker continues with requests that arrive while it is idle. That saves growing the stack of
 			// a new goroutine for every call.
 			c.workers.Go(func() {
-				for next, open := r, true; open; next, open = <-c.idle {
+				c.answer(r)
+				for next := range c.idle {
 					c.answer(next)
 				}
 			})

@@ -173,8 +173,13 @@ type toolResult struct {
 
 func wireResult(r *mcp.CallToolResult) *toolResult {
 	sent := &toolResult{
-		Meta: r.Meta, Content: r.Content, InputRequests: r.InputRequests, IsError: r.IsError,
-		RequestState: r.RequestState, ResultType: r.ResultType, StructuredContent: r.StructuredContent,
+		Meta:              r.Meta,
+		Content:           r.Content,
+		InputRequests:     r.InputRequests,
+		IsError:           r.IsError,
+		RequestState:      r.RequestState,
+		ResultType:        r.ResultType,
+		StructuredContent: r.StructuredContent,
 	}
 	if sent.Content == nil {
 		sent.Content = []mcp.Content{} // required by the protocol

@@ -144,34 +144,41 @@ type linter struct {
 
 // value scans one value. depth is the depth of the value if it is an object or a list.
 func (l *linter) value(depth int) error {
-	if l.count++; l.count > maxValues {
+	l.count++
+	if l.count > maxValues {
 		return fmt.Errorf("has more than %d values", maxValues)
 	}
-	switch l.peek() {
-	case '{', '[':
-		if depth > maxDepth {
-			return fmt.Errorf("is nested deeper than %d", maxDepth)
-		}
-	case '"':
+	switch first := l.peek(); {
+	case first == '"':
 		l.takeString()
 		return nil
-	default:
-		// Consume a number, true, false or null.
-		end := bytes.IndexAny(l.rest, ",]}"+Space)
-		if end < 0 {
-			end = len(l.rest)
-		}
-		// When it decodes into an interface, encoding/json rejects numbers that are too large for a float64.
-		literal := l.rest[:end]
-		isNumber := literal[0] == '-' || '0' <= literal[0] && literal[0] <= '9'
-		hasExponent := isNumber && bytes.ContainsAny(literal, "eE")
-		l.hasHuge = l.hasHuge || hasExponent || len(literal) > maxDigits
-		l.rest = l.rest[end:]
+	case first != '{' && first != '[':
+		l.takeLiteral()
 		return nil
-	}
-	if l.peek() == '{' {
+	case depth > maxDepth:
+		return fmt.Errorf("is nested deeper than %d", maxDepth)
+	case first == '{':
 		return l.object(depth)
 	}
+	return l.list(depth)
+}
+
+// takeLiteral consumes a number, true, false or null.
+func (l *linter) takeLiteral() {
+	end := bytes.IndexAny(l.rest, ",]}"+Space)
+	if end < 0 {
+		end = len(l.rest)
+	}
+	// When it decodes into an interface, encoding/json rejects numbers that are too large for a float64.
+	literal := l.rest[:end]
+	isNumber := literal[0] == '-' || '0' <= literal[0] && literal[0] <= '9'
+	hasExponent := isNumber && bytes.ContainsAny(literal, "eE")
+	l.hasHuge = l.hasHuge || hasExponent || len(literal) > maxDigits
+	l.rest = l.rest[end:]
+}
+
+// list scans a list.
+func (l *linter) list(depth int) error {
 	for l.skip(); l.peek() != ']'; {
 		if err := l.value(depth + 1); err != nil {
 			return err
@@ -184,6 +191,7 @@ func (l *linter) value(depth int) error {
 	return nil
 }
 
+// object scans an object.
 func (l *linter) object(depth int) error {
 	begin := len(l.open)
 	var seen map[string]struct{} // the names, if there are many
@@ -229,7 +237,8 @@ func (l *linter) object(depth int) error {
 	}
 	l.skip()
 	if depth == 1 { // the outermost object is complete
-		if l.fields = l.open[begin:]; l.fields == nil {
+		l.fields = l.open[begin:]
+		if l.fields == nil {
 			l.fields = Fields{}
 		}
 		return nil
