@@ -87,67 +87,78 @@ func (h handler) form(request gateway.Request) form {
 		if r.Rows() {
 			return answer(r)
 		}
-		result := &mcp.CallToolResult{Content: []mcp.Content{}, IsError: !r.OK}
-		output := r.Stdout
-		if r.Error != nil && strings.HasPrefix(output, "Error: ") { // the error message below is better
+		return textAnswer(request, r), nil
+	}
+}
+
+// textAnswer returns a result as text: the error message, the output, and the notices and facts.
+func textAnswer(request gateway.Request, r gateway.Result) *mcp.CallToolResult {
+	output := r.Stdout
+	failure := ""
+	if r.Error != nil {
+		if strings.HasPrefix(output, "Error: ") { // the message is better
 			_, output, _ = strings.Cut(output, "\n")
 		}
-		failure := ""
-		if r.Error != nil {
-			failure = strings.TrimSuffix(r.Error.Message+"\n"+r.Error.Hint, "\n") + "\n"
-		}
-		// The last block has the notices and then, on one line, the facts that are not in the text. The path
-		// is omitted if the caller gave it.
-		var facts []string
-		addFact := func(name, value string) {
-			if value != "" {
-				facts = append(facts, name+"="+value)
-			}
-		}
-		if r.Path != "" && request.Params["path"] != allowlist.Text(r.Path) {
-			addFact("path", strconv.Quote(r.Path)) // quoted: the name of a file may look like further facts
-		}
-		addFact("hash", r.Hash)
-		addFact("sectionHash", r.SectionHash)
-		if r.Change != nil {
-			addFact("change", r.Change.ID)
-		}
-		if r.Truncated != nil {
-			addFact("cursor", r.Truncated.Cursor)
-		}
-		if r.Error != nil {
-			addFact("code", r.Error.Code)
-		}
-		if r.Error != nil && r.Error.Approval != nil {
-			addFact("approval.id", r.Error.Approval.ID)
-			addFact("approval.ways", strings.Join(r.Error.Approval.Ways, ","))
-			addFact("approval.link", r.Error.Approval.Link)
-			addFact("approval.expires", r.Error.Approval.Expires.Format(time.RFC3339))
-			addFact("approval.reason", strconv.Quote(r.Error.Approval.Reason))
-		}
-		lines := slices.Clone(r.Notices)
-		if r.Stderr != "" {
-			lines = append(lines, "standard error: "+strings.TrimSuffix(r.Stderr, "\n"))
-		}
-		if len(facts) > 0 {
-			lines = append(lines, strings.Join(facts, " "))
-		}
-		previous := ""
-		for _, text := range []string{failure, output, strings.Join(lines, "\n")} {
-			if text == "" {
-				continue
-			}
-			if previous != "" && !strings.HasSuffix(previous, "\n") { // some clients join texts without a separator
-				text = "\n" + text
-			}
-			result.Content = append(result.Content, mcp.NewTextContent(text))
-			previous = text
-		}
-		if len(result.Content) == 0 { // some clients treat empty content as a failure
-			result.Content = append(result.Content, mcp.NewTextContent("done"))
-		}
-		return result, nil
+		failure = strings.TrimSuffix(r.Error.Message+"\n"+r.Error.Hint, "\n") + "\n"
 	}
+	// The last block has the notices and then, on one line, the facts that are not in the text.
+	lines := slices.Clone(r.Notices)
+	if r.Stderr != "" {
+		lines = append(lines, "standard error: "+strings.TrimSuffix(r.Stderr, "\n"))
+	}
+	if facts := factsOf(request, r); len(facts) > 0 {
+		lines = append(lines, strings.Join(facts, " "))
+	}
+	result := &mcp.CallToolResult{Content: []mcp.Content{}, IsError: !r.OK}
+	previous := ""
+	for _, text := range []string{failure, output, strings.Join(lines, "\n")} {
+		if text == "" {
+			continue
+		}
+		if previous != "" && !strings.HasSuffix(previous, "\n") { // some clients join texts without a separator
+			text = "\n" + text
+		}
+		result.Content = append(result.Content, mcp.NewTextContent(text))
+		previous = text
+	}
+	if len(result.Content) == 0 { // some clients treat empty content as a failure
+		result.Content = append(result.Content, mcp.NewTextContent("done"))
+	}
+	return result
+}
+
+// factsOf returns the facts of a result that are not in its text, as "name=value". The path is omitted if the
+// caller gave it.
+func factsOf(request gateway.Request, r gateway.Result) []string {
+	var facts []string
+	addFact := func(name, value string) {
+		if value != "" {
+			facts = append(facts, name+"="+value)
+		}
+	}
+	if r.Path != "" && request.Params["path"] != allowlist.Text(r.Path) {
+		addFact("path", strconv.Quote(r.Path)) // quoted: the name of a file may look like further facts
+	}
+	addFact("hash", r.Hash)
+	addFact("sectionHash", r.SectionHash)
+	if r.Change != nil {
+		addFact("change", r.Change.ID)
+	}
+	if r.Truncated != nil {
+		addFact("cursor", r.Truncated.Cursor)
+	}
+	if r.Error == nil {
+		return facts
+	}
+	addFact("code", r.Error.Code)
+	if approval := r.Error.Approval; approval != nil {
+		addFact("approval.id", approval.ID)
+		addFact("approval.ways", strings.Join(approval.Ways, ","))
+		addFact("approval.link", approval.Link)
+		addFact("approval.expires", approval.Expires.Format(time.RFC3339))
+		addFact("approval.reason", strconv.Quote(approval.Reason))
+	}
+	return facts
 }
 
 // withoutSchema removes the output schema of a tool if answers are text: a client may reject an answer

@@ -145,47 +145,12 @@ func describe(view toolView) string {
 	for i, c := range listing {
 		signatures[i] = c.Signature(allowlist.BriefSignature)
 	}
-	// Abbreviating a part that occurs only once or twice would not pay for its legend.
-	replacements := []string{" [" + allowlist.Ellipsis + "]", "+", " " + allowlist.Ellipsis + "]", "]+"}
-	for _, a := range abbreviations {
-		times := 0
-		for _, s := range signatures {
-			times += strings.Count(s, a.long)
-		}
-		if times > 2 {
-			replacements = append(replacements, a.long, a.short)
-			b.WriteString(a.legend)
-		}
-	}
-	if slices.ContainsFunc(signatures, func(s string) bool { return strings.Contains(s, allowlist.Ellipsis) }) {
-		b.WriteString(" + = more, see help.")
-	}
-	// Each command has a line of its own, except that those with the same prefix share one: the enum in the schema
-	// has their full names.
-	var lines []string
-	prefixCount := map[string]int{}
-	lineOfPrefix := map[string]int{}
-	prefixOf := func(c gateway.CommandListing) string { return c.Name[:strings.IndexByte(c.Name, ':')+1] }
-	for _, c := range listing {
-		prefixCount[prefixOf(c)]++
-	}
-	for i, c := range listing {
-		prefix := prefixOf(c)
-		line, isStarted := lineOfPrefix[prefix]
-		switch {
-		case prefix == "" || prefixCount[prefix] == 1:
-			lines = append(lines, effectMark(c.Effect)+signatures[i])
-		case isStarted:
-			lines[line] += ", " + effectMark(c.Effect) + signatures[i][len(prefix):]
-		default:
-			lineOfPrefix[prefix] = len(lines)
-			lines = append(lines, prefix+" "+effectMark(c.Effect)+signatures[i][len(prefix):])
-		}
-	}
+	replacer, legend := abbreviate(signatures)
+	b.WriteString(legend)
+	lines := groupByPrefix(listing, signatures)
 	if len(lines) < len(listing) {
 		b.WriteString(" a: b, c are a:b and a:c.")
 	}
-	replacer := strings.NewReplacer(replacements...)
 	for _, line := range lines {
 		b.WriteString("\n" + replacer.Replace(line))
 	}
@@ -198,6 +163,54 @@ func describe(view toolView) string {
 		)
 	}
 	return b.String()
+}
+
+// abbreviate returns the replacements of parts that many signatures have in common, and their legend.
+func abbreviate(signatures []string) (replacer *strings.Replacer, legend string) {
+	replacements := []string{" [" + allowlist.Ellipsis + "]", "+", " " + allowlist.Ellipsis + "]", "]+"}
+	for _, a := range abbreviations {
+		times := 0
+		for _, s := range signatures {
+			times += strings.Count(s, a.long)
+		}
+		// Abbreviating a part that occurs only once or twice would not pay for its legend.
+		if times > 2 {
+			replacements = append(replacements, a.long, a.short)
+			legend += a.legend
+		}
+	}
+	hasEllipsis := func(signature string) bool { return strings.Contains(signature, allowlist.Ellipsis) }
+	if slices.ContainsFunc(signatures, hasEllipsis) {
+		legend += " + = more, see help."
+	}
+	return strings.NewReplacer(replacements...), legend
+}
+
+// groupByPrefix returns a line for each command, except that those with the same prefix share one: the enum
+// in the schema has their full names.
+func groupByPrefix(listing []gateway.CommandListing, signatures []string) []string {
+	prefixOf := func(c gateway.CommandListing) string { return c.Name[:strings.IndexByte(c.Name, ':')+1] }
+	count := map[string]int{}
+	for _, c := range listing {
+		count[prefixOf(c)]++
+	}
+	var lines []string
+	lineOf := map[string]int{}
+	for i, c := range listing {
+		prefix := prefixOf(c)
+		if prefix == "" || count[prefix] == 1 {
+			lines = append(lines, effectMark(c.Effect)+signatures[i])
+			continue
+		}
+		member := effectMark(c.Effect) + signatures[i][len(prefix):]
+		if line, isStarted := lineOf[prefix]; isStarted {
+			lines[line] += ", " + member
+			continue
+		}
+		lineOf[prefix] = len(lines)
+		lines = append(lines, prefix+" "+member)
+	}
+	return lines
 }
 
 // abbreviations replace parts that many signatures have in common. says is the legend.
