@@ -271,9 +271,9 @@ const (
 // done.
 func (w *worker) abandonConfirmed(x *exchange) bool {
 	w.mu.Lock()
-	isAlone := w.open[x.id] == x && x.cancelled
+	isConfirmed := w.open[x.id] == x && x.cancelled
 	w.mu.Unlock()
-	if !isAlone {
+	if !isConfirmed {
 		return false
 	}
 	time.AfterFunc(w.pool.limits.late, func() {

@@ -271,14 +271,8 @@ func (d *DryRun) showChange(change *plannedChange, req Request, most difference.
 // recordDisclosure records for the flow rules that an answer shows text of the files that a plan changes.
 func (g *vaultGateway) recordDisclosure(plan Plan) {
 	for _, file := range plan.change.files() {
-		g.flows.add(
-			g.flowReads(
-				plan.policy,
-				plan.call,
-				readsAnswer,
-				Result{Stdout: file.Path, raw: file.Path, Path: file.Path},
-			),
-		)
+		answer := Result{Stdout: file.Path, raw: file.Path, Path: file.Path}
+		g.flows.add(g.flowReads(plan.policy, plan.call, readsAnswer, answer))
 	}
 }
 

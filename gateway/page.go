@@ -547,6 +547,7 @@ func (s storedAnswer) filledWith(whole Result, from storedText) (storedAnswer, s
 	from.text = answer.Stdout
 	answer.Stdout = ""
 	answer.raw = ""
-	s.answer, s.whole = answer, wholeOf(whole.Stdout, from.text)
+	s.answer = answer
+	s.whole = wholeOf(whole.Stdout, from.text)
 	return s.withRows(from.text), from, nil
 }

@@ -242,7 +242,8 @@ func (f pageForm) fill(whole string, at int, row rowAt, around brackets, limit p
 	for hasMore() && row.ok && row.end-at <= space {
 		end = row.end
 		next = row.next
-		if page.Rows += row.count; row.count > 0 {
+		page.Rows += row.count
+		if row.count > 0 {
 			lastRow = end
 		}
 		if next < len(whole) {
@@ -256,7 +257,7 @@ func (f pageForm) fill(whole string, at int, row rowAt, around brackets, limit p
 			}
 			end = cut
 			page.Partial = true
-			page.Rows = page.Rows + row.count
+			page.Rows += row.count
 		} else if page.Rows > 0 && f.hasHeadings() {
 			end = lastRow // put headings on the page of their rows
 		}

@@ -58,7 +58,8 @@ func (w wholeAnswer) Counted() (counted wholeAnswer, count int) {
 		w.Rows = surveyJSON(w.Text)
 	}
 	if !w.Rows.known || w.Form == formJSON && !w.Rows.isArray {
-		w.Rows.known, w.Rows.count = true, countedPage{}.Rows(w.Text, w.Form, len(w.Text))
+		w.Rows.known = true
+		w.Rows.count = countedPage{}.Rows(w.Text, w.Form, len(w.Text))
 	}
 	return w, w.Rows.count
 }
@@ -109,7 +110,7 @@ func (c countedPage) Rows(whole string, form pageForm, until int) (count int) {
 			break
 		}
 		at = row.next
-		count = count + row.count
+		count += row.count
 	}
 	return count
 }

@@ -115,8 +115,8 @@ func (s *pageStore[T]) add(fresh *storedPage[T]) {
 	s.forget(func(k *storedPage[T]) bool {
 		isSurplus := k.session == fresh.session && ofSession >= s.limits.PerSession
 		if isSurplus {
-			ofSession = ofSession - 1
-			count = count - 1
+			ofSession--
+			count--
 		}
 		return isSurplus
 	})

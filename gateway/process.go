@@ -11,6 +11,7 @@ import (
 
 	"github.com/sourcegraph/conc/panics"
 
+	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
@@ -119,28 +120,12 @@ func (g *vaultGateway) process(
 	ctx = exec.WithHold(ctx, hold) // not earlier, because the user may have needed minutes to decide
 	isPaged := req.Keep && req.batch == ""
 	if isPaged && !plan.call.Effect().Mutates() && plan.policy.Secrets != policy.SecretsBlock {
-		// Prepare only as much of the answer as the first page needs. An answer with headings between its rows is not
-		// divided, nor is a note, because its hash needs the whole text.
-		form := formOf(plan.call)
-		if form == formJSON {
+		if formOf(plan.call) == formJSON {
 			ctx = exec.CompactJSON(ctx)
 		}
-		isLimited := req.MaxOutput != 0 && req.Fields == nil
-		isDivisible := form != formHeaded && form != formNumbered && !plan.call.PrintsNote()
-		if isLimited && isDivisible {
-			// One byte more, so that the page ends before the part does.
-			plan.part = req.MaxOutput + 1
-		}
+		plan.part = req.firstPart(plan.call)
 	}
-	lines := []*shares.Line{g.running}
-	switch {
-	case !plan.call.Effect().Mutates() || by.inBatch: // a batch has acquired the others itself
-	case plan.call.ChangesMany():
-		lines = []*shares.Line{g.changingMany, g.running}
-	default:
-		lines = []*shares.Line{g.writing, g.running}
-	}
-	release, err := g.admission.Acquire(ctx, req.Caller, plan.call.Name(), lines...)
+	release, err := g.admission.Acquire(ctx, req.Caller, plan.call.Name(), g.linesFor(plan.call, by)...)
 	if err != nil {
 		return Reject(req.Command, err).endedIn(line), false
 	}
@@ -149,16 +134,7 @@ func (g *vaultGateway) process(
 		ran = true
 		return g.carryOut(ctx, plan)
 	})
-	var signs []string
-	for _, entry := range result.found.found {
-		if kind, ok := strings.CutPrefix(entry, policy.RuleSuspicious+" "); ok && kind != audit.NotSearched {
-			signs = append(signs, kind)
-		}
-	}
-	if signs != nil && plan.policy.Suspicious == policy.SuspiciousAsk {
-		g.suspects.LoadOrStore(plan.caller, "suspected prompt injection ("+strings.Join(signs, ", ")+")")
-	}
-	g.flows.add(g.flowReads(plan.policy, plan.call, readsAnswer, result))
+	g.recordReads(plan, result)
 	if req.Shows && result.Change != nil && plan.change != nil {
 		g.recordDisclosure(plan)
 		result.Difference = consent.Changes(plan.change.files(), plan.change.changes(), plan.change.Rest)
@@ -176,6 +152,43 @@ func (g *vaultGateway) process(
 		}
 	}
 	return result.endedIn(line), true
+}
+
+// firstPart returns how many bytes of the answer to a read to prepare for its first page, 0 for all of it. An answer
+// with headings between its rows is not divided, nor is a note, because its hash needs the whole text.
+func (r Request) firstPart(call allowlist.Call) int {
+	form := formOf(call)
+	isLimited := r.MaxOutput != 0 && r.Fields == nil
+	isDivisible := form != formHeaded && form != formNumbered && !call.PrintsNote()
+	if !isLimited || !isDivisible {
+		return 0
+	}
+	return r.MaxOutput + 1 // one byte more, so that the page ends before the part does
+}
+
+// linesFor returns the lines in which a call waits for its turn.
+func (g *vaultGateway) linesFor(call allowlist.Call, by approved) []*shares.Line {
+	if !call.Effect().Mutates() || by.inBatch { // a batch has acquired the others itself
+		return []*shares.Line{g.running}
+	}
+	if call.ChangesMany() {
+		return []*shares.Line{g.changingMany, g.running}
+	}
+	return []*shares.Line{g.writing, g.running}
+}
+
+// recordReads records what the session has read with an answer: suspected prompt injection, and under flow rules.
+func (g *vaultGateway) recordReads(plan Plan, result Result) {
+	var signs []string
+	for _, entry := range result.found.found {
+		if kind, ok := strings.CutPrefix(entry, policy.RuleSuspicious+" "); ok && kind != audit.NotSearched {
+			signs = append(signs, kind)
+		}
+	}
+	if signs != nil && plan.policy.Suspicious == policy.SuspiciousAsk {
+		g.suspects.LoadOrStore(plan.caller, "suspected prompt injection ("+strings.Join(signs, ", ")+")")
+	}
+	g.flows.add(g.flowReads(plan.policy, plan.call, readsAnswer, result))
 }
 
 // record begins the audit record of a request to a vault, "" for an unknown vault.
