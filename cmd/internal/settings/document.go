@@ -305,64 +305,82 @@ func keyOf(path []string) string { return strings.Join(path, "\x00") }
 
 // linesOf returns the lines of the keys in content, which must be valid TOML.
 func linesOf(content []byte) lines {
-	result := lines{}
+	finder := lineFinder{content: content, line: 1, found: lines{}}
 	arrays := map[string]int{} // the number of tables so far in each array of tables
-	offset := 0
-	line := 1 // the line of offset
 	var parser unstable.Parser
-	note := func(path []string, node *unstable.Node) {
-		if next := int(node.Raw.Offset); next > offset {
-			line += bytes.Count(content[offset:next], []byte("\n"))
-			offset = next
-		}
-		if _, isNoted := result[keyOf(path)]; !isNoted {
-			result[keyOf(path)] = line
-		}
-	}
-	var pair func(node *unstable.Node, table []string)
-	var value func(node *unstable.Node, path []string)
-	pair = func(node *unstable.Node, table []string) { // notes a key and the keys inside its value
-		path := slices.Clone(table)
-		for keys := node.Key(); keys.Next(); {
-			path = append(path, string(keys.Node().Data))
-			note(path, keys.Node())
-		}
-		value(node.Value(), path)
-	}
-	value = func(node *unstable.Node, path []string) {
-		i := 0
-		for children := node.Children(); children.Next(); i++ {
-			switch child := children.Node(); child.Kind {
-			case unstable.KeyValue: // in an inline table
-				pair(child, path)
-			case unstable.InlineTable: // in an array
-				value(child, append(slices.Clone(path), strconv.Itoa(i)))
-			}
-		}
-	}
 	parser.Reset(content)
 	var table []string
 	for parser.NextExpression() {
 		node := parser.Expression()
-		if node.Kind == unstable.KeyValue {
-			pair(node, table)
-		}
-		if node.Kind != unstable.Table && node.Kind != unstable.ArrayTable {
-			continue
-		}
-		table = nil
-		for keys := node.Key(); keys.Next(); { // a and b in [a.b] or [[a.b]]
-			table = append(table, string(keys.Node().Data))
-			key := keyOf(table)
-			switch i, isArray := arrays[key]; {
-			case !keys.IsLast() && isArray:
-				table = append(table, strconv.Itoa(i-1))
-			case keys.IsLast() && node.Kind == unstable.ArrayTable:
-				table = append(table, strconv.Itoa(i))
-				arrays[key]++
-			}
-			note(table, keys.Node())
+		switch node.Kind {
+		case unstable.KeyValue:
+			finder.pair(node, table)
+		case unstable.Table, unstable.ArrayTable:
+			table = finder.table(node, arrays)
 		}
 	}
-	return result
+	return finder.found
+}
+
+// lineFinder finds the lines of keys. It must visit the keys in the order of the file.
+type lineFinder struct {
+	content []byte
+	offset  int // of the last key
+	line    int // of offset
+	found   lines
+}
+
+// note records the line of a key, unless the key was noted before.
+func (f *lineFinder) note(path []string, node *unstable.Node) {
+	if next := int(node.Raw.Offset); next > f.offset {
+		f.line += bytes.Count(f.content[f.offset:next], []byte("\n"))
+		f.offset = next
+	}
+	key := keyOf(path)
+	if _, isNoted := f.found[key]; !isNoted {
+		f.found[key] = f.line
+	}
+}
+
+// table notes the keys in a header [a.b] or [[a.b]], and returns the path of the table. arrays contains the number of
+// tables so far in each array of tables.
+func (f *lineFinder) table(header *unstable.Node, arrays map[string]int) (path []string) {
+	for keys := header.Key(); keys.Next(); {
+		path = append(path, string(keys.Node().Data))
+		key := keyOf(path)
+		count, isArray := arrays[key]
+		switch {
+		case !keys.IsLast() && isArray:
+			path = append(path, strconv.Itoa(count-1))
+		case keys.IsLast() && header.Kind == unstable.ArrayTable:
+			path = append(path, strconv.Itoa(count))
+			arrays[key]++
+		}
+		f.note(path, keys.Node())
+	}
+	return path
+}
+
+// pair notes a key in a table and the keys inside its value.
+func (f *lineFinder) pair(node *unstable.Node, table []string) {
+	path := slices.Clone(table)
+	for keys := node.Key(); keys.Next(); {
+		path = append(path, string(keys.Node().Data))
+		f.note(path, keys.Node())
+	}
+	f.value(node.Value(), path)
+}
+
+// value notes the keys inside a value.
+func (f *lineFinder) value(node *unstable.Node, path []string) {
+	i := 0
+	for children := node.Children(); children.Next(); i++ {
+		child := children.Node()
+		switch child.Kind {
+		case unstable.KeyValue: // in an inline table
+			f.pair(child, path)
+		case unstable.InlineTable: // in an array
+			f.value(child, append(slices.Clone(path), strconv.Itoa(i)))
+		}
+	}
 }
