@@ -16,8 +16,7 @@ import (
 
 // otherNames are the files with lists of words that are names of commands, too, and what the words are there.
 var otherNames = map[string]string{
-	"gateway/consent/question.go": "what a change does to a file, whichever the command",
-	"policy/flow.go":              "the places to which flow rules say that text may not go",
+	"policy/flow.go": "the places to which flow rules say that text may not go",
 }
 
 // TestOnlyTheTableKnowsCommands: what is so of a command is in its row, and code asks the row. A comparison
