@@ -1,13 +1,13 @@
-// Package vault is the embedded vault CLI: a program that accepts the command lines of the official Obsidian CLI and works
-// directly on a folder of Markdown files, for machines on which the app does not run.
+// Package vault is the embedded vault CLI: a program that accepts the command lines of the official Obsidian CLI and
+// works directly on a folder of Markdown files, for machines on which the app does not run.
 //
 // It prints what the app would print, including errors, on standard output; unlike the app's, its exit status is
-// correct. It has no user interface, starts no process, and uses no network except for an embeddings server that the user
-// may configure. It does not guess what only the running app knows: such commands fail with the error that they need the
-// app.
+// correct. It has no user interface, starts no process, and uses no network except for an embeddings server that the
+// user may configure. It does not guess what only the running app knows: such commands fail with the error that they
+// need the app.
 //
-// The core is [Perform], which answers one request and has no process state. [Main] reads the request from the command
-// line, or one or many requests from the gateway. All answers come from Perform, so they are the same.
+// The core is [Perform], which answers one request and has no process state. [Main] reads the request from the
+// command line, or one or many requests from the gateway. All answers come from Perform, so they are the same.
 package vault
 
 import (
@@ -35,23 +35,22 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/handlers"
 )
 
-// Main runs the embedded vault CLI: args is FOLDER [--write] [--stdin PARAM]
-// [--compact] [--facts] [--plan] [--change ID] [--expect HASH] [--approved DIGEST]
-// [vault=NAME] COMMAND [key=value | flag …]; it returns the exit status.
+// Main runs the embedded vault CLI: args is FOLDER [--write] [--stdin PARAM] [--compact] [--facts] [--plan] [--change
+// ID] [--expect HASH] [--approved DIGEST] [vault=NAME] COMMAND [key=value | flag …]; it returns the exit status.
 //
 // Without --write nothing is changed: a command that would change the vault fails, unless --plan is given, which only
 // shows the change.
 //
-// The value of PARAM is read from stdin, without expanding escapes. With --facts, a successful call about a single note
-// prints a line about it on stderr at the end, and a failed call a line with its code and hint. Nothing else is written to
-// stderr except the remark on a truncated answer.
+// The value of PARAM is read from stdin, without expanding escapes. With --facts, a successful call about a single
+// note prints a line about it on stderr at the end, and a failed call a line with its code and hint. Nothing else is
+// written to stderr except the remark on a truncated answer.
 //
-// FOLDER --worker is only for the gateway: requests are read from stdin and answered on stdout, in the frames of package
-// protocol, until stdin ends. FOLDER --once does the same for one request. FOLDER --status prints what the process is
-// confined to and where its cache is.
+// FOLDER --worker is only for the gateway: requests are read from stdin and answered on stdout, in the frames of
+// package protocol, until stdin ends. FOLDER --once does the same for one request. FOLDER --status prints what the
+// process is confined to and where its cache is.
 //
-// On Linux the process confines itself to the vault and its own folders: call Main once, in a process that does nothing
-// else.
+// On Linux the process confines itself to the vault and its own folders: call Main once, in a process that does
+// nothing else.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
 	h := call.NewHost(env, system.Confine)
 	h.Commits.OwnsProcess = true
@@ -89,7 +88,8 @@ const apartMemory = 1 << 30
 const (
 	gcPercentOneShot = 400
 	gcPercentWorker  = 40
-	// memoryTarget is the heap size above which garbage is collected more often: the first index of 100,000 notes needs less.
+	// memoryTarget is the heap size above which garbage is collected more often: the first index of 100,000 notes
+	// needs less.
 	memoryTarget = 400 << 20
 )
 
@@ -310,8 +310,8 @@ func joinNotices(first, second string) string {
 	return first + "; " + second
 }
 
-// inBatch returns the vault for a call of a batch, see [protocol.Batch]. The call that makes the batch gets the vault on
-// the disk.
+// inBatch returns the vault for a call of a batch, see [protocol.Batch]. The call that makes the batch gets the vault
+// on the disk.
 func inBatch(h *call.Host, v *call.Vault, q protocol.Request) (*call.Vault, error) {
 	switch {
 	case q.Batch.ID == "" || q.Write.Task == protocol.Drop:
@@ -432,12 +432,13 @@ func Respond(v *call.Vault, q protocol.Request, literal map[string]string) answe
 	return reply
 }
 
-// lifelineVariable is the number of an inherited descriptor: the reading end of a pipe that the gateway keeps open as long
-// as it runs.
+// lifelineVariable is the number of an inherited descriptor: the reading end of a pipe that the gateway keeps open as
+// long as it runs.
 const lifelineVariable = "VAULTWICKET_LIFELINE"
 
-// watchLifeline ends the process when the other end of the pipe is closed, so that no child outlives a killed gateway. A
-// change that is being made is completed or rolled back first. It does nothing if number is not that of an open pipe.
+// watchLifeline ends the process when the other end of the pipe is closed, so that no child outlives a killed
+// gateway. A change that is being made is completed or rolled back first. It does nothing if number is not that of an
+// open pipe.
 func watchLifeline(number string, commits *call.Commits) {
 	fd, err := strconv.ParseUint(number, 10, 31)
 	const firstInherited = 3
@@ -459,6 +460,6 @@ func watchLifeline(number string, commits *call.Commits) {
 	}(lifeline)
 }
 
-// lifeline keeps the file open for the life of the process. Garbage collection would close it, and a wrong number may be
-// that of a descriptor in use elsewhere.
+// lifeline keeps the file open for the life of the process. Garbage collection would close it, and a wrong number may
+// be that of a descriptor in use elsewhere.
 var lifeline *os.File

@@ -9,8 +9,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/call"
 )
 
-// AnswerOnce answers the single request on stdin, and returns the exit status. The pipes are used for this request only:
-// the answer has no flow control besides the pipe, and the gateway cancels it by ending the process.
+// AnswerOnce answers the single request on stdin, and returns the exit status. The pipes are used for this request
+// only: the answer has no flow control besides the pipe, and the gateway cancels it by ending the process.
 func AnswerOnce(h *call.Host, perform func(Call) protocol.Reply, folder string, stdin io.Reader, stdout io.Writer) int {
 	w := &Worker{
 		host:       h,

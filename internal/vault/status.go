@@ -21,8 +21,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/handlers"
 )
 
-// status reports how the program would work on a folder: what confines it, and where its cache is. It opens the vault, so
-// that a vault that cannot be opened is reported.
+// status reports how the program would work on a folder: what confines it, and where its cache is. It opens the
+// vault, so that a vault that cannot be opened is reported.
 func status(h *call.Host, folder string) answer.Reply {
 	path, err := filepath.Abs(folder)
 	if err != nil {
@@ -49,9 +49,9 @@ func status(h *call.Host, folder string) answer.Reply {
 	return table.Reply(v.Disk, answer.FormatTSV)
 }
 
-// stateOf identifies the state from which a call is answered: the same call in the same state has the same answer. It is ""
-// if the answer depends on more than the index and the day, or if the state is unknown without examining every file.
-// States of different processes differ.
+// stateOf identifies the state from which a call is answered: the same call in the same state has the same answer. It
+// is "" if the answer depends on more than the index and the day, or if the state is unknown without examining every
+// file. States of different processes differ.
 func stateOf(v *call.Vault, q protocol.Request) string {
 	row, err := lookUp(q.Command)
 	if err != nil {

@@ -53,8 +53,8 @@ type Worker struct {
 	rest *time.Timer     // frees memory some time after the last call
 }
 
-// NewWorker returns a worker that answers on stdout. It marks the host as resident, so that the host keeps what it computes
-// from files.
+// NewWorker returns a worker that answers on stdout. It marks the host as resident, so that the host keeps what it
+// computes from files.
 func NewWorker(h *call.Host, perform func(Call) protocol.Reply, folder string, stdout io.Writer) *Worker {
 	h.Knowledge.Resident = true
 	w := &Worker{
@@ -104,8 +104,8 @@ func (w *Worker) Serve(stdin io.Reader) int {
 	return status
 }
 
-// handshake reads the greeting of the gateway and returns its protocol version. Our greeting is sent with the next output;
-// a gateway of another version then sends no requests.
+// handshake reads the greeting of the gateway and returns its protocol version. Our greeting is sent with the next
+// output; a gateway of another version then sends no requests.
 func (w *Worker) handshake(in *protocol.Reader) (version uint32, err error) {
 	refusal := answer.Misuse(
 		"%s and %s are for the gateway to use, which must send a greeting first.",
@@ -143,8 +143,8 @@ func (w *Worker) end(status int) {
 	}
 }
 
-// listen handles frames until the input ends, and returns the exit status. It never waits for a call, so that the gateway
-// can always write.
+// listen handles frames until the input ends, and returns the exit status. It never waits for a call, so that the
+// gateway can always write.
 func (w *Worker) listen(in *protocol.Reader) int {
 	for {
 		f, err := in.Next()
@@ -290,7 +290,8 @@ type outlet struct {
 	held []byte
 }
 
-// piece sends bytes of an answer. It holds back small amounts, so that they are sent together with the end of the answer.
+// piece sends bytes of an answer. It holds back small amounts, so that they are sent together with the end of the
+// answer.
 func (o *outlet) piece(id uint32, text []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -339,8 +340,8 @@ func (o *outlet) flush() error {
 // process for one call.
 const maxInput = disk.MaxNote + 1
 
-// job is an unanswered request of a worker. Its fields, except the context, are owned by the worker's listener until the
-// job runs, and then by the goroutine that runs it.
+// job is an unanswered request of a worker. Its fields, except the context, are owned by the worker's listener until
+// the job runs, and then by the goroutine that runs it.
 type job struct {
 	id      uint32
 	request protocol.Request
@@ -371,8 +372,8 @@ func (j *job) receive(piece []byte) (more bool) {
 	return j.waiting
 }
 
-// window returns how many of size bytes of output may be sent. If the window is used up, it waits until the gateway allows
-// more.
+// window returns how many of size bytes of output may be sent. If the window is used up, it waits until the gateway
+// allows more.
 func (j *job) window(size int) (int, error) {
 	for isTold := false; ; {
 		if left := j.left.Load(); left > 0 {
@@ -409,8 +410,8 @@ func (j *job) allow(bytes int64) {
 	}
 }
 
-// printers pools the buffered writers of answers. Their buffers have the size that [answer.Reply.Print] needs, so it uses
-// them instead of allocating its own.
+// printers pools the buffered writers of answers. Their buffers have the size that [answer.Reply.Print] needs, so it
+// uses them instead of allocating its own.
 var printers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, answer.PrintBuffer) }}
 
 var errCancelled = errors.New("nobody waits for this answer")

@@ -74,8 +74,8 @@ func Explain(err error) Reply {
 }
 
 // Verbatim is untrusted text in a message: a name or a text of the caller or of a note, which could otherwise forge a
-// part of the message (prompt injection). It is printed in quotes that the text cannot close, truncated, and with escapes
-// for unprintable characters.
+// part of the message (prompt injection). It is printed in quotes that the text cannot close, truncated, and with
+// escapes for unprintable characters.
 type Verbatim string
 
 // Format writes the text in quotes, whatever the verb.
@@ -218,8 +218,8 @@ func DidYouMean(names []string) string {
 const hintLocked = "the user can unlock the file in the Finder (File, Get Info, Locked) if it is locked there; otherwise " +
 	protocol.HintPrivacy
 
-// hintControlled is for a file that Windows does not allow to be written although the permissions do: "controlled folder
-// access" protects Documents and other folders from programs that are not on its list, see
+// hintControlled is for a file that Windows does not allow to be written although the permissions do: "controlled
+// folder access" protects Documents and other folders from programs that are not on its list, see
 // https://learn.microsoft.com/defender-endpoint/controlled-folders.
 const hintControlled = "the user can let the program write there; in Documents and on the desktop that can also be controlled " +
 	"folder access: Windows Security, Virus & threat protection, Ransomware protection, Allow an app"

@@ -19,8 +19,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/edit"
 )
 
-// Reply is the result of a command. Its text can only be a constant of the program, a text that the guard has judged, or
-// text made from what was read through a folder that replaces secrets by marks: there are no other constructors.
+// Reply is the result of a command. Its text can only be a constant of the program, a text that the guard has judged,
+// or text made from what was read through a folder that replaces secrets by marks: there are no other constructors.
 type Reply struct {
 	Status int
 	Kind   Kind // the kind of a failure
@@ -262,7 +262,8 @@ func Digest(text []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Failure returns why a request failed, so that the gateway need not parse the answer. It is zero for a successful reply.
+// Failure returns why a request failed, so that the gateway need not parse the answer. It is zero for a successful
+// reply.
 func (r *Reply) Failure() protocol.Failure {
 	if r.Status == ExitDone {
 		return protocol.Failure{}
@@ -270,10 +271,11 @@ func (r *Reply) Failure() protocol.Failure {
 	return protocol.NewFailure(r.Kind.Code, r.Kind.Hint, r.text)
 }
 
-// Facts returns the note that a reply is about and the hash of its text as the caller reads it, so that the gateway need
-// not parse the answer. It is not the hash of the file if secrets are replaced by marks: that would confirm guesses of a
-// secret. The hash of a body is set when the body has been printed; the hash of a missing note is empty. hashOf computes
-// a hash that the reply does not contain. Facts returns nil if the reply is about no note and has no notice.
+// Facts returns the note that a reply is about and the hash of its text as the caller reads it, so that the gateway
+// need not parse the answer. It is not the hash of the file if secrets are replaced by marks: that would confirm
+// guesses of a secret. The hash of a body is set when the body has been printed; the hash of a missing note is empty.
+// hashOf computes a hash that the reply does not contain. Facts returns nil if the reply is about no note and has no
+// notice.
 func (r *Reply) Facts(hashOf func(note disk.Path) string) *protocol.Facts {
 	switch {
 	case r.Status != ExitDone, r.Note == (disk.Path{}) && r.Notice == "":

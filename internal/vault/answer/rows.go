@@ -12,8 +12,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 )
 
-// Rows is [From] for a reply that is produced while it is printed, so that a long listing is never in memory as a whole.
-// row appends the row at a place; it is called once for each of count rows, in order, until the reader has gone.
+// Rows is [From] for a reply that is produced while it is printed, so that a long listing is never in memory as a
+// whole. row appends the row at a place; it is called once for each of count rows, in order, until the reader has
+// gone.
 func Rows(read *disk.Folder, count int, row func(b []byte, place int) []byte) Reply {
 	if read == nil {
 		return Reply{}
@@ -110,8 +111,8 @@ func quoteCSV(b []byte, start int) []byte {
 // spacing is the text between the tokens of an array of objects.
 type spacing struct{ row, key, colon, end string }
 
-// array returns the listing as a JSON array of objects. The text between two cells is built only once per column: a comma,
-// the key, a colon and the opening quote.
+// array returns the listing as a JSON array of objects. The text between two cells is built only once per column: a
+// comma, the key, a colon and the opening quote.
 func (l Listing) array(space spacing) Reply {
 	keys := make([][]byte, len(l.Columns))
 	for i, name := range l.Columns {
@@ -235,8 +236,8 @@ const (
 	highBits  = 0x80 * everyByte
 )
 
-// plainASCII returns the length of the longest prefix of ASCII characters that need no escapes in JSON. It examines eight
-// bytes at a time; the last eight end with the text and may overlap the ones before.
+// plainASCII returns the length of the longest prefix of ASCII characters that need no escapes in JSON. It examines
+// eight bytes at a time; the last eight end with the text and may overlap the ones before.
 func plainASCII[T string | []byte](s T) int {
 	if len(s) < wordSize {
 		for at := range len(s) {
@@ -264,8 +265,8 @@ func word[T string | []byte](s T) uint64 {
 		uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
 }
 
-// marked returns a word in which the high bit of the first byte that is not plain is set, and the high bits of all bytes
-// before it are not. Bytes above the first may be marked wrongly, because the subtractions carry.
+// marked returns a word in which the high bit of the first byte that is not plain is set, and the high bits of all
+// bytes before it are not. Bytes above the first may be marked wrongly, because the subtractions carry.
 func marked(word uint64) uint64 {
 	quote := word ^ '"'*everyByte
 	backslash := word ^ '\\'*everyByte

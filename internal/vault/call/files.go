@@ -76,8 +76,8 @@ func (v *Vault) EachEntry(under disk.Path, file func(Listed), folder func(path s
 	})
 }
 
-// PathsBelow returns the paths of the wanted files below a typed folder, in the order of listings. A missing folder is an
-// error, unlike in the app, where it looks like an empty one.
+// PathsBelow returns the paths of the wanted files below a typed folder, in the order of listings. A missing folder
+// is an error, unlike in the app, where it looks like an empty one.
 func (v *Vault) PathsBelow(folder string, wanted func(Listed) bool) (found []string, err error) {
 	sorted, err := v.EachFileBelow(folder, func(l Listed) {
 		if wanted(l) {
@@ -186,8 +186,9 @@ func (v *Vault) filters() ([]string, error) {
 	return app.Filters, err
 }
 
-// PathOf returns the path that a text means, in the spelling of the disk. Every path in a call or in a setting of the vault
-// passes through here or [Vault.FindPath], so that access rules, records and answers use the same name for a note.
+// PathOf returns the path that a text means, in the spelling of the disk. Every path in a call or in a setting of the
+// vault passes through here or [Vault.FindPath], so that access rules, records and answers use the same name for a
+// note.
 func (v *Vault) PathOf(text string) (disk.Path, error) {
 	path, err := disk.ParsePath(text)
 	if err != nil {
@@ -229,8 +230,8 @@ func (v *Vault) FindPath(typed string) (disk.Path, error) {
 	return path, nil
 }
 
-// spelled contains the access rules with paths in the spelling of the disk: a user may write Work for the folder WORK, or
-// use another Unicode normal form.
+// spelled contains the access rules with paths in the spelling of the disk: a user may write Work for the folder
+// WORK, or use another Unicode normal form.
 type spelled struct {
 	rules access.Rules
 	names []string // the names that differ from the written ones, sorted
@@ -274,8 +275,8 @@ func (v *Vault) IndexedTarget(p Values) (idx *index.Index, place int, err error)
 	return v.targetIn(p, v.Index)
 }
 
-// IndexedFile is [Vault.IndexedTarget] for an answer that only depends on this file. It is an error if the file could not
-// be read.
+// IndexedFile is [Vault.IndexedTarget] for an answer that only depends on this file. It is an error if the file could
+// not be read.
 func (v *Vault) IndexedFile(p Values) (idx *index.Index, place int, err error) {
 	idx, place, err = v.targetIn(p, v.IndexOfNames)
 	if err == nil && idx.IsUnread(idx.Files[place].Path.String()) {
@@ -313,8 +314,8 @@ func (v *Vault) targetIn(p Values, take func() (*index.Index, error)) (idx *inde
 	return idx, place, nil
 }
 
-// ScopedFiles returns the files that a listing covers: the named one, the focused one for active, otherwise all that are
-// not excluded. The caller must not modify the list.
+// ScopedFiles returns the files that a listing covers: the named one, the focused one for active, otherwise all that
+// are not excluded. The caller must not modify the list.
 func (v *Vault) ScopedFiles(p Values) ([]*index.File, error) {
 	if NamesOneFile(p) {
 		idx, place, err := v.IndexedFile(p)
@@ -351,7 +352,8 @@ func (v *Vault) ScopedFiles(p Values) ([]*index.File, error) {
 // such as a weekday, means the past. The error is a misuse with an explanation.
 func Days(text string, now time.Time) (date.Span, error) { return read(text, now, date.Past) }
 
-// DaysAhead is [Days] for a parameter about the future, such as a due date: a word without a direction means the future.
+// DaysAhead is [Days] for a parameter about the future, such as a due date: a word without a direction means the
+// future.
 func DaysAhead(text string, now time.Time) (date.Span, error) { return read(text, now, date.Ahead) }
 
 func read(text string, now time.Time, toward date.Direction) (date.Span, error) {
@@ -389,15 +391,15 @@ func Age(text string, now time.Time) (days int, err error) {
 	return days, nil
 }
 
-// DayStartVariable is the hour at which a day begins, from 0 (the default) to [LatestDayStart]. Before this hour, today is
-// still the previous day.
+// DayStartVariable is the hour at which a day begins, from 0 (the default) to [LatestDayStart]. Before this hour,
+// today is still the previous day.
 const DayStartVariable = "VAULTWICKET_DAY_START"
 
 // LatestDayStart is the latest hour at which a day can begin.
 const LatestDayStart = 12
 
-// Today returns the present time of day on the day that counts as today, which is the previous day before the hour at which
-// a day begins.
+// Today returns the present time of day on the day that counts as today, which is the previous day before the hour at
+// which a day begins.
 func (v *Vault) Today() time.Time {
 	now := v.Clock()
 	return OnDay(now, now.Add(-v.DayStart))

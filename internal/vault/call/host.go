@@ -44,7 +44,7 @@ type Host struct {
 	confineTo    func(folders []string, network system.Network) system.Confinement
 	Sandbox      system.Confinement
 	locked       sync.Once
-	VaultMissing bool                     // there was no vault when the process was confined: it cannot reach a later one
+	VaultMissing bool                     // there was no vault when the process was confined
 	AppVaults    func() []appvaults.Vault // the app's list of vaults
 
 	Commits Commits // the changes that are being made
@@ -117,9 +117,9 @@ func NewHost(env func(string) string, confine func([]string, system.Network) sys
 	return h
 }
 
-// Confine confines the process to the vault and the folders of this program; only the first call has an effect. After it
-// the process cannot read the app's list of vaults, which is in a folder with secrets of the app, so AppVaults must be
-// called before if the list is needed. A worker therefore has the list as it was when it started.
+// Confine confines the process to the vault and the folders of this program; only the first call has an effect. After
+// it the process cannot read the app's list of vaults, which is in a folder with secrets of the app, so AppVaults
+// must be called before if the list is needed. A worker therefore has the list as it was when it started.
 func (h *Host) Confine(vault string) {
 	h.locked.Do(func() {
 		h.identity = filenames.Identity(vault)
@@ -143,8 +143,8 @@ func (h *Host) Confine(vault string) {
 	})
 }
 
-// OpenFolder sets the visible files of the folder at path, and the access rules, in v. The folder is opened at the first
-// call and stays open until the host is closed; the ignore file is read again each time.
+// OpenFolder sets the visible files of the folder at path, and the access rules, in v. The folder is opened at the
+// first call and stays open until the host is closed; the ignore file is read again each time.
 func (h *Host) OpenFolder(path string, v *Vault) error {
 	if h.beneath != nil {
 		if err := h.beneath.OpenFolder(path, v); err != nil {

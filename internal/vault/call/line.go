@@ -58,8 +58,8 @@ func ParseLine(args []string) (Line, error) {
 	}
 	l.Command = rest[0]
 	l.Args = rest[1:]
-	// --help means the command help. Every other switch is rejected. The app ignores unknown ones, and its --copy changes
-	// the clipboard.
+	// --help means the command help. Every other switch is rejected. The app ignores unknown ones, and its --copy
+	// changes the clipboard.
 	if l.Command == "--help" {
 		l.Command = "help"
 	}

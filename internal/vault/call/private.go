@@ -21,8 +21,8 @@ import (
 const agentProperty = "agent"
 
 // LevelIn returns the access level that the text of a note allows, [access.Delete] if it does not restrict access. In
-// doubt it returns [access.None]: for an invalid or unclosed block of properties that contains one of the names, and for a
-// value that is not a level.
+// doubt it returns [access.None]: for an invalid or unclosed block of properties that contains one of the names, and
+// for a value that is not a level.
 func LevelIn(p access.Private, text []byte) access.Level {
 	if p.IsZero() {
 		return access.Delete
@@ -54,8 +54,8 @@ func mayBeginWithProperties(beginning []byte) bool {
 	return len(openBlock(beginning)) > 0 || bytes.HasPrefix(beginning, []byte("---"))
 }
 
-// suspects reports whether a text may restrict access, by a quick check of one piece after the other. An error also makes
-// the text suspect.
+// suspects reports whether a text may restrict access, by a quick check of one piece after the other. An error also
+// makes the text suspect.
 func suspects(p access.Private, text io.Reader) bool {
 	const piece, overlap = 256 << 10, 8 * access.MaxPrivateName // pieces overlap, so that no name is split
 	buf := make([]byte, 0, piece+overlap)
@@ -78,8 +78,8 @@ func suspects(p access.Private, text io.Reader) bool {
 	}
 }
 
-// openBlock returns the text after the opening delimiter of a block of properties that the app does not recognize as one:
-// the closing delimiter is missing, or something is before the opening one. It ends before an empty line.
+// openBlock returns the text after the opening delimiter of a block of properties that the app does not recognize as
+// one: the closing delimiter is missing, or something is before the opening one. It ends before an empty line.
 func openBlock(text []byte) []byte {
 	rest := access.Unfenced(text)
 	for _, stop := range []string{"\n\n", "\n\r\n", "\n---", "\n..."} {
@@ -141,8 +141,8 @@ func (v *Vault) IsExcepted(rule string, at disk.Path) bool {
 	return v.Host.exceptions.Has(rule, at.String())
 }
 
-// Narrowed lists the notes that restrict access to themselves, a line each: the level, a tab and the path. It also names
-// hidden notes, and is only for the gateway.
+// Narrowed lists the notes that restrict access to themselves, a line each: the level, a tab and the path. It also
+// names hidden notes, and is only for the gateway.
 func (v *Vault) Narrowed(paths []string) (answer.Reply, error) {
 	private := v.Rules.Private()
 	if private.IsZero() {
@@ -193,8 +193,8 @@ func (v *Vault) levels(idx *index.Index) []access.Level {
 	)
 }
 
-// Marked lists the paths of visible notes that have one of the marks, a line each. A mark is a tag with "#", or "private"
-// for notes that restrict access to themselves.
+// Marked lists the paths of visible notes that have one of the marks, a line each. A mark is a tag with "#", or
+// "private" for notes that restrict access to themselves.
 func (v *Vault) Marked(marks []string) (answer.Reply, error) {
 	idx, err := v.IndexOfNames()
 	if err != nil {
@@ -229,8 +229,9 @@ func (v *Vault) Marked(marks []string) (answer.Reply, error) {
 	return answer.From(v.Disk, b.String()), nil
 }
 
-// ClosedNow returns a digest of the paths of notes that are hidden by their own text. It is "" if there are none, if that
-// is not known without reading every note, and for commands that print a single note, which report it themselves.
+// ClosedNow returns a digest of the paths of notes that are hidden by their own text. It is "" if there are none, if
+// that is not known without reading every note, and for commands that print a single note, which report it
+// themselves.
 func (v *Vault) ClosedNow(command string) string {
 	if !v.Disk.Judges() || allowlist.PrintsNamed(command) {
 		return ""

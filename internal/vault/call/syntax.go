@@ -1,8 +1,8 @@
 // Package call has the input of a command of the embedded vault CLI: the parsed command line, the values of its
 // parameters, and the vault as this call sees it.
 //
-// A [Host] has the state that outlives a call, such as the open folder and the index of the vault. It opens a [Vault] for
-// each call, which contains only what the access rules allow.
+// A [Host] has the state that outlives a call, such as the open folder and the index of the vault. It opens a [Vault]
+// for each call, which contains only what the access rules allow.
 package call
 
 import (
@@ -79,8 +79,8 @@ func (s Syntax) usage() string {
 	return strings.Join(words, " ")
 }
 
-// Parse parses and checks the parameters of a call. Those in literal did not come from the command line, and their escapes
-// are not expanded.
+// Parse parses and checks the parameters of a call. Those in literal did not come from the command line, and their
+// escapes are not expanded.
 //
 // Unknown parameters are errors. The app ignores them, so that a typo changes what a command does.
 func (s Syntax) Parse(args []string, literal map[string]string) (Values, error) {

@@ -33,8 +33,9 @@ func (u *unread) add(paths ...string) {
 // AddUnread adds paths to those of [Vault.Unread].
 func (v *Vault) AddUnread(paths []string) { v.unread.add(paths...) }
 
-// Unread returns the sorted paths of the files and folders that the access rules show to the caller and that could not be
-// read for an answer from many files. As their texts are unknown, a note among them might hide itself: do not print them.
+// Unread returns the sorted paths of the files and folders that the access rules show to the caller and that could
+// not be read for an answer from many files. As their texts are unknown, a note among them might hide itself: do not
+// print them.
 func (v *Vault) Unread() []string {
 	v.unread.mu.Lock()
 	defer v.unread.mu.Unlock()

@@ -63,8 +63,8 @@ type Vault struct {
 	Origin Origin // the template of the proposed change
 	// Taken are the files whose text the proposed change puts into other files.
 	Taken []Taken
-	// Namesakes are the files that the note name of the call may mean, beginning with the one that it means; at most one
-	// if the note was given by its path.
+	// Namesakes are the files that the note name of the call may mean, beginning with the one that it means; at most
+	// one if the note was given by its path.
 	Namesakes []string
 
 	Batch    *Batch   // the batch whose planned changes the call sees; nil for the vault on the disk
@@ -74,8 +74,8 @@ type Vault struct {
 	Changes func(files int) bool
 }
 
-// Index returns the index of the vault, for an answer that depends on all files. Files that could not be read are counted
-// in [Vault.Unread].
+// Index returns the index of the vault, for an answer that depends on all files. Files that could not be read are
+// counted in [Vault.Unread].
 func (v *Vault) Index() (*index.Index, error) {
 	idx, err := v.IndexOfNames()
 	if err == nil {
@@ -87,13 +87,14 @@ func (v *Vault) Index() (*index.Index, error) {
 // defaultLimit is the time limit of a call without a known one.
 const defaultLimit = 15 * time.Second
 
-// Until returns the time at which a share of the call's time, in fifteenths, is over. By default a fifteenth is a second.
+// Until returns the time at which a share of the call's time, in fifteenths, is over. By default a fifteenth is a
+// second.
 func (v *Vault) Until(fifteenths int) time.Time {
 	return v.begun.Add(cmp.Or(v.limit, defaultLimit) * time.Duration(fifteenths) / 15)
 }
 
-// sharesForFiles is the share of its time that a call waits for the first scan of the vault's files, see [Vault.Until]. The
-// rest is for the answer.
+// sharesForFiles is the share of its time that a call waits for the first scan of the vault's files, see
+// [Vault.Until]. The rest is for the answer.
 const sharesForFiles = 12
 
 // IndexInTime is [Vault.Index] for a call that can be answered from the files indexed until a time, see
@@ -120,9 +121,9 @@ func (v *Vault) IndexIfCurrent() (*index.Index, bool) {
 	return idx, ok
 }
 
-// IndexOfNames is [Vault.Index] for finding files by name, which needs no texts: unread files are not counted. If a process
-// for one call has no time to index all files, it saves its progress for the next call and returns an error that reports
-// it.
+// IndexOfNames is [Vault.Index] for finding files by name, which needs no texts: unread files are not counted. If a
+// process for one call has no time to index all files, it saves its progress for the next call and returns an error
+// that reports it.
 func (v *Vault) IndexOfNames() (*index.Index, error) {
 	if v.Host.Knowledge.Resident || v.limit == 0 {
 		return v.Host.Knowledge.Index(v.View())
@@ -278,8 +279,8 @@ func (h *Host) Open(ctx context.Context, folder string, q protocol.Request) (*Va
 	return v, h.OpenFolder(path, v)
 }
 
-// Judged returns a text as it may leave the program, with marks in place of secrets if the caller may not see them. If the
-// budget is exhausted the result is empty, and the call ends with the error of the budget.
+// Judged returns a text as it may leave the program, with marks in place of secrets if the caller may not see them.
+// If the budget is exhausted the result is empty, and the call ends with the error of the budget.
 func (v *Vault) Judged(text guard.Unjudged) guard.Judged {
 	shown, _ := v.Host.marker.Judge(text, budget.From(v.Ctx).Step)
 	return shown
@@ -396,8 +397,8 @@ func (v *Vault) HashOf(note disk.Path) string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// MarkdownNote reads the note that a request means, which must be Markdown. It does not use the index, because reading one
-// note is faster than scanning a vault.
+// MarkdownNote reads the note that a request means, which must be Markdown. It does not use the index, because
+// reading one note is faster than scanning a vault.
 func (v *Vault) MarkdownNote(p Values) (t Target, text []byte, err error) {
 	if t, err = v.Target(p); err != nil {
 		return t, nil, err
@@ -418,8 +419,8 @@ type Target struct {
 	Typed string
 }
 
-// Target returns the file that a request means: path= is its exact path, file= is resolved like a link, and the default is
-// the focused note. The file need not exist.
+// Target returns the file that a request means: path= is its exact path, file= is resolved like a link, and the
+// default is the focused note. The file need not exist.
 func (v *Vault) Target(p Values) (Target, error) {
 	if p.Has("file") {
 		path, err := v.resolve(p["file"], &v.Namesakes)
@@ -537,8 +538,8 @@ func (s *Sight) Level(path string, rules access.Rules) access.Level {
 	return rules.Level(path)
 }
 
-// Sees reports whether a path from a record may be shown to the caller. If files may be hidden, it returns false for text
-// that is not a path, and for the bookmarks, which name hidden files.
+// Sees reports whether a path from a record may be shown to the caller. If files may be hidden, it returns false for
+// text that is not a path, and for the bookmarks, which name hidden files.
 func (v *Vault) Sees(path string) bool {
 	if !v.Hides() {
 		return true

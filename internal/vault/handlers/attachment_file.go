@@ -343,7 +343,7 @@ func pixelBytes(file []byte, config image.Config) int64 {
 	case color.NRGBA64Model, color.RGBA64Model:
 		return 8
 	case color.YCbCrModel, color.GrayModel, color.CMYKModel:
-		isProgressive := bytes.Contains(file[:min(len(file), 64<<10)], []byte("\xff\xc2\x00")) // the marker SOF2 of a JPEG
+		isProgressive := bytes.Contains(file[:min(len(file), 64<<10)], []byte("\xff\xc2\x00")) // the marker SOF2
 		if isProgressive {
 			return 9 // the coefficients are in memory too
 		}

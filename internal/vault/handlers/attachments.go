@@ -273,7 +273,7 @@ func readAttachment(v *call.Vault, p call.Values) (answer.Reply, error) {
 	switch {
 	case isText(text):
 		return answer.FromNote(v.Disk, t.Path, whole, string(whole)), nil
-	case !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind): // clients show only these
+	case !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind): // not shown by clients
 		return answer.FromNote(
 			v.Disk, t.Path,
 			whole,

@@ -247,7 +247,8 @@ func setInBase(v *call.Vault, p call.Values) (change.Proposal, error) {
 		return change.Proposal{}, queryFailed(err)
 	}
 	if len(unknown) > 0 && len(table.Rows) > 0 {
-		// If no note has a property, a filter on it passes all notes or none. To change all of them is not what was meant.
+		// If no note has a property, a filter on it passes all notes or none. To change all of them is not what was
+		// meant.
 		return change.Proposal{}, answer.BadValue.Failure("Nothing was changed: %s.", unknownProperties(unknown, names))
 	}
 	if _, err := oddities(table, nil); err != nil {

@@ -365,8 +365,8 @@ func answerQuery(
 }
 
 // oddities returns notices about what probably makes an answer differ from what was meant: expressions that failed,
-// sort keys with values of several kinds, and doubts about the base. It returns an error if an expression of the request
-// failed for every row.
+// sort keys with values of several kinds, and doubts about the base. It returns an error if an expression of the
+// request failed for every row.
 func oddities(table *bases.Table, doubts []bases.Problem) (notices []string, err error) {
 	for _, f := range table.Failures {
 		if f.OfRequest && f.Failed == f.Asked {
@@ -493,7 +493,8 @@ func badExpression(param, text string, err error) error {
 	return answer.MisuseWithHint(mistake.Hint(), "Invalid value for %s: %s: %v", param, answer.Verbatim(text), mistake)
 }
 
-// unknownProperties returns a notice about the properties that an expression uses and no note has, "" if there are none.
+// unknownProperties returns a notice about the properties that an expression uses and no note has, "" if there are
+// none.
 func unknownProperties(unknown []string, names bases.Names) string {
 	var notices []string
 	for _, name := range unknown {
@@ -615,8 +616,8 @@ func readBase(v *call.Vault, path disk.Path, viewName string) (*bases.Base, stri
 	return base, viewName, err
 }
 
-// readNoteBase is [readBase] for the text of a note. The view is given by its name or by its number among all views of the
-// note; the default is the first.
+// readNoteBase is [readBase] for the text of a note. The view is given by its name or by its number among all views
+// of the note; the default is the first.
 func readNoteBase(v *call.Vault, path disk.Path, text []byte, viewName string) (*bases.Base, string, error) {
 	found, err := basesIn(v, path, text)
 	if err != nil {

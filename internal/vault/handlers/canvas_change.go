@@ -201,8 +201,8 @@ var isColor = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 // colorNames are the names of the colors 1 to 6.
 var colorNames = []string{"red", "orange", "yellow", "green", "cyan", "purple"}
 
-// parseColor returns the color that a request gives as a member; "none" gives a member without a value, which removes the
-// color.
+// parseColor returns the color that a request gives as a member; "none" gives a member without a value, which removes
+// the color.
 func parseColor(p call.Values) (textedit.Object, error) {
 	switch color := p["color"]; {
 	case color == "":
@@ -259,8 +259,8 @@ func (c *canvas) beside(n *node) (x, y int, err error) {
 	return int(spot.X), int(spot.Y), nil
 }
 
-// unusedID returns an id that no node or edge has. It is derived from the canvas, so that the change that is made equals
-// the one that was previewed for approval.
+// unusedID returns an id that no node or edge has. It is derived from the canvas, so that the change that is made
+// equals the one that was previewed for approval.
 func (c *canvas) unusedID(what string) string {
 	for n := 0; ; n++ {
 		id := answer.Digest(fmt.Appendf(nil, "%s %d %s", what, n, c.text))

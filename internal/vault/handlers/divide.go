@@ -310,8 +310,8 @@ type section struct {
 	to      disk.Path
 }
 
-// divide plans to move the sections that choose returns to new notes. A link or an embed replaces each section, and links
-// to the moved text are updated.
+// divide plans to move the sections that choose returns to new notes. A link or an embed replaces each section, and
+// links to the moved text are updated.
 func divide(
 	v *call.Vault,
 	p call.Values,
@@ -449,8 +449,8 @@ func cutSections(
 	return append(parts, append(rest, text[at:]...)), nil
 }
 
-// planDivision returns the division of a note whose sections move to new notes, and the paths of the new notes. It is an
-// error if one of them exists.
+// planDivision returns the division of a note whose sections move to new notes, and the paths of the new notes. It is
+// an error if one of them exists.
 func planDivision(
 	v *call.Vault,
 	note string,
@@ -510,8 +510,8 @@ func planDivision(
 	return d, targets, nil
 }
 
-// sectionEnds returns the offset at which the section of each heading of a note ends, as [markdown.Note.Section] does for
-// a single heading.
+// sectionEnds returns the offset at which the section of each heading of a note ends, as [markdown.Note.Section] does
+// for a single heading.
 func sectionEnds(note markdown.Note) []int {
 	ends := make([]int, len(note.Headings))
 	var open []int // headings whose sections have not ended, each of a deeper level than the one before
@@ -559,7 +559,8 @@ func listUnwritten(
 	return list + remarks(rest, byPart[rest.String()])
 }
 
-// divisionMove returns the index and the move for a division. to maps files that move as a whole, made are the new files.
+// divisionMove returns the index and the move for a division. to maps files that move as a whole, made are the new
+// files.
 func divisionMove(v *call.Vault, d *division, to map[string]string, made []string) (*index.Index, *edit.Move, error) {
 	idx, err := v.Index()
 	if err != nil {

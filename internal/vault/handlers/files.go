@@ -161,14 +161,15 @@ func folderInfo(v *call.Vault, p call.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, answer.NoSuchFolder(p["path"], err)
 	}
-	reply, err := countBelow(v, under, p["info"], "path\t"+cmp.Or(under.String(), "/")+"\n") // the app's name of the root
+	reply, err := countBelow(v, under, p["info"], "path\t"+cmp.Or(under.String(), "/")+"\n") // as in the app
 	if disk.IsMissing(err) {
 		err = answer.FolderNotFound(p["path"])
 	}
 	return reply, err
 }
 
-// countBelow replies with the count that info names for everything below a folder, or with all counts, preceded by about.
+// countBelow replies with the count that info names for everything below a folder, or with all counts, preceded by
+// about.
 func countBelow(v *call.Vault, under disk.Path, info, about string) (answer.Reply, error) {
 	var files, folders, size int64
 	_, err := v.EachEntry(under, func(l call.Listed) {

@@ -60,9 +60,9 @@ func (f *finding) meaning() *ranking.Embeddings {
 	return f.Host.Meaning
 }
 
-// finish completes the answer of a call that ranked notes. It adds notices: how many files are not indexed yet, why the
-// ranking (by) did not use meaning (without), and how the user can allow sections of notes to be sent to another machine.
-// In a worker it also starts to embed changed notes in the background.
+// finish completes the answer of a call that ranked notes. It adds notices: how many files are not indexed yet, why
+// the ranking (by) did not use meaning (without), and how the user can allow sections of notes to be sent to another
+// machine. In a worker it also starts to embed changed notes in the background.
 func (f *finding) finish(reply answer.Reply, by string, noMeaning error) answer.Reply {
 	if files := len(f.idx.Files) + f.idx.Missing; f.missing > 0 {
 		reply = noted(reply, fmt.Sprintf(
@@ -528,8 +528,8 @@ var fileKinds = map[string]ranking.Kind{
 // maxGlob is the maximum length of a glob pattern in bytes.
 const maxGlob = 1 << 10
 
-// globWildcards translates the quoted wildcards of a glob to regular expressions: * and ? match within a path segment, ** across
-// segments.
+// globWildcards translates the quoted wildcards of a glob to regular expressions: * and ? match within a path
+// segment, ** across segments.
 var globWildcards = strings.NewReplacer(`\*\*/`, `(?:.*/)?`, `\*\*`, `.*`, `\*`, `[^/]*`, `\?`, `[^/]`)
 
 // daily returns the path of the daily note of the day that the question names, "" if it names none.
@@ -609,8 +609,8 @@ func whole(results []ranking.Result, capacity int, asJSON bool) []findRow {
 // maxTried is how many words a notice mentions.
 const maxTried = 8
 
-// triedNotice returns a notice about the words of a query: those that were found only in another spelling, or, if there is no
-// result, those that no file contains. Words are lower-case letters and digits.
+// triedNotice returns a notice about the words of a query: those that were found only in another spelling, or, if
+// there is no result, those that no file contains. Words are lower-case letters and digits.
 func triedNotice(a ranking.Answer) string {
 	var list, missing []string
 	for _, t := range a.Tried {

@@ -179,7 +179,8 @@ func removeFolder(v *call.Vault, p call.Values) (change.Proposal, error) {
 	return proposal, nil
 }
 
-// existingFolder returns the path of a folder from its typed name. The folder must exist, and must not be the whole vault.
+// existingFolder returns the path of a folder from its typed name. The folder must exist, and must not be the whole
+// vault.
 func existingFolder(v *call.Vault, typed string) (disk.Path, error) {
 	at, err := v.FolderThere(typed)
 	if err == nil && at == (disk.Path{}) {
@@ -202,9 +203,9 @@ func contentsOf(v *call.Vault, t call.Target) (disk.Contents, error) {
 	return contents, nil
 }
 
-// contentsToChange returns the contents of a folder that is changed as a whole. It fails, with the same sentence, if the
-// access rules forbid to delete somewhere below it, whether or not a file is there, or if a pattern of the ignore file
-// hides something in it. Only the second reason depends on hidden files.
+// contentsToChange returns the contents of a folder that is changed as a whole. It fails, with the same sentence, if
+// the access rules forbid to delete somewhere below it, whether or not a file is there, or if a pattern of the ignore
+// file hides something in it. Only the second reason depends on hidden files.
 func contentsToChange(v *call.Vault, t call.Target) (disk.Contents, error) {
 	contents, err := contentsOf(v, t)
 	if err == nil && (contents.Hidden || isRestricted(v, t)) {

@@ -30,8 +30,8 @@ func register(rows ...Command) { table = append(table, rows...) }
 // All returns the rows of all commands of this package, in no particular order.
 func All() []Command { return slices.Clone(table) }
 
-// listReply replies with the items of a list, one per line; with their number if total is given; or with none if the list
-// is empty.
+// listReply replies with the items of a list, one per line; with their number if total is given; or with none if the
+// list is empty.
 func listReply(v *call.Vault, p call.Values, list []string, none answer.Reply) answer.Reply {
 	switch {
 	case p.Has("total"):

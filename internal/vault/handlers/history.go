@@ -72,8 +72,8 @@ func versions(v *call.Vault, p call.Values) (call.Target, []journal.Version, err
 	return t, list, nil
 }
 
-// visibleVersions returns the versions of notes that the caller may still see: a note that was moved away from the path may
-// have become private since.
+// visibleVersions returns the versions of notes that the caller may still see: a note that was moved away from the
+// path may have become private since.
 func visibleVersions(v *call.Vault, j *journal.Journal, versions []journal.Version) ([]journal.Version, error) {
 	if !v.Hides() {
 		return versions, nil

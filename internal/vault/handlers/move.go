@@ -168,8 +168,8 @@ var supported = strings.Fields(
 	"md base canvas avif bmp gif jpeg jpg png svg webp flac m4a mp3 ogg oga opus wav webm 3gp mkv mov mp4 ogv pdf",
 )
 
-// moving returns the proposal to move or copy the file of a request. Its step comes first: it is the file that the change
-// is about.
+// moving returns the proposal to move or copy the file of a request. Its step comes first: it is the file that the
+// change is about.
 func (r *relocation) moving(
 	p call.Values,
 	verb string,
@@ -243,8 +243,8 @@ type relocation struct {
 	texts   int // bytes of the file texts in memory
 }
 
-// newRelocation returns an empty relocation. Through the gateway links are updated by default; otherwise the setting of the
-// vault decides, whose default is not to update them, as in the app. The parameter links= overrides both.
+// newRelocation returns an empty relocation. Through the gateway links are updated by default; otherwise the setting
+// of the vault decides, whose default is not to update them, as in the app. The parameter links= overrides both.
 func newRelocation(v *call.Vault, p call.Values) (*relocation, error) {
 	var app struct {
 		Update bool `json:"alwaysUpdateLinks"`
@@ -340,8 +340,8 @@ func stateOf(v *call.Vault, t call.Target) (change.FileState, error) {
 	return before, budget.From(v.Ctx).Hold(int64(before.Text.Len()))
 }
 
-// textOf returns the state of the file at a path with its text, which it reads again if it is not in memory. A file of a
-// kind that has no links stays without text.
+// textOf returns the state of the file at a path with its text, which it reads again if it is not in memory. A file
+// of a kind that has no links stays without text.
 func textOf(v *call.Vault, state change.FileState, at disk.Path) (change.FileState, error) {
 	if !state.Image.Exists || !change.HasLinks(at) {
 		return state, nil
@@ -543,8 +543,8 @@ func (r *relocation) outdated(m *edit.Move) func(e journal.Entry) bool {
 // holdLinks is the value of links= that rewrites links as paths if a new file name would capture them.
 const holdLinks = "hold"
 
-// holdingLinks adds to a proposal, if the call has links=hold, the changes of links in other notes that the new files would
-// capture, so that these links keep their targets.
+// holdingLinks adds to a proposal, if the call has links=hold, the changes of links in other notes that the new files
+// would capture, so that these links keep their targets.
 func holdingLinks(v *call.Vault, p call.Values, proposal change.Proposal) (change.Proposal, error) {
 	if p["links"] != holdLinks {
 		return proposal, nil
@@ -684,7 +684,8 @@ func readNext(v *call.Vault, notes []disk.Path, moved map[disk.Path]int) ([]read
 	return results, v.Ctx.Err()
 }
 
-// mentions describes how often the old names of renamed notes appear in the texts of notes outside of links, "" for never.
+// mentions describes how often the old names of renamed notes appear in the texts of notes outside of links, "" for
+// never.
 func mentions(v *call.Vault, to map[string]string) (string, error) {
 	var names []string
 	for from, to := range to {

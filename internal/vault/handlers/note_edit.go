@@ -58,8 +58,8 @@ func init() {
 	)
 }
 
-// insertText inserts content on lines of its own. After a heading means after its whole section; append heading= inserts
-// at the end of the heading's own text, before its subsections.
+// insertText inserts content on lines of its own. After a heading means after its whole section; append heading=
+// inserts at the end of the heading's own text, before its subsections.
 func insertText(v *call.Vault, p call.Values) (change.Proposal, error) {
 	part, err := partOf(p)
 	if err != nil {
@@ -116,8 +116,8 @@ func editNamed(
 	return change.ProposeEdit(v, p, message, edit)
 }
 
-// explained wraps an edit so that its errors list what may have been meant: a caller whose heading or block is not found
-// has an outdated or inexact view of the note.
+// explained wraps an edit so that its errors list what may have been meant: a caller whose heading or block is not
+// found has an outdated or inexact view of the note.
 func explained(edit func(text []byte) ([]byte, error)) func(text []byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) {
 		edited, err := edit(text)
@@ -306,8 +306,8 @@ func jointOf(p call.Values) edit.Joint {
 // each note can be read individually.
 const maxSeveral = 4 << 20
 
-// create plans a new note. If the path is in use it fails, unlike the app, which appends a number: a caller that named a
-// path means that note. The given content follows that of the template.
+// create plans a new note. If the path is in use it fails, unlike the app, which appends a number: a caller that
+// named a path means that note. The given content follows that of the template.
 func create(v *call.Vault, p call.Values) (change.Proposal, error) {
 	target, err := newPath(v, p)
 	if err != nil {

@@ -111,9 +111,9 @@ func lineStart(text []byte, from, n int) (at int, ok bool) {
 	return from, from < len(text)
 }
 
-// joinNotes returns the texts of notes, each below a heading with its path. If section is not "", only the section with
-// this heading is included. For a note that is missing, cannot be read, or would make the answer longer than maxSeveral,
-// the heading has a remark instead.
+// joinNotes returns the texts of notes, each below a heading with its path. If section is not "", only the section
+// with this heading is included. For a note that is missing, cannot be read, or would make the answer longer than
+// maxSeveral, the heading has a remark instead.
 func joinNotes(v *call.Vault, notes []disk.Path, section string) string {
 	var out strings.Builder
 	for _, note := range notes {
@@ -195,8 +195,8 @@ func outline(v *call.Vault, p call.Values) (answer.Reply, error) {
 	return answer.FromNote(v.Disk, t.Path, text, out.String()), nil
 }
 
-// headingTree draws headings as a tree. The parent of a heading is the last heading before it with a lower level; skipped levels
-// are not indented.
+// headingTree draws headings as a tree. The parent of a heading is the last heading before it with a lower level;
+// skipped levels are not indented.
 func headingTree(headings []markdown.Heading) string {
 	const root = -1
 	parents := make([]int, len(headings))

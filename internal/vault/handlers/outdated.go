@@ -22,8 +22,8 @@ func outdatedBySteps(isOutdated func(s journal.Step) bool) func(e journal.Entry)
 	return func(e journal.Entry) bool { return slices.ContainsFunc(e.Steps, isOutdated) }
 }
 
-// outdatedByFiles returns a function that is true for a step that changes one of the files of a proposal, or after which
-// concerns is true for a note, a canvas or a base.
+// outdatedByFiles returns a function that is true for a step that changes one of the files of a proposal, or after
+// which concerns is true for a note, a canvas or a base.
 func outdatedByFiles(
 	v *call.Vault,
 	steps []change.Step,
@@ -51,8 +51,8 @@ func outdatedByFiles(
 	}
 }
 
-// outdatedByLinks returns a function that is true for a step that changes one of the files of a proposal, adds or removes
-// a file name to which links may refer instead, or leaves a file with a link that the move must update.
+// outdatedByLinks returns a function that is true for a step that changes one of the files of a proposal, adds or
+// removes a file name to which links may refer instead, or leaves a file with a link that the move must update.
 func outdatedByLinks(v *call.Vault, steps []change.Step, m *edit.Move) func(s journal.Step) bool {
 	byFiles := outdatedByFiles(v, steps, func(path disk.Path, text []byte) bool {
 		_, changed, left := m.Rewrite(text, path.String())

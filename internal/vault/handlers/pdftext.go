@@ -34,8 +34,8 @@ type pdfPage struct {
 	Err    error
 }
 
-// readPDF returns the pages of a PDF from first to last, and the number of all pages. It modifies the bytes of file. The
-// error is a [*malformedPDF], or that of the budget.
+// readPDF returns the pages of a PDF from first to last, and the number of all pages. It modifies the bytes of file.
+// The error is a [*malformedPDF], or that of the budget.
 func readPDF(file []byte, first, last int, spent *budget.Budget) (pages []pdfPage, total int, err error) {
 	defer func() { err = explainPDF(recover(), err, spent) }()
 	// Like other PDF readers, ignore bytes after the end marker, and read version 2.0 as 1.7.
@@ -75,7 +75,7 @@ func explainPDF(panicked any, err error, spent *budget.Budget) error {
 	var malformed *malformedPDF
 	switch {
 	case panicked != nil:
-		if _, isRuntime := panicked.(runtime.Error); isRuntime { // the library used an invalid length or index of the file
+		if _, isRuntime := panicked.(runtime.Error); isRuntime { // an invalid length or index in the file
 			return &malformedPDF{"a number in it is wrong"}
 		}
 		return &malformedPDF{reason(fmt.Sprint(panicked))}

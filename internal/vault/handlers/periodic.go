@@ -166,8 +166,8 @@ func (p period) settings(v *call.Vault) (chosen noteSettings, err error) {
 // literals matches the literal text in brackets in a format.
 var literals = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[^\]]*\]?`) })
 
-// begin returns the first day of the period that contains at, with the time of day of at. A week begins on Monday if the
-// format uses the number or the year of ISO weeks, otherwise on Sunday, as in the English app.
+// begin returns the first day of the period that contains at, with the time of day of at. A week begins on Monday if
+// the format uses the number or the year of ISO weeks, otherwise on Sunday, as in the English app.
 func (p period) begin(at time.Time, format string) time.Time {
 	switch {
 	case p.name == "week" && strings.ContainsAny(literals().ReplaceAllString(format, ""), "WGE"):

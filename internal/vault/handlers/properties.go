@@ -133,16 +133,16 @@ func listNoteProperties(v *call.Vault, p call.Values) (answer.Reply, error) {
 	return answer.From(v.Disk, noteProperties.YAML()), nil
 }
 
-// propertyUse is a property of the vault. Names that differ only in case are the same property; the first spelling found
-// is the one that is printed.
+// propertyUse is a property of the vault. Names that differ only in case are the same property; the first spelling
+// found is the one that is printed.
 type propertyUse struct {
 	Name  string `json:"name"`
 	Type  string `json:"type"`
 	Count int    `json:"count"` // a number, unlike in other commands
 }
 
-// ownTypes are the types of the properties that the app itself uses, whatever values notes have. The app lists them even
-// if no note has them.
+// ownTypes are the types of the properties that the app itself uses, whatever values notes have. The app lists them
+// even if no note has them.
 var ownTypes = map[string]string{"aliases": "aliases", "cssclasses": "multitext", "tags": "tags"}
 
 // allProperties counts the properties of files, in the order of their first use.
@@ -173,8 +173,8 @@ func propertyNames(v *call.Vault) ([]string, error) {
 	return answer.Map(allProperties.Of(&v.Host.Memo, files), func(use propertyUse) string { return use.Name }), nil
 }
 
-// withTypes returns a copy of uses in the order of listings, with the types that the user assigned, and with the properties
-// that are always listed.
+// withTypes returns a copy of uses in the order of listings, with the types that the user assigned, and with the
+// properties that are always listed.
 func withTypes(uses []propertyUse, types map[string]string) []*propertyUse {
 	typed := answer.Map(uses, func(use propertyUse) *propertyUse { return &use })
 	for name := range ownTypes {
@@ -230,8 +230,8 @@ func propertiesOfNote(v *call.Vault, p call.Values) (frontmatter.Properties, err
 	return properties, nil
 }
 
-// readProperty prints the value of a property, a list with one item per line. What the app prints for a missing property
-// is not known; here the error names the properties of the note.
+// readProperty prints the value of a property, a list with one item per line. What the app prints for a missing
+// property is not known; here the error names the properties of the note.
 func readProperty(v *call.Vault, p call.Values) (answer.Reply, error) {
 	properties, err := propertiesOfNote(v, p)
 	if err != nil {
@@ -449,9 +449,10 @@ type propertyValue struct {
 	value           frontmatter.Value
 }
 
-// newValue parses the value of a request. Its type is, in this order: that of type=; list, if the note has a list; the
-// type that the user assigned to the name in this vault; the type of the value in the note; the type that the text looks
-// like. A value that does not fit the type is rejected. The app only uses the last rule, so a number can replace a text.
+// newValue parses the value of a request. Its type is, in this order: that of type=; list, if the note has a list;
+// the type that the user assigned to the name in this vault; the type of the value in the note; the type that the
+// text looks like. A value that does not fit the type is rejected. The app only uses the last rule, so a number can
+// replace a text.
 func newValue(v *call.Vault, p call.Values) (propertyValue, error) {
 	as := frontmatter.Type(p["type"])
 	assigned := false
@@ -474,7 +475,8 @@ func newValue(v *call.Vault, p call.Values) (propertyValue, error) {
 	}
 	hint := ""
 	if as == frontmatter.TypeDate {
-		// A word for a day is not accepted as a date: nobody would have seen the date that it becomes. The hint names it.
+		// A word for a day is not accepted as a date: nobody would have seen the date that it becomes. The hint names
+		// it.
 		if days, err := call.DaysAhead(p["value"], v.Today()); err == nil && days.First == days.Last {
 			hint = fmt.Sprintf(
 				"%q is value=%s",
@@ -686,9 +688,9 @@ func changeList(op listChange) func(*call.Vault, call.Values) (change.Proposal, 
 	}
 }
 
-// apply returns the text of the note at a path with the items of a list property changed. A missing list is created, and
-// an empty list is kept. A value that is not a list is rejected, unless as, the type that the vault assigns to the name,
-// is a list: then the value counts as a list of one item.
+// apply returns the text of the note at a path with the items of a list property changed. A missing list is created,
+// and an empty list is kept. A value that is not a list is rejected, unless as, the type that the vault assigns to
+// the name, is a list: then the value counts as a list of one item.
 func (op listChange) apply(
 	at disk.Path, text []byte, name string, as frontmatter.Type, requested []frontmatter.Value,
 ) ([]byte, error) {

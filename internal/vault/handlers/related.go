@@ -198,8 +198,8 @@ func tagSet(f *index.File) map[string]bool {
 	return set
 }
 
-// best returns the rows with the highest scores, best first, and equal ones in the order of listings. If there are notes
-// of similar meaning, the scores are credits for the ranks in both lists.
+// best returns the rows with the highest scores, best first, and equal ones in the order of listings. If there are
+// notes of similar meaning, the scores are credits for the ranks in both lists.
 func (s *scores) best(limit int, near []ranking.NearNote) []row {
 	sort := func() []int {
 		return slices.SortedFunc(maps.Keys(s.evidence), func(a, b int) int {

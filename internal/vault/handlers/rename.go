@@ -28,8 +28,8 @@ func init() {
 	)
 }
 
-// renameHeading plans to change the text of a heading and all links to it in notes and canvases. Nothing is changed if one
-// link cannot be. No other heading may have the new text, because links could not distinguish them.
+// renameHeading plans to change the text of a heading and all links to it in notes and canvases. Nothing is changed
+// if one link cannot be. No other heading may have the new text, because links could not distinguish them.
 func renameHeading(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if !p.Has("file") && !p.Has("path") {
 		return change.Proposal{}, answer.Misuse("Missing required parameter: path=<path> or file=<name>")
@@ -235,7 +235,8 @@ func renameTag(v *call.Vault, p call.Values) (change.Proposal, error) {
 		}
 		out = append(out, edited[at:]...)
 		places += inProperties
-		// Check that only the tags changed: the text must have the renamed tags and as many links and headings as before.
+		// Check that only the tags changed: the text must have the renamed tags and as many links and headings as
+		// before.
 		after := markdown.Scan(out)
 		isSame := slices.EqualFunc(before.Tags, after.Tags, func(a, b markdown.Tag) bool {
 			return b.Text[1:] == a.Text[1:] || b.Text[1:] == newName(a.Text[1:])

@@ -266,8 +266,8 @@ func newPattern(b *budget.Budget, source, put string, flags formula.RegexFlags) 
 	return &pattern{b, source, compiled, template}, nil
 }
 
-// withEngine runs match with the compiled expression and the time that is left. It charges the budget of the call for the
-// memory of a text of so many bytes, which the engine splits into characters.
+// withEngine runs match with the compiled expression and the time that is left. It charges the budget of the call for
+// the memory of a text of so many bytes, which the engine splits into characters.
 func (p *pattern) withEngine(text int, match func(re *formula.Regexp, left time.Duration) error) error {
 	size := 5 * int64(text)
 	if err := p.budget.Hold(size); err != nil {

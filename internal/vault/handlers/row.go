@@ -26,7 +26,7 @@ type Command struct {
 	// build an index if there is no current one.
 	OfIndex, OfFiles bool
 	OnlyReads        func(call.Values) bool // reports whether a request of a command with Plan only reads; nil: never
-	Verify           change.Verifier        // judges a file that differs from the plan after the app changed it; nil refuses it
+	Verify           change.Verifier        // judges an app's change that differs from the plan; nil refuses it
 	// Elsewhere is documented in [change.Command].
 	Elsewhere func(*call.Vault, call.Values) ([]disk.Path, error)
 }

@@ -91,8 +91,8 @@ func tag(v *call.Vault, p call.Values) (answer.Reply, error) {
 	)
 }
 
-// tagTable contains the tags of some files. It is immutable. [tagTable.follow] makes the table for the next state of the
-// files without collecting the tags of unchanged files again.
+// tagTable contains the tags of some files. It is immutable. [tagTable.follow] makes the table for the next state of
+// the files without collecting the tags of unchanged files again.
 type tagTable struct {
 	uses []tagUse // in the order of listings
 

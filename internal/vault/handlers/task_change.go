@@ -33,7 +33,8 @@ func init() {
 // taskChanges are the parameters that change the mark of a task. A request may have at most one of them.
 var taskChanges = [...]string{"toggle", "done", "todo", "status"}
 
-// newMark returns the requested mark of a task whose present mark is now. ok is false if the request only shows the task.
+// newMark returns the requested mark of a task whose present mark is now. ok is false if the request only shows the
+// task.
 func newMark(p call.Values, current rune) (mark rune, ok bool, err error) {
 	switch given := len(p.Given(taskChanges[:]...)); {
 	case given == 0 && p.Has("date"):
@@ -61,8 +62,8 @@ func newMark(p call.Values, current rune) (mark rune, ok bool, err error) {
 	return mark, true, nil
 }
 
-// markTasks shows a task, or plans to change its mark. What the app prints after a change is not known; here the answer is
-// the changed task in the same form, so that the caller sees which task it was.
+// markTasks shows a task, or plans to change its mark. What the app prints after a change is not known; here the
+// answer is the changed task in the same form, so that the caller sees which task it was.
 func markTasks(v *call.Vault, p call.Values) (change.Proposal, error) {
 	one, err := namedTask(v, p)
 	if err != nil {
@@ -111,8 +112,8 @@ func markTasks(v *call.Vault, p call.Values) (change.Proposal, error) {
 	return planCompletion(one, mark, marked)
 }
 
-// planCompletion returns the proposal for a task of which more than the mark changes: its line gets the dates of the Tasks
-// plugin, and the next occurrence of a recurring task a line of its own. The answer shows both.
+// planCompletion returns the proposal for a task of which more than the mark changes: its line gets the dates of the
+// Tasks plugin, and the next occurrence of a recurring task a line of its own. The answer shows both.
 func planCompletion(original namedTaskLine, mark rune, marked task.Change) (change.Proposal, error) {
 	// A following line with deeper indentation belongs to the task.
 	_, rest, _ := bytes.Cut(original.note[original.MarkAt.Start:], []byte("\n"))
@@ -343,8 +344,8 @@ func add(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return proposal, err
 	}
-	// The answer has the line number of the new task. If the line would not be a task there, as in a code block, nothing
-	// is changed.
+	// The answer has the line number of the new task. If the line would not be a task there, as in a code block,
+	// nothing is changed.
 	tasks := markdown.Scan(proposal.Steps[0].After.Text.ForProgram()).Tasks
 	for _, t := range slices.Backward(tasks) {
 		if t.Text == line {

@@ -256,7 +256,8 @@ func dueOrLast(i *taskItem) task.Date {
 	return i.due
 }
 
-// sorted returns tasks in the order of their keys. Keys are small and computed once per task, so that sorting them is fast.
+// sorted returns tasks in the order of their keys. Keys are small and computed once per task, so that sorting them is
+// fast.
 func sorted(items []*taskItem, keyOf func(i *taskItem, place int) key) []*taskItem {
 	keys := make([]key, len(items))
 	for i, item := range items {

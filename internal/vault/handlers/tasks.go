@@ -176,9 +176,9 @@ func printTasks(v *call.Vault, items []*taskItem, p call.Values) answer.Reply {
 		}
 		return listing.Reply(v.Disk, p["format"])
 	}
-	// One task per line, and the groups as headings. A line is the text of the task alone; with verbose, its line number
-	// and the text, below the path of the file; or with details, the path, the line number and the text. How the app
-	// lays out verbose is not known.
+	// One task per line, and the groups as headings. A line is the text of the task alone; with verbose, its line
+	// number and the text, below the path of the file; or with details, the path, the line number and the text. How
+	// the app lays out verbose is not known.
 	return answer.Rows(v.Disk, len(items), func(b []byte, n int) []byte {
 		i := items[n]
 		first := n == 0
@@ -199,8 +199,8 @@ func printTasks(v *call.Vault, items []*taskItem, p call.Values) answer.Reply {
 	})
 }
 
-// columns are the fields of a task in a table. The first plainColumns are those of the app, the others are only known for
-// detailed tasks.
+// columns are the fields of a task in a table. The first plainColumns are those of the app, the others are only known
+// for detailed tasks.
 var columns = []struct {
 	name   string
 	append func([]byte, *taskItem) []byte
@@ -437,8 +437,8 @@ type details struct {
 	tags    []string
 }
 
-// detailedItems returns the tasks of files with their details. The fields of a task are substrings of its text, so texts
-// are parsed only after itemsWith has put them into their final place in memory.
+// detailedItems returns the tasks of files with their details. The fields of a task are substrings of its text, so
+// texts are parsed only after itemsWith has put them into their final place in memory.
 func detailedItems(files []*index.File) []taskItem {
 	all := itemsWith(files, func(f index.Facts) []taskItem {
 		items := itemsOfTasks(f.Tasks())
@@ -491,8 +491,8 @@ func itemsOfTasks(tasks []markdown.Task) []taskItem {
 	)
 }
 
-// itemsWith collects the results of ask for each file, in the order of the files. It copies all paths and texts into one
-// string in this order, so that listing them reads memory sequentially, which is a fifth faster.
+// itemsWith collects the results of ask for each file, in the order of the files. It copies all paths and texts into
+// one string in this order, so that listing them reads memory sequentially, which is a fifth faster.
 func itemsWith(files []*index.File, ask func(index.Facts) []taskItem) []taskItem {
 	perFile := index.Collect(files, ask)
 	count := 0

@@ -346,8 +346,8 @@ func inNote(err error) error {
 // maxLeftNames is how many placeholders a notice names.
 const maxLeftNames = 5
 
-// describeUnfilled describes the parts of a template that only a plugin of the app would fill in: Templater commands, and
-// placeholders with unknown names. It is "" if there are none.
+// describeUnfilled describes the parts of a template that only a plugin of the app would fill in: Templater commands,
+// and placeholders with unknown names. It is "" if there are none.
 func describeUnfilled(text string) string {
 	var parts []string
 	if n := strings.Count(text, "<%"); n > 0 {

@@ -89,8 +89,8 @@ func undo(v *call.Vault, p call.Values) (change.Proposal, error) {
 	return proposal, err
 }
 
-// requestedEntries returns the entries that a request names, newest first, nil if it names none; and how many older ones exceed the
-// limit of one call.
+// requestedEntries returns the entries that a request names, newest first, nil if it names none; and how many older
+// ones exceed the limit of one call.
 func requestedEntries(v *call.Vault, j *journal.Journal, p call.Values) (entries []journal.Entry, left int, err error) {
 	names := p.Given("id", "batch", "session")
 	switch {
@@ -163,23 +163,24 @@ func entryOf(v *call.Vault, j *journal.Journal, id string) (journal.Entry, error
 	return e, nil
 }
 
-// ofOtherAgent reports whether the caller is an agent and the change is not one of that agent, so that it does not exist
-// for the caller.
+// ofOtherAgent reports whether the caller is an agent and the change is not one of that agent, so that it does not
+// exist for the caller.
 func ofOtherAgent(v *call.Vault, e journal.Entry) bool {
 	agent := ownerfiles.AgentOf(v.Caller)
 	return agent != "" && ownerfiles.AgentOf(e.Caller) != agent
 }
 
-// maxTogether is how many changes one call undoes, the newest first, because all their texts are in memory. Repeating the
-// request continues with the older ones. maxLooked is how many entries are examined for that, as some may be skipped.
+// maxTogether is how many changes one call undoes, the newest first, because all their texts are in memory. Repeating
+// the request continues with the older ones. maxLooked is how many entries are examined for that, as some may be
+// skipped.
 const (
 	maxTogether = 1000
 	maxLooked   = 4 * maxTogether
 )
 
-// undoableEntries returns the newest changes of a filter that can be undone: neither undone already nor an undo. left is the
-// number of older ones beyond maxLooked. same selects among them, nil selects all. If one of them changed a hidden note,
-// it returns the same error as for none.
+// undoableEntries returns the newest changes of a filter that can be undone: neither undone already nor an undo. left
+// is the number of older ones beyond maxLooked. same selects among them, nil selects all. If one of them changed a
+// hidden note, it returns the same error as for none.
 func undoableEntries(
 	v *call.Vault,
 	j *journal.Journal,
@@ -207,7 +208,8 @@ func undoableEntries(
 	return entries, left, nil
 }
 
-// newestFirst iterates over the entries of a filter, newest first. If the journal cannot be read, it ends with an error.
+// newestFirst iterates over the entries of a filter, newest first. If the journal cannot be read, it ends with an
+// error.
 func newestFirst(v *call.Vault, j *journal.Journal, filter journal.Filter) iter.Seq2[journal.Entry, error] {
 	return func(yield func(journal.Entry, error) bool) {
 		isDone := false
