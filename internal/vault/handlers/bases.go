@@ -23,15 +23,7 @@ import (
 
 func init() {
 	register(
-		Command{Name: "bases", Run: func(v *call.Vault, p call.Values) (answer.Reply, error) {
-			found, err := v.PathsBelow("", func(l call.Listed) bool { return l.Path.Ext() == baseExtension })
-			return listReply(
-				v,
-				p,
-				found,
-				answer.Text("No base files found in vault"),
-			), err // like the app, without a full stop
-		}},
+		Command{Name: "bases", Run: listBases},
 		Command{Name: "base:views", Run: listViews},
 		Command{Name: "base:check", Run: checkBase},
 		Command{Name: "base:eval", Run: evaluate},
@@ -43,6 +35,16 @@ func init() {
 }
 
 const baseExtension = "base"
+
+// listBases lists the bases of the vault.
+func listBases(v *call.Vault, p call.Values) (answer.Reply, error) {
+	found, err := v.PathsBelow("", func(l call.Listed) bool { return l.Path.Ext() == baseExtension })
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	none := answer.Text("No base files found in vault") // without a full stop, as in the app
+	return listReply(v, p, found, none), nil
+}
 
 // listViews prints the name and the type of each view, as the app does for the open base; file= and path= are an
 // extension. A view without a name or type has an empty cell: what the app prints there is not known.
@@ -346,7 +348,10 @@ func answerQuery(
 		printed = table.Print(format)
 	} else {
 		printed = table.JSON(bases.Details{
-			Typed: p["values"] == "typed", Groups: p.Has("groups"), Summaries: p.Has("summaries"), Explain: p.Has("explain"),
+			Typed:     p["values"] == "typed",
+			Groups:    p.Has("groups"),
+			Summaries: p.Has("summaries"),
+			Explain:   p.Has("explain"),
 		})
 	}
 	reply := answer.From(v.Disk, printed)
@@ -373,9 +378,7 @@ func oddities(table *bases.Table, doubts []bases.Problem) (notices []string, err
 			return nil, answer.MisuseWithHint(
 				"base:eval shows the value of an expression for one note",
 				"The expression %s failed for each of %s, as for %s: %s",
-				answer.Verbatim(
-					f.Expression,
-				),
+				answer.Verbatim(f.Expression),
 				answer.Count(f.Asked, "file"),
 				answer.Verbatim(f.Path),
 				answer.Verbatim(f.Error),
@@ -383,9 +386,7 @@ func oddities(table *bases.Table, doubts []bases.Problem) (notices []string, err
 		}
 		notices = append(notices, fmt.Sprintf(
 			"the expression %s failed for %d of %s, as for %s: %s",
-			answer.Verbatim(
-				f.Expression,
-			),
+			answer.Verbatim(f.Expression),
 			f.Failed,
 			answer.Count(f.Asked, "file"),
 			answer.Verbatim(f.Path),
@@ -411,7 +412,12 @@ func mixedKinds(m bases.Mixed) string {
 	for _, kind := range []struct {
 		rows int
 		name string
-	}{{m.Dates, "date"}, {m.Numbers, "number"}, {m.Durations, "duration"}, {m.Texts, "text"}} {
+	}{
+		{m.Dates, "date"},
+		{m.Numbers, "number"},
+		{m.Durations, "duration"},
+		{m.Texts, "text"},
+	} {
 		if kind.rows > 0 {
 			kinds = append(kinds, answer.Count(kind.rows, kind.name))
 		}

@@ -97,15 +97,16 @@ func appendBookmarks(v *call.Vault, table *answer.Table, items []bookmarkItem, g
 		if b.Type == "folder" {
 			isSeen = v.SeesFolder
 		}
-		switch {
-		case v.Hides() && b.Path != "" && !isSeen(b.Path):
-		case b.Type == "group":
-			appendBookmarks(v, table, b.Items, append(group[:len(group):len(group)], b.Title))
-		default:
-			shown := b.judged(v)
-			groupPath := v.JudgedText(strings.Join(group, "/"))
-			table.Rows = append(table.Rows, []string{shown.Type, shown.Title, shown.target(), groupPath})
+		if v.Hides() && b.Path != "" && !isSeen(b.Path) {
+			continue
 		}
+		if b.Type == "group" {
+			appendBookmarks(v, table, b.Items, append(slices.Clip(group), b.Title))
+			continue
+		}
+		shown := b.judged(v)
+		groupPath := v.JudgedText(strings.Join(group, "/"))
+		table.Rows = append(table.Rows, []string{shown.Type, shown.Title, shown.target(), groupPath})
 	}
 }
 
@@ -196,8 +197,11 @@ func withBookmark(text []byte, added bookmark) ([]byte, error) {
 	}
 	entry := textedit.Object{{Key: "type", Value: added.Type}, {Key: "ctime", Value: added.Ctime}}
 	for _, m := range []textedit.Member{
-		{Key: "path", Value: added.Path}, {Key: "subpath", Value: added.Subpath}, {Key: "query", Value: added.Query},
-		{Key: "url", Value: added.URL}, {Key: "title", Value: added.Title},
+		{Key: "path", Value: added.Path},
+		{Key: "subpath", Value: added.Subpath},
+		{Key: "query", Value: added.Query},
+		{Key: "url", Value: added.URL},
+		{Key: "title", Value: added.Title},
 	} {
 		if m.Value != "" {
 			entry = append(entry, m)

@@ -428,7 +428,8 @@ func cutSections(
 	for _, s := range sections {
 		span := markdown.Span{Start: note.Headings[s.heading].At, End: ends[s.heading]}
 		content := string(text[span.Start:span.End])
-		if bare := strings.TrimRight(content, "\r\n"); span.End < len(text) { // the last section ends as the note does
+		if span.End < len(text) { // the last section ends as the note does
+			bare := strings.TrimRight(content, "\r\n")
 			content = bare + content[len(bare):len(bare)+1+strings.Index(content[len(bare):], "\n")]
 		}
 		if err := budget.From(v.Ctx).Hold(int64(len(content))); err != nil {

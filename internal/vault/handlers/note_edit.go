@@ -263,8 +263,8 @@ const templateStyle = "the text is what the app made of the template"
 
 // judgeCreated judges a note that the app created with a text, or replaced by it.
 func judgeCreated(c change.AppChange, text string) change.Verdict {
-	if verdict := change.IsComposedOf(c.Now.Text.ForProgram(), edit.OwnLine, []byte(text)); verdict.Done ||
-		!change.AddsOnce(c.Now.Text.ForProgram(), nil, text) {
+	verdict := change.IsComposedOf(c.Now.Text.ForProgram(), edit.OwnLine, []byte(text))
+	if verdict.Done || !change.AddsOnce(c.Now.Text.ForProgram(), nil, text) {
 		return verdict
 	}
 	if c.Before.Exists && change.Beyond(c.Before.Text.ForProgram(), c.Now.Text.ForProgram(), text, "").Done {

@@ -60,12 +60,13 @@ func replaceInVault(v *call.Vault, p call.Values) (change.Proposal, error) {
 			return nil, err
 		}
 		// A valid block of properties must not become plain text or invalid.
-		search := markdown.Scan(text)
-		now := markdown.Scan(edited)
-		_, wasWrong := frontmatter.Parse(text[search.Frontmatter.Start:search.Frontmatter.End])
-		if _, wrong := frontmatter.Parse(edited[now.Frontmatter.Start:now.Frontmatter.End]); wasWrong == nil &&
-			search.Body > 0 &&
-			(wrong != nil || now.Body == 0) {
+		before := markdown.Scan(text)
+		after := markdown.Scan(edited)
+		_, errBefore := frontmatter.Parse(text[before.Frontmatter.Start:before.Frontmatter.End])
+		_, errAfter := frontmatter.Parse(edited[after.Frontmatter.Start:after.Frontmatter.End])
+		wasBlock := errBefore == nil && before.Body > 0
+		isBlock := errAfter == nil && after.Body > 0
+		if wasBlock && !isBlock {
 			return nil, answer.Failure(
 				"The properties of %q could not be read with the new text. Nothing was changed. Narrow it with folder=<path> or query=<text>.",
 				answer.Verbatim(path.String()),
@@ -111,7 +112,7 @@ func replaceIn(text []byte, marks [][]int, find finder) (edited []byte, places i
 		}
 		out = append(append(out, text[at:start]...), put...)
 		at = stop
-		places = places + 1
+		places++
 		return nil
 	})
 	if err != nil || places == 0 {
@@ -143,11 +144,8 @@ func replaceOnce(v *call.Vault, p call.Values) (change.Proposal, error) {
 		}
 		edited, err := edit.ReplaceWithin(text, within, p["old"], p["new"])
 		start := within.Start + bytes.Index(text[within.Start:within.End], []byte(p["old"]))
-		if err == nil &&
-			slices.ContainsFunc(
-				marksOf(v, text),
-				func(mark []int) bool { return guard.Divides(mark, start, start+len(p["old"])) },
-			) {
+		cutsMark := func(mark []int) bool { return guard.Divides(mark, start, start+len(p["old"])) }
+		if err == nil && slices.ContainsFunc(marksOf(v, text), cutsMark) {
 			return nil, change.MarkCut
 		}
 		return edited, err

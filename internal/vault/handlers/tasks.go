@@ -151,10 +151,15 @@ func scope(v *call.Vault, p call.Values) ([]*index.File, error) {
 	if err != nil {
 		return nil, answer.NoSuchFolder(p["folder"], err)
 	}
-	if err = v.IsThere(folder); disk.IsMissing(err) {
+	err = v.IsThere(folder)
+	if disk.IsMissing(err) {
 		err = answer.FolderNotFound(p["folder"])
 	}
-	return slices.DeleteFunc(slices.Clone(files), func(f *index.File) bool { return !f.Path.Below(folder) }), err
+	if err != nil {
+		return nil, err
+	}
+	isOutside := func(f *index.File) bool { return !f.Path.Below(folder) }
+	return slices.DeleteFunc(slices.Clone(files), isOutside), nil
 }
 
 // printTasks returns the reply with a list of tasks in the format of a request.

@@ -99,15 +99,12 @@ func readTemplate(v *call.Vault, p call.Values) (answer.Reply, error) {
 // fill returns the text of a template with its variables filled in.
 func fill(v *call.Vault, path disk.Path, typed string, settings templateSettings, title string) ([]byte, error) {
 	now := v.Clock()
-	return blanks{
+	values := blanks{
 		now:   now,
 		date:  date.Format(now, cmp.Or(settings.DateFormat, defaultDate)),
 		title: title,
-	}.in(
-		v,
-		path,
-		typed,
-	)
+	}
+	return values.in(v, path, typed)
 }
 
 // fromTemplate returns the text that a template gives a note with a title.

@@ -29,53 +29,23 @@ func undo(v *call.Vault, p call.Values) (change.Proposal, error) {
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	filter := journal.Filter{Caller: v.Caller, Undoable: true}
-	if agent := ownerfiles.AgentOf(v.Caller); agent != "" { // changes of all sessions of the agent
-		filter = journal.Filter{Agent: agent, Undoable: true}
-	}
 	own := func(e journal.Entry) bool { return e.Caller == v.Caller || isOwn(v, e) }
-	// Find the caller's last undoable change, except failed changes that left no trace. A batch counts as one change.
-	var latest []journal.Entry // newest first
-	var latestUndo change.Proposal
-	var refused error // why it cannot be undone
-	isBatchSeen := map[string]bool{}
-	for e, err := range newestFirst(v, j, filter) {
+	if entries == nil {
+		last, err := latestUndo(v, j, own, func(journal.Entry) bool { return false })
 		if err != nil {
 			return change.Proposal{}, err
 		}
-		if !own(e) || !e.SeenBy(v.SeesPlace) || isBatchSeen[e.Batch] {
-			continue
+		if last.entries == nil {
+			return change.Proposal{}, answer.Failure("Nothing to undo.")
 		}
-		together := []journal.Entry{e}
-		if e.Batch != "" {
-			isBatchSeen[e.Batch] = true
-			together, _, err = undoableEntries(
-				v,
-				j,
-				journal.Filter{Batch: e.Batch},
-				func(other journal.Entry) bool { return other.Caller == e.Caller },
-			)
-			if err != nil {
-				continue // a part of it is hidden, so it does not exist for the caller
-			}
-		}
-		if entries != nil && e.State == journal.Done { // the request names other entries, so no proposal is needed here
-			latest = together
-			break
-		}
-		latestUndo, refused = planUndo(v, j, together, 0, refuseConflicts)
-		if refused != nil || len(latestUndo.Steps) > 0 || e.State == journal.Done {
-			latest = together
-			break
-		}
+		last.proposal.Latest = true
+		last.proposal.Outdated = own // after another change of the caller, that one is the last
+		return last.proposal, last.refusal
 	}
-	switch {
-	case entries == nil && latest == nil:
-		return change.Proposal{}, answer.Failure("Nothing to undo.")
-	case entries == nil:
-		latestUndo.Latest = true
-		latestUndo.Outdated = own // after another change of the caller, that one is the last
-		return latestUndo, refused
+	// The request names entries, so a change that was made needs no proposal to count as the last one.
+	last, err := latestUndo(v, j, own, func(e journal.Entry) bool { return e.State == journal.Done })
+	if err != nil {
+		return change.Proposal{}, err
 	}
 	conflicts := refuseConflicts
 	if p.Has("session") || strings.Contains(p["id"], ",") {
@@ -83,10 +53,62 @@ func undo(v *call.Vault, p call.Values) (change.Proposal, error) {
 	}
 	proposal, err := planUndo(v, j, entries, left, conflicts)
 	proposal.Outdated = own
-	proposal.Latest = latest != nil && !slices.ContainsFunc(entries, func(e journal.Entry) bool {
-		return !slices.ContainsFunc(latest, func(mine journal.Entry) bool { return mine.ID == e.ID })
-	})
+	proposal.Latest = last.hasAll(entries)
 	return proposal, err
+}
+
+// latest is the last undoable change of the caller.
+type latest struct {
+	entries  []journal.Entry // newest first; nil if there is no such change
+	proposal change.Proposal // to undo it, unless it was found without one
+	refusal  error           // why it cannot be undone
+}
+
+// hasAll reports whether there is a last change, and it contains all of some entries.
+func (l latest) hasAll(entries []journal.Entry) bool {
+	if l.entries == nil {
+		return false
+	}
+	ids := answer.Map(l.entries, func(e journal.Entry) string { return e.ID })
+	isOther := func(e journal.Entry) bool { return !slices.Contains(ids, e.ID) }
+	return !slices.ContainsFunc(entries, isOther)
+}
+
+// latestUndo finds the caller's last undoable change, except failed changes that left no trace. A batch counts as one
+// change. The undo is not planned for an entry for which isEnough is true.
+func latestUndo(
+	v *call.Vault, j *journal.Journal, own, isEnough func(journal.Entry) bool,
+) (latest, error) {
+	filter := journal.Filter{Caller: v.Caller, Undoable: true}
+	if agent := ownerfiles.AgentOf(v.Caller); agent != "" { // changes of all sessions of the agent
+		filter = journal.Filter{Agent: agent, Undoable: true}
+	}
+	isBatchSeen := map[string]bool{}
+	for e, err := range newestFirst(v, j, filter) {
+		if err != nil {
+			return latest{}, err
+		}
+		if !own(e) || !e.SeenBy(v.SeesPlace) || isBatchSeen[e.Batch] {
+			continue
+		}
+		together := []journal.Entry{e}
+		if e.Batch != "" {
+			isBatchSeen[e.Batch] = true
+			isOfCaller := func(other journal.Entry) bool { return other.Caller == e.Caller }
+			together, _, err = undoableEntries(v, j, journal.Filter{Batch: e.Batch}, isOfCaller)
+			if err != nil {
+				continue // a part of it is hidden, so it does not exist for the caller
+			}
+		}
+		if isEnough(e) {
+			return latest{entries: together}, nil
+		}
+		proposal, refusal := planUndo(v, j, together, 0, refuseConflicts)
+		if refusal != nil || len(proposal.Steps) > 0 || e.State == journal.Done {
+			return latest{entries: together, proposal: proposal, refusal: refusal}, nil
+		}
+	}
+	return latest{}, nil
 }
 
 // requestedEntries returns the entries that a request names, newest first, nil if it names none; and how many older
