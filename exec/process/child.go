@@ -314,6 +314,7 @@ func (p *Process) live(ctx context.Context, c Child, stdin, stdout *os.File, sta
 	}
 	started <- err
 	if err != nil {
+		s.done() // it may have been asked to end before its start failed
 		return
 	}
 	err = children.wait(cmd)

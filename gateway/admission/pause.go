@@ -150,7 +150,8 @@ const renewedSize = 64
 func RenewAgent(state, agent string) error {
 	text := fmt.Sprintf("%-*s\n", renewedSize-1, "renewed "+rand.Text())
 	if err := replaceMark(agentRevokedFile(state, agent), text); err != nil {
-		return err
+		_, unknown := StandingOf(state, agent)
+		return errors.Join(err, unknown)
 	}
 	standing, err := StandingOf(state, agent)
 	if err == nil && standing.Revoked { // the mark is incomplete
