@@ -83,6 +83,7 @@ func (o *Overlay) Place(p, from Path) {
 	if p == from { // it is back in its original place
 		delete(o.files, p)
 		o.recordName(p)
+		o.makeFolder(Path{p.Folder()}) // it may have been removed meanwhile
 		return
 	}
 	o.put(p, &plannedFile{from: from})

@@ -135,6 +135,30 @@ func TestAFolderOverAnOverlayIsAsTheDiskWillBe(t *testing.T) {
 	}
 }
 
+// A file that returns to its own path is there, even if the folder was removed meanwhile.
+func TestAFileReturnsToAFolderThatWasRemoved(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "F", "G"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "F", "G", "a.md"), []byte("text"), 0o644))
+	folder := require.Value(Open(dir))(t)
+	defer folder.Close()
+	over := NewOverlay()
+	seen := folder.Over(over)
+	original := Path{"F/G/a.md"}
+	over.Remove(original)
+	over.Place(Path{"a.md"}, original)
+	over.RemoveFolder(Path{"F/G"})
+	over.RemoveFolder(Path{"F"})
+	got := seenThrough(t, seen)
+	require.That(t, maps.Equal(got, map[string]string{"a.md": "text"}), "moved: %q", got)
+	from, _ := over.Source(Path{"a.md"})
+	over.Remove(Path{"a.md"})
+	over.Place(original, from)
+	got = seenThrough(t, seen)
+	assert.That(t, maps.Equal(got, seenThrough(t, folder)), "moved back: %q", got)
+}
+
 // A file whose text is only planned is closed by that text, and hidden by its path, as one on the disk is.
 func TestAnOverlayIsSeenAsTheCallerMaySee(t *testing.T) {
 	t.Parallel()
