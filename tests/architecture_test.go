@@ -307,7 +307,7 @@ var bareGoroutines = map[string]struct {
 	"internal/vault/disk/system/system_windows.go": {1, "a mutex belongs to a thread, and is held until it is given back"},
 	"internal/vault/handlers/find.go":              {1, "is made again by whoever needs it"},
 	"internal/vault/main.go":                       {1, "waits for the end of the gateway as long as the process lives"},
-	"internal/vault/worker.go":                     {3, "each request catches its panic itself, and the reader of requests ends the worker"},
+	"internal/vault/worker.go":                     {4, "each request catches its panic itself, and the reader of requests ends the worker"},
 	"internal/vault/search/store.go": {4,
 		"an index for later calls, of which the call that needs it gets the error, and one that a cancelled call leaves behind"},
 	"internal/watch/watch.go": {1, "hears of changes until the watch is closed"},

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/sourcegraph/conc/panics"
-	"github.com/sourcegraph/conc/pool"
 
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
@@ -45,8 +44,10 @@ type Worker struct {
 	out        *outlet
 	exitStatus chan int // receives the exit status when the worker has to end
 
-	// calls runs the calls. Its goroutines are used again, with stacks that have grown to what a call needs.
-	calls *pool.Pool
+	// idle passes a job to a goroutine that has answered one and waits for the next: a new goroutine would have to
+	// grow its stack for every call. ended is closed when the worker ends, and these goroutines with it.
+	idle  chan *job
+	ended chan struct{}
 
 	mu   sync.Mutex
 	open map[uint32]*job // the unanswered requests, by id
@@ -63,7 +64,8 @@ func NewWorker(h *call.Host, perform func(Call) protocol.Reply, folder string, s
 		folder:     folder,
 		out:        &outlet{to: stdout},
 		exitStatus: make(chan int, 1),
-		calls:      pool.New(),
+		idle:       make(chan *job),
+		ended:      make(chan struct{}),
 		open:       map[uint32]*job{},
 	}
 	w.rest = time.AfterFunc(restAfter, func() { // concurrently with new calls
@@ -86,6 +88,7 @@ const restAfter = 2 * time.Second
 // changing files: a gateway that wants other answers must leave stdin open.
 func (w *Worker) Serve(stdin io.Reader) int {
 	defer w.rest.Stop()
+	defer close(w.ended)
 	if folder, err := filepath.Abs(w.folder); err == nil {
 		w.host.AppVaults() // a confined process cannot read the list
 		w.host.Confine(folder)
@@ -176,7 +179,7 @@ func (w *Worker) take(f protocol.Frame) error {
 		j := newJob(f.ID, q, w.out)
 		w.open[f.ID] = j
 		if !j.waiting {
-			w.calls.Go(func() { w.run(j) })
+			w.begin(j)
 		}
 		return nil
 	case protocol.KindInput:
@@ -184,7 +187,7 @@ func (w *Worker) take(f protocol.Frame) error {
 			return protocol.Malformedf("input for request %d, which waits for none", f.ID)
 		}
 		if !j.receive(f.Payload) {
-			w.calls.Go(func() { w.run(j) })
+			w.begin(j)
 		}
 	case protocol.KindCancel:
 		// A request that has not started ends; a running one is cancelled, and the rest of its output is dropped.
@@ -208,6 +211,28 @@ func (w *Worker) take(f protocol.Frame) error {
 		return protocol.Malformedf("kind %d is not for a worker", f.Kind)
 	}
 	return nil
+}
+
+// begin has a goroutine answer a job: one that is idle, or else a new one.
+func (w *Worker) begin(j *job) {
+	select {
+	case w.idle <- j:
+	default:
+		go w.answerJobs(j)
+	}
+}
+
+// answerJobs answers first, and then the jobs that it is passed while it is idle, until the worker ends.
+func (w *Worker) answerJobs(first *job) {
+	w.run(first)
+	for {
+		select {
+		case next := <-w.idle:
+			w.run(next)
+		case <-w.ended:
+			return
+		}
+	}
 }
 
 // confirm reports to the gateway that a request is cancelled, if it is still unanswered.
