@@ -31,6 +31,9 @@ func replaceInVault(v *call.Vault, p call.Values) (change.Proposal, error) {
 		return change.Proposal{}, answer.Misuse("old and new must be valid UTF-8.")
 	}
 	search := flatten([]byte(p["old"])).text
+	if search == "" {
+		return change.Proposal{}, answer.Misuse("old is only a byte order mark, which is not searched.")
+	}
 	replacement := strings.ReplaceAll(p["new"], "\r\n", "\n")
 	spent := budget.From(v.Ctx)
 	var find finder = literal{search, replacement}
