@@ -51,6 +51,7 @@ func In(open func() (*os.Root, error)) *Folder {
 // Level is an open folder of a tree that is not entirely on a disk, see [Over]. Its methods are like those of os.Root.
 type Level interface {
 	Lstat(name string) (fs.FileInfo, error)
+	LstatOnDisk(name string) (fs.FileInfo, error) // of the file that the disk has now
 	List() ([]string, error)
 	Enter(name string) (Level, error)
 	Close()
@@ -71,10 +72,11 @@ func Over(open func() (Level, error)) *Folder {
 // overTree adapts a Level to level.
 type overTree struct{ open Level }
 
-func (u overTree) lstat(name string) (fs.FileInfo, error) { return u.open.Lstat(name) }
-func (u overTree) list() ([]string, error)                { return u.open.List() }
-func (u overTree) info() (fs.FileInfo, error)             { return nil, errors.ErrUnsupported }
-func (u overTree) close()                                 { u.open.Close() }
+func (u overTree) lstat(name string) (fs.FileInfo, error)       { return u.open.Lstat(name) }
+func (u overTree) lstatOnDisk(name string) (fs.FileInfo, error) { return u.open.LstatOnDisk(name) }
+func (u overTree) list() ([]string, error)                      { return u.open.List() }
+func (u overTree) info() (fs.FileInfo, error)                   { return nil, errors.ErrUnsupported }
+func (u overTree) close()                                       { u.open.Close() }
 
 func (u overTree) enter(name string) (level, error) {
 	sub, err := u.open.Enter(name)
@@ -211,6 +213,9 @@ func (f *Folder) learn(at level, folder string, seen entry) (learned bool) {
 	if runtime.GOOS == "windows" || f.memory.folds(folder) {
 		return false // any name may be a short one, and listing is as fast as testing
 	}
+	if !os.SameFile(seen.info, seen.info) {
+		return false // the file is not on the disk, so its name says nothing about the folder
+	}
 	if other := otherCase(seen.name); other != seen.name {
 		isDifferent := f.isOtherFile(at, seen, other)
 		f.memory.record(folder, distinguishesCase, isDifferent)
@@ -225,7 +230,7 @@ func (f *Folder) learn(at level, folder string, seen entry) (learned bool) {
 
 // isOtherFile reports whether another spelling leads to a different file, or to none.
 func (f *Folder) isOtherFile(at level, seen entry, other string) bool {
-	info, err := at.lstat(other)
+	info, err := at.lstatOnDisk(other)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
@@ -516,6 +521,7 @@ func isASCII(name string) bool {
 // level is an open folder.
 type level interface {
 	lstat(name string) (fs.FileInfo, error)
+	lstatOnDisk(name string) (fs.FileInfo, error) // like lstat, but differs in a Level
 	list() ([]string, error)
 	enter(name string) (level, error)
 	info() (fs.FileInfo, error)
@@ -525,10 +531,11 @@ type level interface {
 // rooted is a folder that names cannot lead out of.
 type rooted struct{ dir *os.Root }
 
-func (r rooted) lstat(name string) (fs.FileInfo, error) { return r.dir.Lstat(name) }
-func (r rooted) list() ([]string, error)                { return namesIn(r.dir.Open(".")) }
-func (r rooted) info() (fs.FileInfo, error)             { return r.dir.Stat(".") }
-func (r rooted) close()                                 { r.dir.Close() }
+func (r rooted) lstat(name string) (fs.FileInfo, error)       { return r.dir.Lstat(name) }
+func (r rooted) lstatOnDisk(name string) (fs.FileInfo, error) { return r.lstat(name) }
+func (r rooted) list() ([]string, error)                      { return namesIn(r.dir.Open(".")) }
+func (r rooted) info() (fs.FileInfo, error)                   { return r.dir.Stat(".") }
+func (r rooted) close()                                       { r.dir.Close() }
 
 func (r rooted) enter(name string) (level, error) {
 	sub, err := r.dir.OpenRoot(name)
@@ -544,10 +551,11 @@ type plain string
 func (p plain) lstat(name string) (fs.FileInfo, error) {
 	return os.Lstat(filepath.Join(string(p), name))
 }
-func (p plain) list() ([]string, error)          { return namesIn(os.Open(string(p))) }
-func (p plain) info() (fs.FileInfo, error)       { return os.Stat(string(p)) }
-func (p plain) enter(name string) (level, error) { return plain(filepath.Join(string(p), name)), nil }
-func (p plain) close()                           {}
+func (p plain) lstatOnDisk(name string) (fs.FileInfo, error) { return p.lstat(name) }
+func (p plain) list() ([]string, error)                      { return namesIn(os.Open(string(p))) }
+func (p plain) info() (fs.FileInfo, error)                   { return os.Stat(string(p)) }
+func (p plain) enter(name string) (level, error)             { return plain(filepath.Join(string(p), name)), nil }
+func (p plain) close()                                       {}
 
 func namesIn(folder *os.File, err error) ([]string, error) {
 	if err != nil {

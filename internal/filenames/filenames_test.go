@@ -38,6 +38,8 @@ func (d *disk) lstat(name string) (fs.FileInfo, error) {
 	return nil, fs.ErrNotExist
 }
 
+func (d *disk) lstatOnDisk(name string) (fs.FileInfo, error) { return d.lstat(name) }
+
 func (d *disk) list() ([]string, error) {
 	d.calls.list++
 	if d.shut {
@@ -342,5 +344,59 @@ func TestANameInAnyForm(t *testing.T) {
 		got, err := folder.NameInAnyForm(test.asked)
 		assert.Equal(t, got, test.want, "%s: %+q is %+q", test.what, test.asked, got)
 		assert.NoError(t, err, "%s: %+q is %+q", test.what, test.asked, got)
+	}
+}
+
+// plan is the top folder of a disk with changes that are only planned.
+type plan struct {
+	on      *disk
+	created string
+	removed string
+}
+
+// plannedInfo describes a file that is on no disk.
+type plannedInfo struct{ fs.FileInfo }
+
+func (p plannedInfo) IsDir() bool { return false }
+
+func (p plan) Lstat(name string) (fs.FileInfo, error) {
+	switch name {
+	case p.created:
+		return plannedInfo{}, nil
+	case p.removed:
+		return nil, fs.ErrNotExist
+	}
+	return p.on.lstat(name)
+}
+
+func (p plan) LstatOnDisk(name string) (fs.FileInfo, error) { return p.on.lstat(name) }
+func (p plan) Enter(string) (Level, error)                  { return nil, fs.ErrNotExist }
+func (p plan) Close()                                       {}
+
+func (p plan) List() ([]string, error) {
+	names, err := p.on.list()
+	names = slices.DeleteFunc(names, func(name string) bool { return name == p.removed })
+	return append(names, p.created), err
+}
+
+// A name that is only planned says nothing about the spellings that the disk distinguishes, nor does one whose removal is.
+func TestAPlannedNameTeachesNothingAboutTheDisk(t *testing.T) {
+	for _, test := range []struct {
+		what string
+		plan
+		first string // the path that is asked for before another spelling of Secret.md
+	}{
+		{"a planned file", plan{created: "new.md"}, "new.md"},
+		{"a planned file in another form", plan{created: "n\u00e9w.md"}, "n\u00e9w.md"},
+		{"another spelling is removed", plan{created: "New.md", removed: "OLD.md"}, "old.MD"},
+	} {
+		test.on, _ = grow(t, both, "Secret.md", "OLD.md")
+		folder := Over(func() (Level, error) { return test.plan, nil })
+		_, err := folder.Name(test.first)
+		isThere := test.removed == ""
+		assert.Equal(t, err == nil, isThere, "%s: %v", test.what, err)
+		got, err := folder.Name("secret.md")
+		assert.NoError(t, err)
+		assert.Equal(t, got, "Secret.md", "%s", test.what)
 	}
 }

@@ -557,6 +557,13 @@ func (l plannedLevel) Lstat(name string) (fs.FileInfo, error) {
 	return plannedInfo{name: name, mode: fs.ModeDir | 0o755}, nil
 }
 
+func (l plannedLevel) LstatOnDisk(name string) (fs.FileInfo, error) {
+	if l.dir == nil {
+		return nil, missing(l.path.join(name))
+	}
+	return l.dir.Lstat(name)
+}
+
 func (l plannedLevel) List() ([]string, error) {
 	names, err := l.vault.namesOnDisk(l.path)
 	if err != nil && l.dir != nil {
