@@ -102,8 +102,9 @@ func (l *Look) Finish() (*Index, error) {
 	if l.memory.Sparse || l.IsPart() {
 		return l.SoFar(), nil
 	}
-	sortFiles(l.files)
-	x := newIndex(l.files, l.closed, l.old)
+	files := slices.Clone(l.files) // SoFar may be reading the list itself
+	sortFiles(files)
+	x := newIndex(files, l.closed, l.old)
 	x.Unread = slices.Sorted(maps.Keys(l.unread))
 	return x, nil
 }

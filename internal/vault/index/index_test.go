@@ -121,6 +121,18 @@ func TestFilesAreInTheOrderOfListings(t *testing.T) {
 	assert.That(t, !ok, "a path in another case is found")
 }
 
+// The list of a finished index is its own: it is sorted while another call may still ask the scan for what it has so far.
+func TestAFinishedIndexSharesNoListWithItsScan(t *testing.T) {
+	v := newVault(t, map[string]string{"a.md": "", "b.md": "", "c.md": ""})
+	l := Begin(v.folder, nil, Memory{}, later, nil)
+	x := require.Value(l.Finish())(t)
+	slices.Reverse(x.Files)
+	clear(x.Files[1:])
+	files := l.SoFar().Files
+	assert.Equal(t, len(files), 3, "files so far")
+	assert.That(t, !slices.Contains(files, nil), "the scan has lost files: %v", files)
+}
+
 func TestManyFilesAreSortedAsFewAre(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, size := range []int{manyFiles, manyFiles + 1, 3 * manyFiles} {
