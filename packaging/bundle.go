@@ -6,6 +6,7 @@ import (
 	"compress/flate"
 	"debug/macho"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -60,9 +61,12 @@ type slice struct {
 }
 
 // Universal joins macOS programs for several processors into one file that runs on all of them. In contrast to other
-// tools, it sorts the programs by processor, so that their order does not matter. It returns an error if a program is
-// not a 64-bit macOS program, or if two programs are for the same processor.
+// tools, it sorts the programs by processor, so that their order does not matter. It returns an error if there are
+// no programs, if one is not a 64-bit macOS program, or if two are for the same processor.
 func Universal(programs ...[]byte) ([]byte, error) {
+	if len(programs) == 0 {
+		return nil, errors.New("no programs are given")
+	}
 	var all []slice
 	for _, content := range programs {
 		file, err := macho.NewFile(bytes.NewReader(content))

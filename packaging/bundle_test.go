@@ -70,7 +70,7 @@ func TestUniversal(t *testing.T) {
 
 func TestUniversalTakesProgramsOfMacOS(t *testing.T) {
 	arm := machProgram(macho.CpuArm64, 5)
-	for name, programs := range map[string][][]byte{"another system": {arm, []byte("\x7fELF and more")}, "twice": {arm, arm}, "nothing": {arm, nil}} {
+	for name, programs := range map[string][][]byte{"another system": {arm, []byte("\x7fELF and more")}, "twice": {arm, arm}, "nothing": {arm, nil}, "none": {}} {
 		if _, err := Universal(programs...); err == nil {
 			t.Errorf("%s: there is a file", name)
 		}
