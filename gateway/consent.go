@@ -121,6 +121,9 @@ type approved struct {
 	// held receives the audit record of a change that is only planned, to be ended once it is known whether the
 	// change is made. If it is nil, records end with the answer.
 	held func(*audit.Record)
+	// prepare prepares the page of an earlier answer, given the answer of now, and returns what the content rules found
+	// in it. It is nil if the call is for no such page.
+	prepare func(current Result) findings
 	// takesBack means that the call undoes what an operation of the batch has just done.
 	takesBack bool
 }

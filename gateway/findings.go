@@ -35,6 +35,21 @@ func (f *findings) apply(p policy.Policy, rule string, kinds ...string) bool {
 	return !p.Shadows(rule)
 }
 
+// and returns these findings and others, each once.
+func (f findings) and(others findings) findings {
+	for _, entry := range others.found {
+		if !slices.Contains(f.found, entry) {
+			f.found = append(slices.Clip(f.found), entry)
+		}
+	}
+	for _, rule := range others.shadow {
+		if !slices.Contains(f.shadow, rule) {
+			f.shadow = append(slices.Clip(f.shadow), rule)
+		}
+	}
+	return f
+}
+
 // signSteps is the maximum number of steps of a search for suspected prompt injection. Only texts that consist of
 // the words that the rules look for need that many.
 const signSteps = 1 << 20
@@ -62,6 +77,16 @@ func (r route) inspect(out *exec.Outcome) (f findings, err error) {
 		out.Notices = append(slices.Clip(out.Notices), notice)
 	}
 	return f, err
+}
+
+// finds reports whether the content rules find anything in a part of an answer, together with what precedes it.
+func (r route) finds(answer exec.Outcome, begin, end int) bool {
+	part := exec.Outcome{Stdout: answer.Stdout[max(0, begin-signContext):end], Path: answer.Path}
+	f, err := r.inspect(&part)
+	return err != nil || slices.ContainsFunc(
+		f.found,
+		func(entry string) bool { return !strings.HasSuffix(entry, " "+audit.NotSearched) },
+	)
 }
 
 // inspectSecrets adds the kinds of secrets in an answer to the findings. The error says that the answer is blocked
@@ -107,13 +132,15 @@ func (r route) inspectSecrets(out *exec.Outcome, f *findings) error {
 // signPiece is the number of bytes of an answer that are copied at once. Answers have up to 16 MiB.
 const signPiece = 256 << 10
 
+// signContext is how many bytes around a piece are searched together with it. No rule looks further.
+const signContext = 4 << 10
+
 // pieces are buffers for these copies. They are reused.
 var pieces = sync.Pool{New: func() any { return new([]byte) }}
 
 // findSigns searches a text for suspected prompt injection. It returns a notice, "" if nothing was found, and the
 // kinds.
 func (r route) findSigns(output, path string) (notice string, kinds []string) {
-	const around = 4 << 10 // bytes; no rule looks further
 	left := int64(signSteps)
 	begin := 0
 	line := 0
@@ -122,9 +149,9 @@ func (r route) findSigns(output, path string) (notice string, kinds []string) {
 	defer pieces.Put(buffer)
 	var err error
 	for at := 0; at < len(output) && err == nil; at += signPiece {
-		line += strings.Count(output[begin:max(0, at-around)], "\n")
-		begin = max(0, at-around)
-		text := append((*buffer)[:0], output[begin:min(len(output), at+signPiece+around)]...)
+		line += strings.Count(output[begin:max(0, at-signContext)], "\n")
+		begin = max(0, at-signContext)
+		text := append((*buffer)[:0], output[begin:min(len(output), at+signPiece+signContext)]...)
 		*buffer = text
 		if r.call.Reply().JSON {
 			for _, escaped := range []string{`\n`, `\t`, `\r`} {

@@ -155,6 +155,15 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 
 const longNote = "this is a part of a long note; " + allowlist.ListsHeadings + " lists its headings, and note:section prints the section of one, or some lines"
 
+// exceedsPage reports whether an answer is longer than the first page of a request.
+func (r Result) exceedsPage(req Request) bool {
+	if req.Keep && r.form == formJSON {
+		r.Stdout, r.rows = compactRows(r.Stdout)
+	}
+	_, next, err := r.cut(pageLimit{Bytes: req.MaxOutput, Rows: req.Limit})
+	return err == nil && next != pagePosition{}
+}
+
 // numbered returns a page that begins at a position, with the numbers of its rows. known are the rows counted
 // before. The numbers are left out if the middle of the answer is missing, and if the page starts within a row of
 // JSON.
@@ -203,25 +212,38 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 		g.record(ctx, g.name(), req).Refused(err)
 		return Reject(req.Command, err)
 	}
-	current, isComparable := g.readAgain(ctx, hold, req, first)
-	if !current.OK {
-		return g.page(req, current, "")
+	isGone := func(current Result) bool { // it might name a note that was hidden since
+		return first.request.visibility != g.rules.Fingerprint() ||
+			!current.unchanged && current.closed != first.answer.closed
 	}
-	if first.request.visibility != g.rules.Fingerprint() || !current.unchanged && current.closed != first.answer.closed {
-		return Reject(req.Command, ErrPageGone) // it might name a note that was hidden since
-	}
-	if first.answer.divided != nil {
-		if isComparable {
-			first, from, err = first.complete(from)
-		} else {
+	prepared := first.answer.divided == nil
+	prepare := func(current Result) (found findings) {
+		if prepared || !current.OK || isGone(current) {
+			return findings{}
+		}
+		prepared = true
+		if current.unchanged {
 			first, from, err = first.extend(req, from)
+		} else {
+			first, from, err = first.complete(from)
 		}
 		if err == nil {
 			page, err = first.pageAt(req, from)
 		}
-		if err != nil {
-			return Reject(req.Command, err)
+		if err != nil || first.answer.divided != nil {
+			return findings{}
 		}
+		return first.answer.found
+	}
+	current, isComparable := g.readAgain(ctx, hold, req, first, prepare)
+	if !current.OK {
+		return g.page(req, current, "")
+	}
+	if !prepared || isGone(current) {
+		return Reject(req.Command, ErrPageGone)
+	}
+	if err != nil {
+		return Reject(req.Command, err)
 	}
 	answer := first.answer
 	answer.Notices = slices.Clone(answer.Notices)
@@ -256,12 +278,13 @@ type storedText struct {
 
 // readAgain runs the request of a page again, for its current caller. For a random answer, and for an unchanged
 // note, it only checks that the call is permitted; for an unchanged answer from an index, the text is left out. Then
-// compares is false, and there is no text to compare.
+// compares is false, and there is no text to compare. prepare prepares the page of a divided answer.
 func (g *vaultGateway) readAgain(
 	ctx context.Context,
 	hold *exec.Hold,
 	req Request,
 	first storedAnswer,
+	prepare func(current Result) findings,
 ) (now Result, compares bool) {
 	again := first.request
 	again.Fields = nil
@@ -272,7 +295,7 @@ func (g *vaultGateway) readAgain(
 	again.Taken = req.Taken
 	if !first.call.IsRandom() &&
 		(first.note == FileStamp{} || first.note != FileStampOf(g.target().Folder, first.answer.Path)) {
-		now, _ = g.process(exec.UnlessState(ctx, first.answer.state), hold, again, approved{})
+		now, _ = g.process(exec.UnlessState(ctx, first.answer.state), hold, again, approved{prepare: prepare})
 		return now, !now.unchanged
 	}
 	line := g.record(ctx, g.name(), again)
@@ -472,8 +495,8 @@ func (s storedAnswer) complete(from storedText) (storedAnswer, storedText, error
 	return s.filledWith(s.answer.divided.whole(), from)
 }
 
-// extend prepares as much more of a stored answer as the page of a request needs. If a part cannot be appended, it
-// prepares the whole answer.
+// extend prepares as much more of a stored answer as the page of a request needs. If a part cannot be appended, or the
+// content rules find anything in it, it prepares the whole answer.
 func (s storedAnswer) extend(req Request, from storedText) (storedAnswer, storedText, error) {
 	for s.answer.divided != nil {
 		d := *s.answer.divided
@@ -491,7 +514,7 @@ func (s storedAnswer) extend(req Request, from storedText) (storedAnswer, stored
 		text := d.out.Stdout
 		end := formOf(d.route.call).RowEnd(text, d.seen, max(needed, min(d.seen, maxExtension)))
 		shown, report := sanitize.Text(text[d.seen:end])
-		if !report.None() {
+		if !report.None() || d.route.finds(d.out, d.seen, end) {
 			return s.filledWith(d.whole(), from)
 		}
 		before := from.text

@@ -63,10 +63,6 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 		}
 		whole, _ := d.process(ctx, hold, req, approved{})
 		result = d.firstPage(req, whole)
-		if whole.divided != nil && result.Truncated == nil { // the first part was not enough for a page
-			whole = whole.divided.whole()
-			result = d.firstPage(req, whole)
-		}
 	})
 	if fault != nil {
 		result = Fault(req.Command)
@@ -134,6 +130,12 @@ func (g *vaultGateway) process(
 		ran = true
 		return g.carryOut(ctx, plan)
 	})
+	if result.divided != nil && !result.exceedsPage(req) { // the first part is not enough for a page
+		result = result.divided.whole()
+	}
+	if by.prepare != nil {
+		result.found = result.found.and(by.prepare(result))
+	}
 	g.recordReads(plan, result)
 	if req.Shows && result.Change != nil && plan.change != nil {
 		g.recordDisclosure(plan)
