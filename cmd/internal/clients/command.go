@@ -134,7 +134,7 @@ func (s Session) checkURL() error {
 	isHTTP := strings.HasPrefix(s.URL, "http://")
 	isWeb := isHTTP || strings.HasPrefix(s.URL, "https://")
 	switch {
-	case !isWeb || strings.ContainsAny(s.URL, " \t\r\n\"'@"):
+	case err != nil || address.Hostname() == "" || !isWeb || strings.ContainsAny(s.URL, " \t\r\n\"'@"):
 		return usage(
 			fmt.Sprintf("invalid value %q for --url", s.URL),
 			"use an address such as http://127.0.0.1:8765/mcp",
