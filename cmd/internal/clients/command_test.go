@@ -130,6 +130,27 @@ func TestAllGoesOnAfterAFailure(t *testing.T) {
 	assert.Contains(t, out.String(), `"client": "kiro"`, "the list is %v\n%s", err, out)
 }
 
+// An entry allows changes however its switch is written; the last one counts.
+func TestTheListKnowsWhoMayEdit(t *testing.T) {
+	for args, edits := range map[string]bool{
+		"serve": false, "serve --allow-mutations": true, "serve --allow-mutations=false": false,
+		"serve --allow-mutations=true": true, "serve --allow-mutations=1": true, "serve --allow-mutations=T": true,
+		"serve --allow-mutations=0": false, "serve --allow-mutations=yes": false, "serve --allow-mutations-not": false,
+		"serve --allow-mutations --allow-mutations=false": false, "serve --allow-mutations=false --allow-mutations": true,
+	} {
+		s, _ := session(t)
+		c := mustFind(t, "cursor")
+		file := s.Installer.System.File(c, User)
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		words := `"` + strings.Join(strings.Fields(args), `","`) + `"`
+		text := `{"mcpServers":{"vaultwicket":{"command":"/usr/bin/vaultwicket","args":[` + words + `]}}}`
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		state := s.Installer.State(c)
+		require.Equal(t, len(state.Servers), 1, "%s: %+v", args, state)
+		assert.Equal(t, state.Servers[0].Edit, edits, "%s", args)
+	}
+}
+
 func mustFind(t *testing.T, id string) Client {
 	t.Helper()
 	c, ok := Find(id)

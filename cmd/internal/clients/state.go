@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -67,11 +68,25 @@ func (i Installer) State(c Client) State {
 			Name:     name,
 			Command:  words,
 			URL:      urlOf(entry),
-			Edit:     slices.Contains(words, allowMutations),
+			Edit:     allowsChanges(words),
 			Approves: approvalKey(entry),
 		})
 	}
 	return s
+}
+
+// allowsChanges reports whether the words of a command line allow changes to notes. The last switch counts.
+func allowsChanges(words []string) bool {
+	allows := false
+	for _, word := range words {
+		name, value, hasValue := strings.Cut(word, "=")
+		if name != allowMutations {
+			continue
+		}
+		isTrue, err := strconv.ParseBool(value)
+		allows = !hasValue || err == nil && isTrue
+	}
+	return allows
 }
 
 // approvalKey returns the key of an entry that approves calls in advance, "" for none. The clients with these keys
