@@ -285,6 +285,9 @@ func (s Session) changeClient(ctx context.Context, c Client) error {
 		done = "removed:"
 	}
 	fmt.Fprint(s.Out, terminal.Fit(s.Out, fmt.Sprintf("%s: %s %q. %s\n", c.Name, done, s.Name, c.after)))
+	if backup != "" {
+		fmt.Fprintf(s.Out, "Backup: %s\n", terminal.Visible(backup))
+	}
 	if !s.Remove && c.warning != "" {
 		terminal.Message(s.Err, terminal.Warning, c.warning)
 	}
@@ -296,9 +299,6 @@ func (s Session) changeClient(ctx context.Context, c Client) error {
 		for _, need := range c.Headless(server, readsAlready && change.Scope == User) {
 			fmt.Fprint(s.Out, terminal.Fit(s.Out, need+"\n"))
 		}
-	}
-	if backup != "" {
-		fmt.Fprintf(s.Out, "Backup: %s\n", terminal.Visible(backup))
 	}
 	return nil
 }

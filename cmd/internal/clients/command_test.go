@@ -151,6 +151,22 @@ func TestTheListKnowsWhoMayEdit(t *testing.T) {
 	}
 }
 
+// What was written has a backup that the user hears of, even if the other settings of the client cannot be read.
+func TestTheBackupIsToldFirst(t *testing.T) {
+	s, out := session(t)
+	s.Client, s.Scope, s.Yes = "qwen", "project", true
+	s.Installer.System.Project = t.TempDir()
+	c := mustFind(t, "qwen")
+	file := s.Installer.System.File(c, Project)
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	require.NoError(t, os.WriteFile(file, []byte(`{"theme": "dark"}`), 0o600))
+	require.NoError(t, os.MkdirAll(s.Installer.System.File(c, User), 0o755)) // a folder cannot be read
+	err := s.Run(context.Background())
+	assert.That(t, err != nil, "the settings of the user were read")
+	require.Contains(t, out.String(), "installed as")
+	assert.Contains(t, out.String(), "Backup: ")
+}
+
 func mustFind(t *testing.T, id string) Client {
 	t.Helper()
 	c, ok := Find(id)
