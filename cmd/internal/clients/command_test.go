@@ -167,6 +167,26 @@ func TestTheBackupIsToldFirst(t *testing.T) {
 	assert.Contains(t, out.String(), "Backup: ")
 }
 
+func TestAListWithoutOthersNamesNone(t *testing.T) {
+	s, out := session(t)
+	s.Client, s.List = "", true
+	require.NoError(t, s.Run(context.Background()))
+	assert.Contains(t, out.String(), "No MCP client was found.")
+	out.Reset()
+	require.NoError(t, s.writeList(foundEverywhere(s.Installer)))
+	assert.That(t, !strings.Contains(out.String(), "Not found"), "got\n%s", out)
+}
+
+// foundEverywhere returns the states of all clients, each as if it had been found.
+func foundEverywhere(i Installer) (states []State) {
+	for _, c := range All() {
+		state := i.State(c)
+		state.Found = "/" + c.ID
+		states = append(states, state)
+	}
+	return states
+}
+
 func mustFind(t *testing.T, id string) Client {
 	t.Helper()
 	c, ok := Find(id)

@@ -190,6 +190,11 @@ func (s Session) list() error {
 	if s.JSON {
 		return terminal.PrintJSON(s.Out, states, terminal.ExitDone)
 	}
+	return s.writeList(states)
+}
+
+// writeList prints the states of clients for people.
+func (s Session) writeList(states []State) error {
 	var missing []string
 	isFound := false
 	var table strings.Builder
@@ -220,6 +225,9 @@ func (s Session) list() error {
 		if state.Problem != "" {
 			fmt.Fprintf(s.Err, "%s: %s\n", state.Name, terminal.Visible(state.Problem))
 		}
+	}
+	if len(missing) == 0 {
+		return nil
 	}
 	others := fmt.Sprintf("\nNot found: %s\n", strings.Join(missing, ", "))
 	if !isFound {
