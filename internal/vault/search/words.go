@@ -40,7 +40,7 @@ type words struct {
 	// failed has the paths of files that are in index without their texts, because of a disk error that may be
 	// temporary.
 	failed   map[string]bool
-	stop     atomic.Bool                   // set to cancel reading
+	stop     atomic.Bool                   // set by [Store.Close]: nothing more is read
 	progress atomic.Pointer[wordsProgress] // set while many files are read
 }
 
@@ -230,6 +230,9 @@ func (k *Store) updateWords(from View, x *index.Index, q Question) (usableWords,
 	if err := from.Ctx.Err(); err != nil {
 		return usableWords{}, err
 	}
+	if w.stop.Load() {
+		return usableWords{}, context.Canceled
+	}
 	w.open(from)
 	isCurrent := w.view != nil && w.source == x && w.filters == q.Filters
 	if isCurrent && len(w.failed) == 0 {
@@ -318,7 +321,6 @@ func differences(before, after []*index.File) (changed, gone []string) {
 // updating it is bounded. It returns how many files it has not read by until; the zero time is no limit.
 func (k *Store) readWords(from View, x *index.Index, changed, gone []string, until time.Time) (missing int, err error) {
 	w := &k.words
-	w.stop.Store(false)
 	batchSize := batchSize
 	if x.IsPart { // the call has little time left
 		batchSize = firstBatchSize
@@ -374,7 +376,9 @@ func (k *Store) readWords(from View, x *index.Index, changed, gone []string, unt
 func (k *Store) OpenWords(from View) {
 	k.words.mu.Lock()
 	defer k.words.mu.Unlock()
-	k.words.open(from)
+	if !k.words.stop.Load() {
+		k.words.open(from)
+	}
 }
 
 // open loads the saved word index of the folder, unless the index of that folder is in memory.

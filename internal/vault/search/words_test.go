@@ -221,6 +221,20 @@ func TestAWorkerReadsOn(t *testing.T) {
 	assert.Equal(t, missing, 0, "files that are missing for the next call")
 }
 
+// An update that waits until another one, or the end of the store, is done, reads nothing once the store is closed.
+func TestWordsAreNotReadOnceTheStoreIsClosed(t *testing.T) {
+	k, from := residentOn(t, 3)
+	x := require.Value(k.Index(from))(t)
+	k.Close()
+	err := k.Words(from, x, Question{
+		Excluded: func(string) bool { return false },
+		Use:      func(*ranking.View, int) error { return nil },
+	})
+	assert.ErrorIs(t, err, context.Canceled)
+	k.OpenWords(from)
+	assert.That(t, k.words.index == nil, "the index of words is open again")
+}
+
 // slowAfter has the disk of a vault answer for so many notes, and after that for no others before it is released. It returns
 // a channel that ends when the first note has to wait.
 func slowAfter(folder *disk.Folder, notes int) (waits <-chan struct{}, release func()) {
