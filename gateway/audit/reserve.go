@@ -10,6 +10,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
 )
 
 // The reserve of a log is a file of fixed length. It is created while there is room and then only
@@ -48,41 +50,51 @@ func (r reserve) encode(refusals []byte) []byte {
 	return head
 }
 
-// readReserve reads the reserve. The result is empty if there is none or its header is invalid. If
-// only the refusals do not match the header, the count is still returned. exists reports whether
-// there is a file of the right length.
-func (p folder) readReserve() (r reserve, refusals []byte, exists bool) {
-	file, size, err := p.open(reserveFile)
-	if err != nil || size != reserveSize {
-		if err == nil {
-			_ = file.Close()
-		}
-		return reserve{}, nil, false
+// readReserve reads the reserve. The result is empty if its header is invalid. If only the refusals do
+// not match the header, the count is still returned. The error is [errNoReserve] or one of the system.
+func (p folder) readReserve(sys ownerfiles.System) (r reserve, refusals []byte, err error) {
+	file, err := sys.Open(p.file(reserveFile), os.O_RDONLY)
+	if _, isUnsafe := errors.AsType[*ownerfiles.Unsafe](err); isUnsafe || errors.Is(err, fs.ErrNotExist) {
+		return reserve{}, nil, errNoReserve
+	}
+	if err != nil {
+		return reserve{}, nil, err
 	}
 	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return reserve{}, nil, err
+	}
+	if info.Size() != reserveSize {
+		return reserve{}, nil, errNoReserve
+	}
 	head := make([]byte, reserveHead)
 	if _, err := file.ReadAt(head, 0); err != nil {
-		return reserve{}, nil, false
+		return reserve{}, nil, err
 	}
 	if json.Unmarshal(bytes.TrimRight(head, " \n\x00"), &r) != nil || r.Bytes < 0 || r.Bytes > reserveSize-reserveHead {
-		return reserve{}, nil, true
+		return reserve{}, nil, nil
 	}
 	refusals = make([]byte, r.Bytes)
 	if _, err := file.ReadAt(refusals, reserveHead); err != nil {
-		return reserve{}, nil, true
+		return reserve{}, nil, err
 	}
 	if !bytes.Equal(r.encode(refusals), head) { // the refusals were not written completely
-		return reserve{Missed: r.Missed, Since: r.Since}, nil, true
+		return reserve{Missed: r.Missed, Since: r.Since}, nil, nil
 	}
-	return r, refusals, true
+	return r, refusals, nil
 }
+
+// errNoReserve means that there is no file of this user with the length of a reserve, so that it can be
+// created. Any other error may pass, and then the reserve may have refusals.
+var errNoReserve = errors.New("no reserve")
 
 // makeReserve creates the reserve if it is missing. The caller holds the lock. If that fails, the
 // process counts in memory.
 func (l *Log) makeReserve() {
-	r, _, exists := l.folder.readReserve()
+	r, _, err := l.folder.readReserve(l.sys)
 	l.hasLate = l.hasLate || !r.isEmpty()
-	if exists || !l.hasReserve {
+	if !errors.Is(err, errNoReserve) || !l.hasReserve {
 		return
 	}
 	name := l.folder.file(reserveFile)
@@ -154,7 +166,8 @@ func (l *Log) reserveMissed(writes []*pendingWrite) {
 	if len(lines) == 0 {
 		return
 	}
-	r, refusals, exists := l.folder.readReserve()
+	r, refusals, err := l.folder.readReserve(l.sys)
+	exists := err == nil
 	missed := uint64(0)
 	for _, line := range lines {
 		text, err := json.Marshal(line)
@@ -186,7 +199,7 @@ func (l *Log) lateLines() *pendingWrite {
 	if !l.hasLate {
 		return nil
 	}
-	r, refusals, _ := l.folder.readReserve()
+	r, refusals, _ := l.folder.readReserve(l.sys)
 	missed := r.Missed + l.unreserved.Missed
 	since := r.Since
 	if since.IsZero() || !l.unreserved.Since.IsZero() && l.unreserved.Since.Before(since) {
@@ -220,7 +233,7 @@ func (l *Log) lateLines() *pendingWrite {
 
 // clearReserve empties the reserve after its lines were written to the log.
 func (l *Log) clearReserve() {
-	if _, _, exists := l.folder.readReserve(); exists && l.writeReserve(reserve{}, nil) != nil {
+	if _, _, err := l.folder.readReserve(l.sys); err == nil && l.writeReserve(reserve{}, nil) != nil {
 		return // they will be written a second time, which is better than never
 	}
 	l.hasLate = false

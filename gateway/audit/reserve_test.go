@@ -166,6 +166,30 @@ func TestWithoutAReserveTheProcessCounts(t *testing.T) {
 	assert.Equal(t, strings.Join(told(t, logs.calls.folder.dir), ", "), "read 0, gap 3, read 4")
 }
 
+// noReserve is a disk on which the reserve cannot be opened, as without free file descriptors.
+type noReserve struct{ ownerfiles.Disk }
+
+func (d noReserve) Open(name string, flag int) (ownerfiles.File, error) {
+	if strings.HasSuffix(name, reserveFile) {
+		return nil, syscall.EMFILE
+	}
+	return d.Disk.Open(name, flag)
+}
+
+// A process that cannot read the reserve leaves it to the next one.
+func TestAReserveThatCannotBeReadIsKept(t *testing.T) {
+	logs, full, open := onFullDisk(t)
+	require.NoError(t, logs.Write(refused(0), Buffered))
+	*full = true
+	assert.ErrorIs(t, logs.Write(refused(1), Buffered), syscall.ENOSPC)
+	*full = false
+	other := open()
+	other.lasting.sys = noReserve{}
+	require.NoError(t, other.Write(refused(2), Buffered))
+	require.NoError(t, open().Write(refused(3), Buffered))
+	assert.Equal(t, strings.Join(told(t, logs.lasting.folder.dir), ", "), "refused 0, refused 2, refused 1, refused 3")
+}
+
 // What somebody has written into the reserve is no line of the log's own, and its count is no reason to fail.
 func TestAReserveThatWasAlteredIsNotBelieved(t *testing.T) {
 	logs, _, open := onFullDisk(t)

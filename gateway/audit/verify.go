@@ -76,7 +76,7 @@ func verifyEach(ctx context.Context, dir string, each func(point)) (Report, erro
 		r.Broken, err = p.checkKey(s.head.key)
 	}
 	r.Since = s.firstTime(ctx)
-	reserve, refusals, _ := p.readReserve()
+	reserve, refusals, _ := p.readReserve(ownerfiles.Disk{})
 	r.Missed = w.missed + reserve.Missed
 	r.Waiting = bytes.Count(refusals, []byte("\n"))
 	r.Lines = w.lines
