@@ -176,7 +176,7 @@ func CheckWrite(w protocol.Write) error {
 	}
 	for _, name := range []string{w.Caller, w.Client, w.Batch, w.Grant, w.Proposal} {
 		if len(name) > maxName || !utf8.ValidString(name) {
-			return answer.Misuse("Names of a caller, a client, a batch, a grant and a proposal have at most %d bytes.", maxName)
+			return answer.Misuse("Names of a caller, a client, a batch, a grant and a proposal are valid UTF-8 of at most %d bytes.", maxName)
 		}
 	}
 	return nil

@@ -81,6 +81,7 @@ func TestOptionsOfAnotherFormAreRefused(t *testing.T) {
 		spoil(&bad)
 		var known *answer.Fault
 		require.That(t, errors.As(CheckWrite(bad), &known), "%s is taken", name)
+		assert.That(t, name != "no characters" || strings.Contains(known.Text, "UTF-8"), "%s: %v", name, known)
 		assert.Equal(t, known.Status, answer.ExitMisuse, "%s is taken", name)
 	}
 }
