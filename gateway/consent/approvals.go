@@ -170,6 +170,10 @@ func (a *Approvals) Request(ctx context.Context, requester Requester, q Question
 			q.Command,
 		)
 	}
+	if ctx.Err() != nil {
+		// An approval that was given meanwhile is left for the same call when it is sent again.
+		return Approval{}, a.waitingError(q, stored, dialog)
+	}
 	approvedAt, ungranted, err = a.redeem(vault, q, requester.Caller)
 	switch {
 	case ungranted == nil || err != nil:
