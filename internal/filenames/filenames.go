@@ -70,16 +70,16 @@ func Over(open func() (Level, error)) *Folder {
 }
 
 // overTree adapts a Level to level.
-type overTree struct{ open Level }
+type overTree struct{ level Level }
 
-func (u overTree) lstat(name string) (fs.FileInfo, error)       { return u.open.Lstat(name) }
-func (u overTree) lstatOnDisk(name string) (fs.FileInfo, error) { return u.open.LstatOnDisk(name) }
-func (u overTree) list() ([]string, error)                      { return u.open.List() }
-func (u overTree) info() (fs.FileInfo, error)                   { return nil, errors.ErrUnsupported }
-func (u overTree) close()                                       { u.open.Close() }
+func (o overTree) lstat(name string) (fs.FileInfo, error)       { return o.level.Lstat(name) }
+func (o overTree) lstatOnDisk(name string) (fs.FileInfo, error) { return o.level.LstatOnDisk(name) }
+func (o overTree) list() ([]string, error)                      { return o.level.List() }
+func (o overTree) info() (fs.FileInfo, error)                   { return nil, errors.ErrUnsupported }
+func (o overTree) close()                                       { o.level.Close() }
 
-func (u overTree) enter(name string) (level, error) {
-	sub, err := u.open.Enter(name)
+func (o overTree) enter(name string) (level, error) {
+	sub, err := o.level.Enter(name)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (u overTree) enter(name string) (level, error) {
 func newFolder(open func() (level, error)) *Folder {
 	return &Folder{
 		open:   open,
-		memory: &memory{now: time.Now, sensitivities: map[string]learned{}, listings: map[string]listing{}},
+		memory: &memory{now: time.Now, sensitivities: map[string]cachedSensitivity{}, listings: map[string]listing{}},
 	}
 }
 
@@ -140,8 +140,8 @@ func (f *Folder) Name(path string) (string, error) {
 	return join(named, rest), nil
 }
 
-// NameInAnyForm is [Folder.Name] for a path from a caller or a setting. If a folder has no file with a name of the path,
-// but exactly one whose name differs only in its Unicode normal form, that file is meant.
+// NameInAnyForm is [Folder.Name] for a path from a caller or a setting. If a folder has no file with the name in a
+// segment, but exactly one whose name differs from it only in Unicode normal form, the segment means that file.
 func (f *Folder) NameInAnyForm(path string) (string, error) {
 	path, err := f.Name(path)
 	if err != nil || isASCII(path) {
@@ -176,8 +176,8 @@ func (f *Folder) NameInAnyForm(path string) (string, error) {
 	return join(named, rest), nil
 }
 
-// storedName returns the name itself if a file has it, otherwise the only name in the folder with the same normal form. ok
-// is false if there is none, or more than one.
+// storedName returns segment if the folder has a file with that name, otherwise the only listed name with the same
+// normal form. ok is false if there is no such name, or more than one.
 func storedName(at level, segment string) (name string, ok bool) {
 	_, err := at.lstat(segment)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) || isASCII(segment) {
@@ -211,7 +211,7 @@ type entry struct {
 // them. It reports whether it learned anything.
 func (f *Folder) learn(at level, folder string, seen entry) (learned bool) {
 	if runtime.GOOS == "windows" || f.memory.folds(folder) {
-		return false // any name may be a short one, and listing is as fast as testing
+		return false // on Windows a name may be a short one, and listing is as fast; a folder that folds is known already
 	}
 	if !os.SameFile(seen.info, seen.info) {
 		return false // the file is not on the disk, so its name says nothing about the folder
@@ -256,7 +256,7 @@ func (f *Folder) asListed(at level, folder string, seen entry) (entry, error) {
 	if !ok {
 		return entry{}, &fs.PathError{Op: "list", Path: seen.name, Err: fs.ErrNotExist}
 	}
-	if name == seen.name { // a name without letters, such as 2026, teaches nothing: use one with letters
+	if name == seen.name { // it may have no letters, as 2026 does, and then says nothing: test one that has
 		if i := slices.IndexFunc(names, func(name string) bool { return otherCase(name) != name }); i >= 0 {
 			if info, err := at.lstat(names[i]); err == nil {
 				f.learn(at, folder, entry{names[i], info})
@@ -267,7 +267,7 @@ func (f *Folder) asListed(at level, folder string, seen entry) (entry, error) {
 }
 
 // nameOfEntry returns the name in the listing that leads to the file seen: its own name, otherwise
-// another spelling of it, otherwise any other name.
+// another spelling of it, otherwise any other name. If no name leads to it, the only other spelling is returned.
 func nameOfEntry(at level, names []string, seen entry) (name string, ok bool) {
 	var spellings, others []string
 	for _, name := range names {
@@ -341,7 +341,7 @@ const (
 	// settling is how old a change of a folder must be, so that the next change has a different
 	// modification time: FAT has a resolution of two seconds.
 	settling = 2 * time.Second
-	// maxFolders and maxNames limit the size of the cache.
+	// maxFolders limits the folders whose sensitivity is cached, maxNames the names in all cached listings.
 	maxFolders = 4096
 	maxNames   = 100_000
 )
@@ -352,7 +352,7 @@ type sensitivity uint8
 const (
 	distinguishesCase sensitivity = 1 << iota // names that differ in case are different files
 	distinguishesForm                         // names that differ in normal form are different files
-	foldsNames                                // neither is certain
+	foldsNames                                // the folder ignores case or form; excludes the other two
 )
 
 // memory caches what was learned about folders, by path.
@@ -360,12 +360,13 @@ type memory struct {
 	now func() time.Time
 
 	mu            sync.Mutex
-	sensitivities map[string]learned
+	sensitivities map[string]cachedSensitivity
 	listings      map[string]listing
 	names         int // number of names in all listings
 }
 
-type learned struct {
+// cachedSensitivity is the sensitivity of a folder and when it was first tested.
+type cachedSensitivity struct {
 	sensitivity
 	at time.Time
 }
@@ -395,20 +396,23 @@ func (m *memory) distinguishesAll(path string) bool {
 	return true
 }
 
+// distinguishes reports whether a folder is known to distinguish segment from all its other spellings.
 func (m *memory) distinguishes(folder, segment string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.isDistinct(folder, segment, m.now())
 }
 
+// isDistinct is distinguishes at a given time. The caller holds m.mu.
 func (m *memory) isDistinct(folder, segment string, now time.Time) bool {
 	// The name may be a short name, or end with characters that some file systems ignore.
 	isOdd := strings.HasSuffix(segment, ".") || strings.HasSuffix(segment, " ") || strings.Contains(segment, "~")
-	hasLetters := strings.ContainsFunc(
+	// Letters have another case, and characters beyond ASCII may have another normal form.
+	mayVary := strings.ContainsFunc(
 		segment,
 		func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' || r >= utf8.RuneSelf },
 	)
-	if !isOdd && !hasLetters && runtime.GOOS != "windows" { // on Windows, it could be a short name
+	if !isOdd && !mayVary && runtime.GOOS != "windows" { // on Windows, it could be a short name
 		return true // it has no other spelling
 	}
 	l, ok := m.sensitivities[folder]
@@ -427,19 +431,19 @@ func (m *memory) folds(folder string) bool {
 	return ok && l.sensitivity == foldsNames && m.now().Sub(l.at) <= sensitivityLifetime
 }
 
-// record caches whether a folder tells names apart that differ as k says.
-func (m *memory) record(folder string, k sensitivity, isDifferent bool) {
+// record caches whether a folder distinguishes names that differ in kind: distinguishesCase or distinguishesForm.
+func (m *memory) record(folder string, kind sensitivity, isDifferent bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	l := m.sensitivities[folder]
 	if now := m.now(); now.Sub(l.at) > sensitivityLifetime {
-		l = learned{at: now}
+		l = cachedSensitivity{at: now}
 	}
 	switch {
 	case !isDifferent:
 		l.sensitivity = foldsNames
 	case l.sensitivity != foldsNames:
-		l.sensitivity |= k
+		l.sensitivity |= kind
 	}
 	if len(m.sensitivities) >= maxFolders {
 		clear(m.sensitivities)
