@@ -44,7 +44,7 @@ type Index struct {
 }
 
 // IsUnread reports whether the file at a path, or a folder above it, could not be read.
-func (x *Index) IsUnread(path string) bool { return len(x.Unread) > 0 && isBelow(path, x.Unread) }
+func (x *Index) IsUnread(path string) bool { return len(x.Unread) > 0 && isAtOrBelow(path, x.Unread) }
 
 // UnreadNames returns the paths of [Index.Unread] that are not in Files: folders, and notes whose texts might hide
 // them.
@@ -92,7 +92,7 @@ func Begin(folder *disk.Folder, old *Index, memory Memory, begun time.Time, t *p
 
 // Finish scans the files and returns the index. It must be called only once.
 func (l *Look) Finish() (*Index, error) {
-	if err := l.folder.Counting(l.found).Telling(l.addUnread).WalkUnread(disk.Path{}, l.visit); err != nil {
+	if err := l.folder.Counting(l.addFound).Telling(l.addUnread).WalkUnread(disk.Path{}, l.visit); err != nil {
 		return nil, err
 	}
 	l.ended.Store(true)
@@ -235,11 +235,11 @@ func (x *Index) ResolveFrom(target, source string) (place int, ok bool) {
 	return x.names().Resolve(target, source)
 }
 
-// Look is a scan of the current files of a vault. It is safe for concurrent use.
+// Look is a scan of the current files of a vault. It is safe for concurrent use, except for [Look.Finish].
 type Look struct {
 	folder *disk.Folder
 	old    *Index              // nil for the first scan of a vault, which reads nearly all files
-	known  map[disk.Path]*File // the files of old
+	known  map[disk.Path]*File // visible and closed files of old; nil if all files are to be read
 	memory Memory
 	begun  time.Time
 	tally  *protocol.Tally // may be nil
@@ -279,8 +279,8 @@ func (l *Look) visit(e disk.Entry) {
 	l.tally.Done()
 }
 
-// found counts files that will be visited.
-func (l *Look) found(files int) {
+// addFound counts files that will be visited.
+func (l *Look) addFound(files int) {
 	l.total.Add(int64(files))
 	l.tally.Found(files)
 }
@@ -366,7 +366,7 @@ func (l *Look) read(path disk.Path, from source) *File {
 	}()
 	text, stamp, err := from.ReadInto(*buf)
 	if err != nil {
-		if _, gone := from.Stamp(); disk.IsMissing(gone) {
+		if _, stampErr := from.Stamp(); disk.IsMissing(stampErr) {
 			return nil
 		}
 		return l.withoutText(path, stamp, err)
@@ -393,12 +393,14 @@ func (l *Look) withoutText(path disk.Path, stamp system.Stamp, err error) *File 
 	if !l.judges || !disk.IsNote(path) {
 		return newFile(path, system.Stamp{}, "")
 	}
+	// With these errors, the next read would find the same: the file is hidden, or its text is only in the cloud.
 	isDecided := errors.Is(err, fs.ErrNotExist) || errors.Is(err, system.ErrElsewhere)
 	return &File{Path: path, Stamp: stamp, settled: isDecided && stamp.Settled(l.begun), closed: true}
 }
 
 // Update returns the index after changes at some paths. A path is that of a file, or of a folder with
 // everything below it, and may be new, changed or gone. Paths that no file of the vault can have are ignored.
+// x must not be sparse.
 func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun time.Time) (*Index, error) {
 	l := &Look{old: x, memory: memory, begun: begun, judges: folder.Judges()}
 	folder = folder.Telling(l.addUnread)
@@ -418,7 +420,7 @@ func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun
 	slices.Sort(spellings)
 	var changes []string
 	for _, path := range spellings {
-		if !isBelow(path, changes) {
+		if !isAtOrBelow(path, changes) {
 			changes = append(changes, path)
 		}
 	}
@@ -433,18 +435,19 @@ func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun
 			l.add(l.fileAt(path, from))
 			continue
 		}
-		// The path is gone, or a folder, which may be unreadable.
+		// The path is gone, or a folder. If that cannot be read, Told records it; other errors mean that it is gone.
 		_ = folder.Told(path, folder.WalkUnread(path, l.visit))
 	}
-	closed := slices.DeleteFunc(slices.Clone(x.Closed), func(f *File) bool { return isBelow(f.Path.String(), changes) })
+	closed := slices.DeleteFunc(slices.Clone(x.Closed), func(f *File) bool { return isAtOrBelow(f.Path.String(), changes) })
 	y := newIndex(x.replace(changes, l.files), append(closed, l.closed...), x)
-	y.Unread = slices.DeleteFunc(slices.Clone(x.Unread), func(path string) bool { return isBelow(path, changes) })
+	y.Unread = slices.DeleteFunc(slices.Clone(x.Unread), func(path string) bool { return isAtOrBelow(path, changes) })
 	y.Unread = append(y.Unread, slices.Collect(maps.Keys(l.unread))...)
 	slices.Sort(y.Unread)
 	return y, nil
 }
 
-// With returns the index of the vault after the file at path has been written with a text.
+// With returns the index as it would be if the file at path had a text. It is for evaluating expressions: Unread is
+// empty, and a closed note at path stays in Closed.
 func (x *Index) With(path disk.Path, text []byte, written time.Time) *Index {
 	s := system.Stamp{Size: int64(len(text)), Modified: written.UnixNano()}
 	f := newFile(path, s, Read(path, text))
@@ -466,11 +469,11 @@ func (b byPath) Stamp() (system.Stamp, error) {
 
 func (b byPath) ReadInto([]byte) ([]byte, system.Stamp, error) { return b.folder.ReadHere(b.path) }
 
-// fewPaths is the number of paths up to which isBelow compares them one by one.
+// fewPaths is the number of paths up to which isAtOrBelow compares them one by one.
 const fewPaths = 8
 
-// isBelow reports whether a path, or a folder above it, is among the sorted paths.
-func isBelow(path string, paths []string) bool {
+// isAtOrBelow reports whether a path, or a folder above it, is among the sorted paths.
+func isAtOrBelow(path string, paths []string) bool {
 	if len(paths) <= fewPaths {
 		return slices.ContainsFunc(paths, func(above string) bool {
 			rest, ok := strings.CutPrefix(path, above)
@@ -491,7 +494,7 @@ func (x *Index) replace(changed []string, fresh []*File) []*File {
 	sortFiles(fresh)
 	kept := make([]*File, 0, len(x.Files))
 	for _, f := range x.Files {
-		if !isBelow(f.Path.String(), changed) {
+		if !isAtOrBelow(f.Path.String(), changed) {
 			kept = append(kept, f)
 		}
 	}
