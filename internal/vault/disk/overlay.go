@@ -24,9 +24,9 @@ type Overlay struct {
 	folders map[Path]bool         // true for a created folder, false for a removed one
 	// differing has, for each folder, the names of its planned files and folders.
 	differing map[Path]map[string]bool
-	changed   []string // paths, in the order of planning
-	written   uint64   // number of planned texts
-	names     *filenames.Folder
+	changed   []string          // paths, in the order of planning
+	written   uint64            // number of planned texts
+	names     *filenames.Folder // of the vault with the changes; set once by namesOnce, not guarded by mu
 	namesOnce sync.Once
 }
 
@@ -96,7 +96,7 @@ func (o *Overlay) Remove(p Path) {
 	o.put(p, nil)
 }
 
-// MakeFolder plans a folder and the missing folders above it.
+// MakeFolder plans that the folder at p and all folders above it exist.
 func (o *Overlay) MakeFolder(p Path) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -126,7 +126,8 @@ func (o *Overlay) Source(p Path) (from Path, text []byte) {
 	return Path{}, file.text
 }
 
-// Folders returns the planned new folders, the highest first.
+// Folders returns the folders that must exist once the changes are made, also those that the disk has, each after
+// the folder above it.
 func (o *Overlay) Folders() (created []Path) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
@@ -146,8 +147,7 @@ func (o *Overlay) Changed(known int) []string {
 	return o.changed[known:len(o.changed):len(o.changed)]
 }
 
-// The caller of the following functions must hold the lock.
-
+// put plans a file at p, or its removal if file is nil. The caller holds o.mu.
 func (o *Overlay) put(p Path, file *plannedFile) {
 	o.files[p] = file
 	o.recordName(p)
@@ -156,6 +156,7 @@ func (o *Overlay) put(p Path, file *plannedFile) {
 	}
 }
 
+// makeFolder is MakeFolder for a caller that holds o.mu.
 func (o *Overlay) makeFolder(p Path) {
 	for ; p != (Path{}); p = (Path{p.Folder()}) {
 		if isMade, known := o.folders[p]; !known || !isMade {
@@ -165,6 +166,7 @@ func (o *Overlay) makeFolder(p Path) {
 	}
 }
 
+// recordName notes that p may differ from the disk. The caller holds o.mu.
 func (o *Overlay) recordName(p Path) {
 	folder := Path{p.Folder()}
 	if o.differing[folder] == nil {
@@ -174,7 +176,7 @@ func (o *Overlay) recordName(p Path) {
 	o.changed = append(o.changed, p.text)
 }
 
-// hides reports whether the folder at p, or one above it, is removed.
+// hides reports whether the folder at p, or one above it, is removed. The caller holds o.mu.
 func (o *Overlay) hides(p Path) bool {
 	for ; p != (Path{}); p = (Path{p.Folder()}) {
 		if isMade, known := o.folders[p]; known && !isMade {
@@ -184,7 +186,8 @@ func (o *Overlay) hides(p Path) bool {
 	return false
 }
 
-// find returns the planned file at p. isPlanned is false if the file is as on the disk.
+// find returns the planned file at p, which is nil if its removal or that of a folder above it is planned. isPlanned is
+// false if the file is as on the disk.
 func (o *Overlay) find(p Path) (file *plannedFile, isPlanned bool) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
@@ -227,8 +230,8 @@ func (o *Overlay) namesIn(p Path) (names []string) {
 	return names
 }
 
-// MayMake returns an error if no file can be created at p, because its path is invisible, or some systems or
-// links do not support it.
+// MayMake returns an error if a file must not be created at p: its path is invisible, or contains a new name that some
+// systems or links do not support. The file with the bookmarks is the app's own and always permitted.
 func (f *Folder) MayMake(p Path) error {
 	if p == Bookmarks() {
 		return nil
@@ -399,7 +402,8 @@ func (p plannedPlace) step(name string) (place, error) {
 	return p.overlay.place(p.vault, p.path.join(name).segments())
 }
 
-// lookAtFolder only returns a folder that is on the disk: a planned one is not in the cloud.
+// lookAtFolder returns information about a folder on the disk in which nothing is planned. It is used to see whether
+// listing the folder would fetch its names from a cloud: a change in the folder does so anyway.
 func (p plannedPlace) lookAtFolder(name string) (fs.FileInfo, error) {
 	isMade, isRemoved := p.overlay.folder(p.path.join(name))
 	if isMade || isRemoved || p.disk == nil {
@@ -408,6 +412,7 @@ func (p plannedPlace) lookAtFolder(name string) (fs.FileInfo, error) {
 	return p.disk.lookAtFolder(name)
 }
 
+// list returns the entries on the disk for which nothing is planned, then those that are planned.
 func (p plannedPlace) list() ([]listed, error) {
 	var entries []listed
 	if p.disk != nil {
@@ -431,6 +436,7 @@ func (p plannedPlace) list() ([]listed, error) {
 			delete(differing, entry.name)
 		}
 	}
+	// For the names that remain in differing, only the plan counts.
 	for name := range differing {
 		at := p.path.join(name)
 		file, isPlanned := p.overlay.find(at)
@@ -447,7 +453,7 @@ func (p plannedPlace) list() ([]listed, error) {
 
 // source returns the open folder on the disk with the bytes of a file, and their name there; or, instead of
 // these, the planned file with its text. The caller must call leave.
-func (p plannedPlace) source(name string) (at place, as string, text *plannedFile, leave func(), err error) {
+func (p plannedPlace) source(name string) (at place, nameThere string, planned *plannedFile, leave func(), err error) {
 	leave = func() {}
 	file, isPlanned := p.overlay.find(p.path.join(name))
 	switch {
@@ -466,43 +472,43 @@ func (p plannedPlace) source(name string) (at place, as string, text *plannedFil
 }
 
 func (p plannedPlace) info(name string) (fs.FileInfo, error) {
-	at, as, text, leave, err := p.source(name)
+	at, nameThere, planned, leave, err := p.source(name)
 	defer leave()
 	switch {
 	case err != nil:
 		return nil, err
-	case text != nil:
-		return text.info, nil
+	case planned != nil:
+		return planned.info, nil
 	}
-	info, err := at.info(as)
-	if err != nil || as == name {
+	info, err := at.info(nameThere)
+	if err != nil || nameThere == name {
 		return info, err
 	}
 	return renamed{info, name}, nil
 }
 
 func (p plannedPlace) stamp(name string) (system.Stamp, error) {
-	at, as, text, leave, err := p.source(name)
+	at, nameThere, planned, leave, err := p.source(name)
 	defer leave()
 	switch {
 	case err != nil:
 		return system.Stamp{}, err
-	case text != nil:
-		return text.stamp, nil
+	case planned != nil:
+		return planned.stamp, nil
 	}
-	return at.stamp(as)
+	return at.stamp(nameThere)
 }
 
 func (p plannedPlace) read(name string, buf []byte) ([]byte, system.Stamp, error) {
-	at, as, text, leave, err := p.source(name)
+	at, nameThere, planned, leave, err := p.source(name)
 	defer leave()
 	switch {
 	case err != nil:
 		return nil, system.Stamp{}, err
-	case text != nil:
-		return append(buf[:0], text.text...), text.stamp, nil
+	case planned != nil:
+		return append(buf[:0], planned.text...), planned.stamp, nil
 	}
-	return at.read(as, buf)
+	return at.read(nameThere, buf)
 }
 
 // plannedLevel is a folder with planned changes, for looking up the spelling of names.
