@@ -20,7 +20,7 @@ type BundleFile struct {
 	Program bool // whether it is executable
 }
 
-// epoch is the earliest time of an entry in a ZIP file.
+// epoch is the earliest time that an entry of a ZIP file can have.
 var epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // WriteBundle writes files, given by slash-separated path, as an MCP bundle (.mcpb), which clients
@@ -49,12 +49,12 @@ func WriteBundle(w io.Writer, files map[string]BundleFile) error {
 	return z.Close()
 }
 
-// alignment is the power of two to which the programs in a universal file are aligned: the page
-// size of Apple processors.
-const alignment = 14
+// alignBits is the binary logarithm of the alignment of programs in a universal file: 16 KiB, the page size of Apple
+// processors.
+const alignBits = 14
 
-// slice is one program of a universal file with its processor, as in the header.
-type slice struct {
+// architecture is one program of a universal file, with the processor that its entry in the header names.
+type architecture struct {
 	cpu     macho.Cpu
 	sub     uint32
 	content []byte
@@ -67,7 +67,7 @@ func Universal(programs ...[]byte) ([]byte, error) {
 	if len(programs) == 0 {
 		return nil, errors.New("no programs are given")
 	}
-	var all []slice
+	var all []architecture
 	for _, content := range programs {
 		file, err := macho.NewFile(bytes.NewReader(content))
 		if err != nil {
@@ -76,9 +76,9 @@ func Universal(programs ...[]byte) ([]byte, error) {
 		if file.Magic != macho.Magic64 {
 			return nil, fmt.Errorf("a program of macOS for %v has no 64 bits", file.Cpu)
 		}
-		all = append(all, slice{file.Cpu, file.SubCpu, content})
+		all = append(all, architecture{file.Cpu, file.SubCpu, content})
 	}
-	slices.SortFunc(all, func(a, b slice) int { return int(int64(a.cpu) - int64(b.cpu)) })
+	slices.SortFunc(all, func(a, b architecture) int { return int(int64(a.cpu) - int64(b.cpu)) })
 	for i := 1; i < len(all); i++ {
 		if all[i].cpu == all[i-1].cpu {
 			return nil, fmt.Errorf("two programs of macOS are for %v", all[i].cpu)
@@ -94,7 +94,7 @@ func Universal(programs ...[]byte) ([]byte, error) {
 	at := padded(8 + 20*len(all)) // the header and its entries
 	first := at
 	for _, s := range all {
-		put(uint32(s.cpu), s.sub, uint32(at), uint32(len(s.content)), alignment)
+		put(uint32(s.cpu), s.sub, uint32(at), uint32(len(s.content)), alignBits)
 		body.Write(s.content)
 		at = padded(at + len(s.content))
 		body.Write(make([]byte, at-first-body.Len()))
@@ -104,4 +104,4 @@ func Universal(programs ...[]byte) ([]byte, error) {
 	return slices.Concat(header.Bytes(), make([]byte, first-header.Len()), body.Bytes()[:end]), nil
 }
 
-func padded(n int) int { return (n + 1<<alignment - 1) &^ (1<<alignment - 1) }
+func padded(n int) int { return (n + 1<<alignBits - 1) &^ (1<<alignBits - 1) }

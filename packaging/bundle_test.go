@@ -61,8 +61,8 @@ func TestUniversal(t *testing.T) {
 		got, err := io.ReadAll(io.NewSectionReader(bytes.NewReader(one), int64(a.Offset), int64(a.Size)))
 		require.Equal(t, err, nil, "program %d is %d bytes at %d (%v)", i, a.Size, a.Offset, err)
 		assert.That(t, bytes.Equal(got, want), "program %d is %d bytes at %d (%v)", i, a.Size, a.Offset, err)
-		assert.Equal(t, a.Offset%(1<<alignment), 0, "program %d is %d bytes at %d (%v)", i, a.Size, a.Offset, err)
-		assert.Equal(t, a.Align, alignment, "program %d is %d bytes at %d (%v)", i, a.Size, a.Offset, err)
+		assert.Equal(t, a.Offset%(1<<alignBits), 0, "program %d is %d bytes at %d (%v)", i, a.Size, a.Offset, err)
+		assert.Equal(t, a.Align, alignBits, "program %d is %d bytes at %d (%v)", i, a.Size, a.Offset, err)
 	}
 	last := fat.Arches[1]
 	assert.That(t, int(last.Offset+last.Size) == len(one), "the file has %d bytes, its last program ends at %d", len(one), last.Offset+last.Size)
