@@ -65,7 +65,7 @@ type Write struct {
 	Approved  string    // digest, from the plan, of the change that the user was shown; "" for any
 	Caller    string    // who makes the change, for the journal and the right to undo; "" if unknown
 	Client    string    // the name that the client gave, "" for none
-	Batch     string    // id that all calls of a batch share, "" for a single call
+	Batch     string    // id that all calls of any batch share, "" for a single call; see also [Request.Batch]
 	Grant     string    // id of the owner's grant that allows the change, for the journal; "" for none
 	Proposal  string    // id of the agent's proposal that the owner accepted, for the journal; "" for none
 	Alone     bool      // the caller holds the lock of the journal
@@ -74,7 +74,7 @@ type Write struct {
 	// Restores describes the version in the app's file history that the call restores; "" for a version
 	// in the journal. The text of that version is then the input, in place of a parameter's value.
 	Restores string
-	// Rests lists the notes whose text the operations of a batch took from the vault: the hash and the
+	// Rests encodes the notes whose text the operations of a batch took from the vault: the hash and the
 	// path of each, both followed by a NUL. An empty hash and path stand for more than one note.
 	Rests string
 }
@@ -86,7 +86,7 @@ const VersionInput = "the text of the version"
 // Task is the step of carrying out a change that a request asks for.
 type Task uint8
 
-// The tasks.
+// Whole, Plan, Begin and End are steps of a call; Rehearse, Sum, Commit and Drop those of an atomic batch, see [Batch].
 const (
 	Whole    Task = iota // carry out the call
 	Plan                 // plan the call, and change nothing
@@ -159,7 +159,7 @@ type Facts struct {
 	LineEnds  bool    `json:"lineEnds,omitempty"`  // the text was converted to the line endings of the note
 	Image     string  `json:"image,omitempty"`     // media type of an image, "" for none; its bytes are the last line of the answer, in base64
 	State     string  `json:"state,omitempty"`     // state of the index, "" if the answer depends on more than the index
-	Closed    string  `json:"closed,omitempty"`    // the notes that hide themselves, "" for none
+	Closed    string  `json:"closed,omitempty"`    // digest of the paths of the notes that hide themselves, "" for none
 	Unchanged bool    `json:"unchanged,omitempty"` // the index is still in the state Want.Unless, and no output was sent
 	Rows      int     `json:"rows,omitempty"`      // rows of a listing; 0 if it is empty or not a listing
 	Notice    string  `json:"notice,omitempty"`    // why the answer is empty, or how a query was interpreted; contains no note text
@@ -194,13 +194,13 @@ func (p *Partly) bounded() *Partly {
 }
 
 // fields codes all fields of a Partly.
-func (p *Partly) fields(f *codec) {
-	f.list(&p.Made)
-	f.list(&p.Unmade)
-	f.number(&p.Left)
+func (p *Partly) fields(c *codec) {
+	c.list(&p.Made)
+	c.list(&p.Unmade)
+	c.number(&p.Left)
 }
 
-// within returns the longest prefix of a list whose texts have at most the given number of bytes.
+// within returns the longest prefix of a list whose texts together have at most limit bytes.
 func within(texts []string, limit int) []string {
 	total := 0
 	for i, text := range texts {
@@ -245,70 +245,70 @@ func NewFailure(code, hint, text string) Failure {
 }
 
 // fields codes all fields of a Request.
-func (q *Request) fields(f *codec) {
-	f.choice((*uint8)(&q.Ask), uint8(lastAsk))
-	f.optional(&q.Vault)
-	f.text(&q.Command)
-	f.list(&q.Args)
-	f.text(&q.Input)
-	f.flag(&q.Write.Allowed)
-	f.choice((*uint8)(&q.Write.Task), uint8(lastTask))
-	f.text(&q.Write.Entry)
-	f.text(&q.Write.Expect)
-	f.text(&q.Write.Approved)
-	f.text(&q.Write.Caller)
-	f.text(&q.Write.Client)
-	f.text(&q.Write.Batch)
-	f.text(&q.Write.Grant)
-	f.text(&q.Write.Proposal)
-	f.flag(&q.Write.Alone)
-	f.flag(&q.Write.Sparing)
-	f.choice((*uint8)(&q.Write.Addresses), uint8(lastAddresses))
-	f.text(&q.Write.Restores)
-	f.text(&q.Write.Rests)
-	f.flag(&q.Want.Facts)
-	f.flag(&q.Want.Compact)
-	f.text(&q.Want.Unless)
-	f.number(&q.Want.Millis)
-	f.text(&q.Batch.ID)
-	f.number(&q.Batch.Planned)
+func (q *Request) fields(c *codec) {
+	c.choice((*uint8)(&q.Ask), uint8(lastAsk))
+	c.optional(&q.Vault)
+	c.text(&q.Command)
+	c.list(&q.Args)
+	c.text(&q.Input)
+	c.flag(&q.Write.Allowed)
+	c.choice((*uint8)(&q.Write.Task), uint8(lastTask))
+	c.text(&q.Write.Entry)
+	c.text(&q.Write.Expect)
+	c.text(&q.Write.Approved)
+	c.text(&q.Write.Caller)
+	c.text(&q.Write.Client)
+	c.text(&q.Write.Batch)
+	c.text(&q.Write.Grant)
+	c.text(&q.Write.Proposal)
+	c.flag(&q.Write.Alone)
+	c.flag(&q.Write.Sparing)
+	c.choice((*uint8)(&q.Write.Addresses), uint8(lastAddresses))
+	c.text(&q.Write.Restores)
+	c.text(&q.Write.Rests)
+	c.flag(&q.Want.Facts)
+	c.flag(&q.Want.Compact)
+	c.text(&q.Want.Unless)
+	c.number(&q.Want.Millis)
+	c.text(&q.Batch.ID)
+	c.number(&q.Batch.Planned)
 }
 
 // fields codes all fields of a Reply.
-func (r *Reply) fields(f *codec) {
-	f.choice(&r.Status, math.MaxUint8)
-	f.flag(&r.Unrun)
-	f.flag(&r.Last)
-	f.text(&r.Facts.Path)
-	f.text(&r.Facts.Hash)
-	f.text(&r.Facts.Part)
-	f.optional(&r.Facts.Before)
-	f.text(&r.Facts.Change)
-	f.number(&r.Facts.Added)
-	f.number(&r.Facts.Removed)
-	f.flag(&r.Facts.Loses)
-	f.flag(&r.Facts.Overtaken)
-	f.flag(&r.Facts.Nothing)
-	f.number(&r.Facts.Planned)
-	f.flag(&r.Facts.Stale)
-	f.number(&r.Facts.Unread)
-	f.flag(&r.Facts.Ambiguous)
-	f.flag(&r.Facts.LineEnds)
-	f.text(&r.Facts.Image)
-	f.text(&r.Facts.State)
-	f.text(&r.Facts.Closed)
-	f.flag(&r.Facts.Unchanged)
-	f.number(&r.Facts.Rows)
-	f.text(&r.Facts.Notice)
-	f.text(&r.Failure.Code)
-	f.text(&r.Failure.Hint)
-	f.text(&r.Failure.Reason)
-	f.text(&r.Panic)
+func (r *Reply) fields(c *codec) {
+	c.choice(&r.Status, math.MaxUint8)
+	c.flag(&r.Unrun)
+	c.flag(&r.Last)
+	c.text(&r.Facts.Path)
+	c.text(&r.Facts.Hash)
+	c.text(&r.Facts.Part)
+	c.optional(&r.Facts.Before)
+	c.text(&r.Facts.Change)
+	c.number(&r.Facts.Added)
+	c.number(&r.Facts.Removed)
+	c.flag(&r.Facts.Loses)
+	c.flag(&r.Facts.Overtaken)
+	c.flag(&r.Facts.Nothing)
+	c.number(&r.Facts.Planned)
+	c.flag(&r.Facts.Stale)
+	c.number(&r.Facts.Unread)
+	c.flag(&r.Facts.Ambiguous)
+	c.flag(&r.Facts.LineEnds)
+	c.text(&r.Facts.Image)
+	c.text(&r.Facts.State)
+	c.text(&r.Facts.Closed)
+	c.flag(&r.Facts.Unchanged)
+	c.number(&r.Facts.Rows)
+	c.text(&r.Facts.Notice)
+	c.text(&r.Failure.Code)
+	c.text(&r.Failure.Hint)
+	c.text(&r.Failure.Reason)
+	c.text(&r.Panic)
 	isPartly := r.Partly != nil
-	f.flag(&isPartly)
+	c.flag(&isPartly)
 	if isPartly {
 		r.Partly = cmp.Or(r.Partly, &Partly{})
-		r.Partly.fields(f)
+		r.Partly.fields(c)
 	}
 }
 
@@ -324,15 +324,15 @@ func ParseRequest(f Frame) (q Request, err error) {
 }
 
 // fields codes a Progress of files. Operations are counted by the gateway and are never sent.
-func (p *Progress) fields(f *codec) {
+func (p *Progress) fields(c *codec) {
 	isChanged := p.Of == FilesChanged
-	f.flag(&isChanged)
+	c.flag(&isChanged)
 	p.Of = FilesRead
 	if isChanged {
 		p.Of = FilesChanged
 	}
-	f.number(&p.Total)
-	p.Done = int(f.uvarint(uint64(p.Done), uint64(p.Total)))
+	c.number(&p.Total)
+	p.Done = int(c.uvarint(uint64(p.Done), uint64(p.Total)))
 }
 
 // AppendProgress appends p to b as a frame.
@@ -366,13 +366,13 @@ func ParseReply(f Frame) (r Reply, err error) {
 // AppendChanging appends to b a frame that reports that a request starts to change files, with their
 // number.
 func AppendChanging(b []byte, id uint32, files int) []byte {
-	b, _ = appendMessage(b, KindChanging, id, func(f *codec) { f.number(&files) })
+	b, _ = appendMessage(b, KindChanging, id, func(c *codec) { c.number(&files) })
 	return b
 }
 
 // ParseChanging decodes a changing frame. The error is a [*Malformed].
 func ParseChanging(f Frame) (files int, err error) {
-	err = parseMessage(f, func(f *codec) { f.number(&files) })
+	err = parseMessage(f, func(c *codec) { c.number(&files) })
 	return files, err
 }
 
@@ -383,6 +383,7 @@ func AppendMore(b []byte, id uint32, bytes int64) []byte {
 
 // ParseMore decodes a more frame. The error is a [*Malformed].
 func ParseMore(f Frame) (bytes int64, err error) {
+	// With the highest bit set, the number would be negative.
 	if len(f.Payload) != maxMore || f.Payload[0] > math.MaxInt8 {
 		return 0, Malformedf("sent a frame of kind %d in another form", f.Kind)
 	}
@@ -416,77 +417,77 @@ type codec struct {
 	broken  bool
 }
 
-// uvarint codes a number up to a bound.
-func (f *codec) uvarint(n uint64, limit uint64) uint64 {
-	if !f.reading {
-		f.out = binary.AppendUvarint(f.out, n)
+// uvarint codes a number. When reading, it fails if the number is above limit; when writing, limit is ignored.
+func (c *codec) uvarint(n uint64, limit uint64) uint64 {
+	if !c.reading {
+		c.out = binary.AppendUvarint(c.out, n)
 		return n
 	}
-	head := f.in[:min(len(f.in), binary.MaxVarintLen32)]
+	head := c.in[:min(len(c.in), binary.MaxVarintLen32)]
 	n, size := binary.Uvarint([]byte(head))
 	if size <= 0 || n > limit {
-		f.fail()
+		c.fail()
 		return 0
 	}
-	f.in = f.in[size:]
+	c.in = c.in[size:]
 	return n
 }
 
 // fail marks a reading codec as broken.
-func (f *codec) fail() {
-	f.broken = true
-	f.in = ""
+func (c *codec) fail() {
+	c.broken = true
+	c.in = ""
 }
 
-func (f *codec) number(n *int) { *n = int(f.uvarint(uint64(*n), math.MaxInt32)) }
+func (c *codec) number(n *int) { *n = int(c.uvarint(uint64(*n), math.MaxInt32)) }
 
 // choice codes an enumerated value from 0 to last.
-func (f *codec) choice(n *uint8, last uint8) { *n = uint8(f.uvarint(uint64(*n), uint64(last))) }
+func (c *codec) choice(n *uint8, last uint8) { *n = uint8(c.uvarint(uint64(*n), uint64(last))) }
 
-func (f *codec) flag(isSet *bool) {
+func (c *codec) flag(isSet *bool) {
 	bit := uint8(0)
 	if *isSet {
 		bit = 1
 	}
-	f.choice(&bit, 1)
+	c.choice(&bit, 1)
 	*isSet = bit == 1
 }
 
-func (f *codec) text(s *string) {
-	n := f.uvarint(uint64(len(*s)), uint64(len(f.in)))
-	if !f.reading {
-		f.out = append(f.out, *s...)
+func (c *codec) text(s *string) {
+	n := c.uvarint(uint64(len(*s)), uint64(len(c.in)))
+	if !c.reading {
+		c.out = append(c.out, *s...)
 		return
 	}
-	if n > uint64(len(f.in)) { // the bound above still included the bytes of the length itself
-		f.fail()
+	if n > uint64(len(c.in)) { // the bound above still included the bytes of the length itself
+		c.fail()
 		return
 	}
-	*s = f.in[:n]
-	f.in = f.in[n:]
+	*s = c.in[:n]
+	c.in = c.in[n:]
 }
 
 // optional codes a text that may be missing.
-func (f *codec) optional(s **string) {
+func (c *codec) optional(s **string) {
 	isGiven := *s != nil
-	f.flag(&isGiven)
+	c.flag(&isGiven)
 	if !isGiven {
 		return
 	}
 	if *s == nil {
 		*s = new(string)
 	}
-	f.text(*s)
+	c.text(*s)
 }
 
 // list codes a list of texts. Each takes at least one byte, so the remaining bytes bound the
 // allocation.
-func (f *codec) list(texts *[]string) {
-	n := f.uvarint(uint64(len(*texts)), uint64(len(f.in)))
-	if f.reading && n > 0 {
+func (c *codec) list(texts *[]string) {
+	n := c.uvarint(uint64(len(*texts)), uint64(len(c.in)))
+	if c.reading && n > 0 {
 		*texts = make([]string, n)
 	}
 	for i := range *texts {
-		f.text(&(*texts)[i])
+		c.text(&(*texts)[i])
 	}
 }
