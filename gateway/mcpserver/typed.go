@@ -38,8 +38,8 @@ type typedTool struct {
 type operation struct {
 	command     string
 	description string // a sentence of the description, listed if the command is enabled
-	// when lists arguments: if one of them is given, with the value is unless that is empty, this
-	// operation is selected. The operation with an empty list is the default.
+	// when lists arguments. The operation is selected if one of them is given and, unless value is empty,
+	// has that value. The operation without when is the default.
 	when  []string
 	value string
 	// params lists the arguments that are passed on as command parameters.
@@ -63,7 +63,8 @@ func typedToolNamed(name string) *typedTool {
 	return nil
 }
 
-// pick returns the operation that the given arguments select, nil if there is none.
+// pick returns the operation that the given arguments select. It is never nil for arguments that decodeOwn accepts:
+// every tool has a default operation, or a required argument whose values each select one.
 func (t *typedTool) pick(given map[string]allowlist.Value) *operation {
 	var fallback *operation
 	for i := range t.operations {
@@ -131,7 +132,8 @@ func (t *typedTool) decode(raw json.RawMessage) (c toolCall, err *argumentError)
 		return c, err
 	}
 	o := t.pick(given)
-	for _, name := range slices.Sorted(maps.Keys(given)) { // ignoring one would run a different call than was meant
+	// An argument that the operation does not use is an error: without it, another call would run than was meant.
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if o.uses(name) {
 			continue
 		}
@@ -218,7 +220,7 @@ func (t *typedTool) decodeOwn(fields transport.Fields) (map[string]allowlist.Val
 		switch {
 		case transport.IsNull(raw) && a.Required:
 			err = wrongArgument(badRequest, a.Name, "is missing", sendOneOf(a.Values))
-		case transport.IsNull(raw):
+		case transport.IsNull(raw): // the argument is not given
 		case a.Type == typeBoolean:
 			var isSet bool
 			if isSet, err = decodeBool(a.Name, raw); isSet {
@@ -264,7 +266,7 @@ func sendOneOf(values []string) string { return "send one of " + strings.Join(va
 // rowsResult is a result with rows in place of the output text.
 type rowsResult struct {
 	gateway.Result
-	Stdout    *string         `json:"stdout,omitempty"` // hides the one of Result
+	Stdout    *string         `json:"stdout,omitempty"` // shadows Result.Stdout, so that it is omitted
 	Rows      json.RawMessage `json:"rows"`
 	Total     *int            `json:"total,omitempty"`
 	Groups    json.RawMessage `json:"groups,omitempty"`
