@@ -16,7 +16,7 @@ type Column struct {
 	Min        int
 	OnTerminal bool // the column is only shown on a terminal, not in scripts
 	// Below moves the cells of the column below their rows if the rows are wider than the terminal. It is for
-	// values that are useless when truncated, such as ids.
+	// values that are useless when truncated, such as ids. At most one column of a table has it.
 	Below bool
 }
 
@@ -92,9 +92,10 @@ func (t *Table) forScripts(rows [][]Cell) string {
 	return text.String()
 }
 
-const gap = 2 // columns between cells
+const gap = 2 // spaces between cells
 
-// forTerminal aligns cells by their width, and truncates them to the width of the terminal.
+// forTerminal aligns cells by their display width and truncates rows to the width of the terminal. The first call adds
+// the header.
 func (t *Table) forTerminal(rows [][]Cell) string {
 	if !t.begun {
 		header := make([]Cell, len(t.columns))
@@ -193,9 +194,9 @@ func (f *Facts) Add(name, value string, style Style) {
 // Print writes the facts. On a terminal, long values are wrapped in their own column.
 func (f *Facts) Print() error {
 	s := f.screen
-	names := 0
+	nameWidth := 0
 	for _, row := range f.rows {
-		names = max(names, columns.String(row[0].Text))
+		nameWidth = max(nameWidth, columns.String(row[0].Text))
 	}
 	if !s.IsTerminal() {
 		rows := make([][]Cell, 0, len(f.rows))
@@ -207,9 +208,9 @@ func (f *Facts) Print() error {
 	var text strings.Builder
 	for _, row := range f.rows {
 		name := row[0].Text
-		for _, line := range Wrap(row[1].Text, max(s.width-names-gap, minValue)) {
+		for _, line := range Wrap(row[1].Text, max(s.width-nameWidth-gap, minValue)) {
 			text.WriteString(
-				s.Paint(Faint, pad(name, names)) + strings.Repeat(" ", gap) + s.Paint(row[1].Style, line) + "\n",
+				s.Paint(Faint, pad(name, nameWidth)) + strings.Repeat(" ", gap) + s.Paint(row[1].Style, line) + "\n",
 			)
 			name = ""
 		}
