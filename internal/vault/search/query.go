@@ -234,13 +234,13 @@ func reading(n node, in notation) string {
 	switch n := n.(type) {
 	case *group:
 		between := " "
-		if n.any {
+		if n.anyOf {
 			between = " OR "
 		}
 		var sides []string
 		for _, term := range n.terms {
 			inner, isGroup := term.(*group)
-			needsBrackets := isGroup && (inner.any || !n.any)
+			needsBrackets := isGroup && (inner.anyOf || !n.anyOf)
 			sides = append(sides, reading(term, notation{nested: !in.inValue || needsBrackets, inValue: in.inValue}))
 		}
 		if in.nested {

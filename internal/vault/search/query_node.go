@@ -15,7 +15,8 @@ import (
 
 // node is a node of the syntax tree of a query.
 type node interface {
-	// match reports whether the node matches in a scope. If s collects, it records the offsets of the matches.
+	// match reports whether the node matches in a scope. If s collects, it records the offsets of the matches; none if
+	// the node does not match.
 	match(s *search, in scope) bool
 	// possible reports whether some part of text may match. It is cheap and has no false negatives.
 	possible(text []byte) bool
@@ -38,9 +39,9 @@ const (
 	runsRegex
 )
 
-// group matches if all its terms match; if any is set, one of them is enough.
+// group matches if all its terms match; if anyOf is set, one of them is enough.
 type group struct {
-	any     bool
+	anyOf   bool
 	terms   []node // in the order of the query
 	ordered []node // by cost
 }
@@ -59,7 +60,7 @@ func newGroup(terms []node) *group {
 // newAlternatives returns a group that matches if one of the terms does.
 func newAlternatives(terms []node) *group {
 	g := newGroup(terms)
-	g.any = true
+	g.anyOf = true
 	return g
 }
 
@@ -73,13 +74,13 @@ func (g *group) cost() cost {
 
 func (g *group) match(s *search, in scope) bool {
 	before := len(s.offsets)
-	found := !g.any
+	found := !g.anyOf
 	for _, term := range g.ordered {
 		switch matches := term.match(s, in); {
-		case !g.any && !matches:
+		case !g.anyOf && !matches:
 			s.offsets = s.offsets[:before]
 			return false
-		case g.any && matches && !s.collects:
+		case g.anyOf && matches && !s.collects:
 			return true
 		default:
 			found = found || matches
@@ -89,7 +90,7 @@ func (g *group) match(s *search, in scope) bool {
 }
 
 func (g *group) possible(text []byte) bool {
-	return slices.ContainsFunc(g.ordered, func(term node) bool { return term.possible(text) == g.any }) == g.any
+	return slices.ContainsFunc(g.ordered, func(term node) bool { return term.possible(text) == g.anyOf }) == g.anyOf
 }
 
 func (g *group) foresee(s *search, text index.Trigrams) Outlook {
@@ -100,14 +101,14 @@ func (g *group) foresee(s *search, text index.Trigrams) Outlook {
 		least = min(least, outlook)
 		most = max(most, outlook)
 		isDecided := least == Never
-		if g.any {
+		if g.anyOf {
 			isDecided = most == Always
 		}
 		if isDecided {
 			break
 		}
 	}
-	if g.any {
+	if g.anyOf {
 		return most
 	}
 	return least
@@ -180,8 +181,8 @@ const (
 	inName
 	inPath
 	inText
-	inTags
-	inValues
+	inTags   // searched by tagTerm
+	inValues // searched by valueTerm
 )
 
 // term searches for a pattern in the text, the path or both.
@@ -327,13 +328,15 @@ func isWordRune(r rune) bool {
 		isDigit := '0' <= r && r <= '9'
 		return isASCIILetter(r) || isDigit || r == '_'
 	}
+	// The mark of a long vowel in Japanese belongs to no script.
 	if r == 'ー' || unicode.In(r, unspacedScripts...) {
 		return false
 	}
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-// unspacedScripts are scripts that do not separate words by blanks.
+// unspacedScripts are scripts in which a word boundary cannot be told from the letters: most do not separate words by
+// spaces, and Korean appends particles to words.
 var unspacedScripts = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
@@ -383,8 +386,8 @@ type propertyName struct {
 type valueTerm struct {
 	inFrontmatter
 	pattern
-	fits func(frontmatter.Value) bool // if not nil, a value that fits matches
-	only bool                         // the pattern is not tried: only fits decides
+	fits           func(frontmatter.Value) bool // if not nil, a value that fits matches
+	ignoresPattern bool                         // only fits decides
 }
 
 func (v *valueTerm) match(s *search, in scope) bool {
@@ -392,7 +395,7 @@ func (v *valueTerm) match(s *search, in scope) bool {
 		if v.fits != nil && v.fits(value) {
 			return true
 		}
-		return !v.only && value.Kind() != frontmatter.Null &&
+		return !v.ignoresPattern && value.Kind() != frontmatter.Null &&
 			(&term{pattern: v.pattern}).occursIn(s, []byte(value.String()))
 	})
 }

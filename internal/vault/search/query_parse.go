@@ -281,7 +281,7 @@ func (p *parser) valueWord(pattern pattern, text string, start int) *valueTerm {
 	v := &valueTerm{pattern: pattern}
 	switch {
 	case strings.EqualFold(text, "null"):
-		v.only = true
+		v.ignoresPattern = true
 		v.fits = func(v frontmatter.Value) bool { return v.Kind() == frontmatter.Null }
 	case strings.EqualFold(text, "true"), strings.EqualFold(text, "false"):
 		v.fits = func(v frontmatter.Value) bool {
@@ -297,7 +297,7 @@ func (p *parser) valueWord(pattern pattern, text string, start int) *valueTerm {
 				"write a number directly behind < or >, or quotes for the text",
 			)
 		}
-		v.only = true
+		v.ignoresPattern = true
 		v.fits = func(v frontmatter.Value) bool {
 			if v.Kind() != frontmatter.Number {
 				return false

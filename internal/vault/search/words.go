@@ -28,7 +28,7 @@ import (
 
 // words holds the word index of a vault, which is made for the first question that needs it.
 type words struct {
-	mu         sync.Mutex // held while the index is updated
+	mu         sync.Mutex // guards all fields but stop and progress; held during a whole update, which may take long
 	folder     *disk.Folder
 	file       cache.Extra
 	source     *index.Index // whose files are in index; nil if it is not known what index lacks
@@ -164,7 +164,8 @@ func (w *words) cancelWhenUsable(ctx context.Context, folder *disk.Folder, until
 func (k *Store) Words(from View, x *index.Index, q Question) error {
 	current := func() (usableWords, error) { return k.updateWords(from, x, q) }
 	switch {
-	case k.planned.onDisk != nil && k.Resident: // the index is of no use after the call
+	// An index with planned changes serves no other call: it is not made in the background, nor used in part.
+	case k.planned.onDisk != nil && k.Resident:
 		update := current
 		current = func() (usableWords, error) { return untilDone(from.Ctx, update) }
 	case k.Resident:
@@ -199,7 +200,7 @@ func (k *Store) wordsInTime(from View, x *index.Index, q Question) (usableWords,
 		waiting.Go(func() { k.words.cancelWhenUsable(ctx, from.Folder, q.Until, cancel) })
 	}
 	inBackground := from
-	inBackground.Ctx = context.Background() // with a budget of its own, because it may outlive the call
+	inBackground.Ctx = context.Background() // without the end and the budget of the call, because it may outlive the call
 	inBackground.Own = nil
 	complete := q
 	complete.Until = time.Time{}
@@ -321,12 +322,12 @@ func differences(before, after []*index.File) (changed, gone []string) {
 // updating it is bounded. It returns how many files it has not read by until; the zero time is no limit.
 func (k *Store) readWords(from View, x *index.Index, changed, gone []string, until time.Time) (missing int, err error) {
 	w := &k.words
-	batchSize := batchSize
+	size := batchSize
 	if x.IsPart { // the call has little time left
-		batchSize = firstBatchSize
+		size = firstBatchSize
 	}
 	var progress *wordsProgress
-	if len(changed) > batchSize {
+	if len(changed) > size {
 		progress = &wordsProgress{folder: from.Folder}
 		w.progress.Store(progress)
 		defer w.progress.Store(nil)
@@ -335,9 +336,9 @@ func (k *Store) readWords(from View, x *index.Index, changed, gone []string, unt
 		if !first && !until.IsZero() && time.Now().After(until) {
 			return len(changed), nil
 		}
-		next := changed[:min(len(changed), batchSize)]
+		next := changed[:min(len(changed), size)]
 		end := until
-		if first && (len(changed) > batchSize || !until.IsZero()) {
+		if first && (len(changed) > size || !until.IsZero()) {
 			next = changed[:min(len(changed), firstBatchSize)]
 			end = time.Time{} // however late it is, each call reads some files
 		}
@@ -413,7 +414,7 @@ func (w *words) save() {
 // load returns the word index in the cache file, or nil if there is none that can be read.
 func (w *words) load() (loaded *ranking.Index) {
 	if file := w.file.Open(); file != nil {
-		loaded, _ = ranking.Load(file, file.Size(), BuildID()) // it is nil with an error
+		loaded, _ = ranking.Load(file, file.Size(), BuildID()) // it is nil if the index cannot be read
 	}
 	return loaded
 }
@@ -441,14 +442,14 @@ func StampOf(f *index.File) (stamp uint64) {
 	return stamp | 1
 }
 
-// docsRead counts the files that were added to the word index.
+// docsRead is what eachDoc has read for the word index.
 type docsRead struct {
-	count  int             // files
+	count  int             // files that were added
 	left   int             // files that were not read because the time was over
 	failed map[string]bool // see words.failed
 }
 
-// eachDoc reads files and calls add for each, one at a time, until the time until; the zero time is no limit.
+// eachDoc reads files and calls add for each, never concurrently. It stops reading at until, if that is not zero.
 func (k *Store) eachDoc(
 	from View,
 	x *index.Index,
@@ -529,7 +530,7 @@ func (r *docReader) addFile(path string, text []byte, readErr error) {
 	}
 }
 
-// readNotes adds the notes among files. It reads them one by one.
+// readNotes adds the notes among files. It reads each from the vault, several at a time.
 func (r *docReader) readNotes(files []string) {
 	budget.InParallel(len(files), 1, func(i, _ int) {
 		place, isThere := r.index.Place(files[i])
@@ -569,8 +570,8 @@ func (r *docReader) readRest() {
 		var text []byte
 		var readErr error
 		place, isThere := r.index.Place(path)
+		// Other files have no text to index and are found by their names.
 		if isThere && KindOf(path) <= ranking.Canvas {
-			// Without a text the file is found by its name.
 			text, readErr = r.call.Folder.Read(r.index.Files[place].Path)
 		}
 		r.addFile(path, text, readErr)
@@ -624,7 +625,8 @@ func docOf(f *index.File, text []byte) ranking.Doc {
 	return d
 }
 
-// CanvasText returns the texts, labels, files and URLs in a canvas, one a line. It returns "" if text is not a canvas.
+// CanvasText returns the texts, labels, files and URLs in a canvas, one per line. It returns "" if text is not a
+// canvas.
 func CanvasText(text []byte) string {
 	type part struct{ Text, Label, File, URL string }
 	var canvas struct{ Nodes, Edges []part }
