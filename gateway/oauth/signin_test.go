@@ -734,10 +734,12 @@ func TestManyChallenges(t *testing.T) {
 
 // Addresses of a client: exactly, but for the port on the machine of the user.
 func TestAddressesOfAClient(t *testing.T) {
-	c := Client{Redirects: []string{"http://127.0.0.1/cb", "http://localhost:7777/cb", "cursor://anysphere.cursor/cb", "https://client.example/cb"}}
+	c := Client{Redirects: []string{"http://127.0.0.1/cb", "http://localhost:7777/cb", "cursor://anysphere.cursor/cb", "https://client.example/cb",
+		"http://[::1]/a", "http://[::1]/b"}}
 	for uri, want := range map[string]bool{
 		"http://127.0.0.1/cb": true, "http://127.0.0.1:51234/cb": true, "http://localhost:1/cb": true,
 		"cursor://anysphere.cursor/cb": true, "https://client.example/cb": true,
+		"http://[::1]:9/a": true, "http://[::1]:9/b": true,
 		"http://127.0.0.1:51234/other": false, "http://127.0.0.1:51234/cb?x": false, "http://127.0.0.2:1/cb": false,
 		"https://127.0.0.1/cb": false, "http://localhost.evil.example:1/cb": false, "cursor://evil/cb": false,
 		"https://client.example:444/cb": false, "http://[::1]:1/cb": false,

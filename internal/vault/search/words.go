@@ -457,7 +457,15 @@ func (k *Store) eachDoc(
 	until time.Time,
 	add func(ranking.Doc),
 ) (docsRead, error) {
-	r := &docReader{store: k, call: from, limited: from, index: x, add: add, missing: make(map[string]bool, len(files))}
+	r := &docReader{
+		store:   k,
+		call:    from,
+		limited: from,
+		spent:   budget.From(from.Ctx),
+		index:   x,
+		add:     add,
+		missing: make(map[string]bool, len(files)),
+	}
 	if !until.IsZero() {
 		var end context.CancelFunc
 		r.limited.Ctx, end = context.WithDeadline(from.Ctx, until)
@@ -485,6 +493,7 @@ type docReader struct {
 	store   *Store
 	call    View
 	limited View // call, with the time limit for reading
+	spent   *budget.Budget
 	index   *index.Index
 	add     func(ranking.Doc)
 
@@ -518,7 +527,7 @@ func (r *docReader) addFile(path string, text []byte, readErr error) {
 		r.read.failed[path] = true // so that the next question tries again
 	}
 	if r.err == nil {
-		r.err = errors.Join(budget.From(r.call.Ctx).Step(1), r.call.Ctx.Err())
+		r.err = errors.Join(r.spent.Step(1), r.call.Ctx.Err())
 		if r.store.words.stop.Load() {
 			r.err = context.Canceled
 		}
