@@ -145,6 +145,15 @@ var bareWeek = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 // suggest returns the valid text that was most likely meant, "" if that is unclear.
 func suggest(text string) string {
+	likely := guess(text)
+	if _, err := Parse(likely); err != nil {
+		return ""
+	}
+	return likely
+}
+
+// guess returns the text that was most likely meant, which may not be valid either, "" if that is unclear.
+func guess(text string) string {
 	text = strings.TrimSpace(text)
 	for _, ending := range []string{".md", "'s note", "’s note", " note", "'s", "’s"} {
 		if day, found := strings.CutSuffix(text, ending); found && day != "" {

@@ -112,6 +112,11 @@ func TestWhatIsNoDay(t *testing.T) {
 		{"21.11.2026", "2026-11-21"},
 		{"November 21, 2026", "2026-11-21"},
 		{"2026-W7", "2026-W07"},
+		{"2026-W0", ""}, // no year has that week
+		{"P3W", "-3w"},
+		{"P99999D", ""}, // more than a century
+		{"P101Y", ""},
+		{"P6000W", ""},
 		{"day before yesterday", "-2d"},
 		{"a week ago", "-1w"},
 		{"a month ago", "-1mo"},
