@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
@@ -160,7 +161,7 @@ func (c comparison) ask(ctx context.Context, gw *gateway.Gateway, call comparedC
 // notes.
 func (c comparison) calls(ctx context.Context, files []string, most int) []comparedCall {
 	list := func(command string) []string {
-		return linesOf(c.ask(ctx, c.embedded, comparedCallOf(command, "")).Output())
+		return valuesOf(c.ask(ctx, c.embedded, comparedCallOf(command, "")).Output())
 	}
 	notes := slices.DeleteFunc(slices.Clone(files), func(file string) bool { return path.Ext(file) != ".md" })
 	sample := spreadOver(notes, most)
@@ -181,6 +182,18 @@ func (c comparison) calls(ctx context.Context, files []string, most int) []compa
 		callsOf(ofName, spreadOver(list("templates"), maxValues)),
 		callsOf(ofWord, words),
 	)
+}
+
+// emptyListings are the answers of listings that have no values.
+var emptyListings = []string{"No tags found.", "No templates found.", "No base files found in vault"}
+
+// valuesOf returns the values in a listing, one in each line.
+func valuesOf(listing string) []string {
+	lines := linesOf(listing)
+	if len(lines) == 1 && slices.Contains(emptyListings, lines[0]) {
+		return nil
+	}
+	return lines
 }
 
 // longestWord returns the longest word of a text, in bytes.
@@ -209,14 +222,39 @@ func sameAnswer(a, b string) bool {
 		return true
 	}
 	canonical := func(text string) (normalized []byte) {
+		if !json.Valid([]byte(text)) {
+			return nil
+		}
+		decoder := json.NewDecoder(strings.NewReader(text))
+		decoder.UseNumber()
 		var value any
-		if json.Unmarshal([]byte(text), &value) == nil {
-			normalized, _ = json.Marshal(value)
+		if decoder.Decode(&value) == nil {
+			normalized, _ = json.Marshal(withNumbers(value))
 		}
 		return normalized
 	}
 	canonicalA := canonical(a)
 	return canonicalA != nil && bytes.Equal(canonicalA, canonical(b))
+}
+
+// withNumbers converts the numbers in a JSON value that are not written as integers. Those that are would lose digits.
+func withNumbers(value any) any {
+	switch value := value.(type) {
+	case json.Number:
+		_, err := strconv.ParseInt(value.String(), 10, 64)
+		if number, errFloat := value.Float64(); err != nil && errFloat == nil {
+			return number
+		}
+	case []any:
+		for i, item := range value {
+			value[i] = withNumbers(item)
+		}
+	case map[string]any:
+		for key, item := range value {
+			value[key] = withNumbers(item)
+		}
+	}
+	return value
 }
 
 // linesWithout returns the lines that are not in others. A line that occurs more often than in others is returned for

@@ -57,10 +57,24 @@ func TestLinesThatDiffer(t *testing.T) {
 		{`[{"x": 1, "y": 2}]`, "[\n{\"y\":2,\"x\":1}]\n", true, `[{"x": 1, "y": 2}]`},
 		{"[1]", "[2]", false, "[1]"},
 		{"1.0", "1.00", true, "1.0"},
+		{`{"a": [9007199254740992]}`, `{"a": [9007199254740993]}`, false, `{"a": [9007199254740992]}`},
+		{`{"a": [9007199254740993]}`, `{"a":[9007199254740993]}`, true, `{"a": [9007199254740993]}`},
+		{"10", "1e1", true, "10"},
+		{"1 2", "1  2", false, "1 2"},
 	} {
 		assert.Equal(t, sameAnswer(test.a, test.b), test.equal, "%q and %q are equal", test.a, test.b)
 		got := strings.Join(linesWithout(linesOf(test.a), linesOf(test.b)), "|")
 		assert.That(t, got == test.only, "%q without %q: %q, want %q", test.a, test.b, got, test.only)
+	}
+}
+
+// The sentence of a listing without values is not one of them.
+func TestASentenceIsNoValue(t *testing.T) {
+	for listing, want := range map[string]string{
+		"": "", "#a\n#b\n": "#a|#b", "No tags found.\n": "", "No templates found.": "", "No base files found in vault\n": "",
+		"No tags found.\nMore.md\n": "No tags found.|More.md",
+	} {
+		assert.Equal(t, strings.Join(valuesOf(listing), "|"), want, "%q", listing)
 	}
 }
 
