@@ -13,6 +13,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/require"
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
+	"github.com/vaultwicket/vaultwicket/tiers"
 )
 
 // promise is what a stopped call may take beyond its limit. The tests allow for a busy machine on
@@ -81,6 +82,21 @@ func TestGroupOfOurOwnProgramIsStopped(t *testing.T) {
 		pid := marked(t, path)
 		within(t, soon, "end of the group of "+do, func() bool { return gone(pid) })
 	}
+}
+
+// The embedded program has nothing to do with Obsidian: what is told of its end does not speak of it.
+func TestAnEndOfTheEmbeddedProgramIsNotOfObsidian(t *testing.T) {
+	died := attempt{Ending: process.Ending{Kind: process.Crashed, How: "a panic", Started: true}, embedded: true}
+	for effect, want := range map[tiers.Effect]string{tiers.Reads: "nothing was changed", tiers.Writes: "may have been made"} {
+		err := died.endingError(time.Second, effect)
+		assert.Equal(t, codeOf(err), CodeCrashed)
+		assert.Contains(t, hintOf(err), want)
+		assert.NotContains(t, hintOf(err), "Obsidian")
+	}
+	ending := process.Ending{Held: true, Stdout: &process.Stream{}, Stderr: &process.Stream{}}
+	held := attempt{Ending: ending, embedded: true}.outcome()
+	assert.Contains(t, strings.Join(held.Notices, ""), "output of the embedded CLI open")
+	assert.NotContains(t, strings.Join(held.Notices, ""), "Obsidian")
 }
 
 func TestStoppedWritesAreUnknown(t *testing.T) {

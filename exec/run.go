@@ -409,9 +409,13 @@ func (a attempt) outcome() Outcome {
 		)
 	}
 	if a.Held {
+		name := "Obsidian CLI"
+		if a.embedded {
+			name = "embedded CLI"
+		}
 		out.Notices = append(
 			out.Notices,
-			"another process kept the output of the Obsidian CLI open; what it printed later is not in the answer",
+			"another process kept the output of the "+name+" open; what it printed later is not in the answer",
 		)
 	}
 	return out
@@ -434,6 +438,9 @@ func (a attempt) endingError(timeout time.Duration, effect tiers.Effect) error {
 		return stopped
 	case process.Crashed:
 		died := crashed(a.path, a.How)
+		if a.embedded {
+			died.hint = "nothing was changed; this is an error in vaultwicket, which the user can report"
+		}
 		if effect.Mutates() {
 			died.hint = "the change may have been made; " + hintReadBack
 		}
