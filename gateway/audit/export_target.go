@@ -51,6 +51,7 @@ func parseTarget(address string, c ExportConfig) (target sender, name string, er
 		return nil, "", errors.New("is not an address such as https://collector:4318/v1/logs")
 	}
 	name = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+	hasPathOnly := u.User == nil && u.RawQuery == "" && !u.ForceQuery && u.Fragment == ""
 	switch u.Scheme {
 	case "http", "https":
 		logs, err := telemetry.OpenLogs(address, c.Getenv, c.Version)
@@ -60,13 +61,13 @@ func parseTarget(address string, c ExportConfig) (target sender, name string, er
 		return otlp{logs: logs}, name, nil
 	case "syslog+tcp", "syslog+tls":
 		_, _, err := net.SplitHostPort(u.Host)
-		isBare := u.Path == "" && u.User == nil
+		isBare := u.Path == "" && hasPathOnly
 		if err != nil || !isBare || u.Hostname() == "" {
 			return nil, "", fmt.Errorf("want %s://HOST:PORT", u.Scheme)
 		}
 		return &syslog{network: "tcp", address: u.Host, secure: u.Scheme == "syslog+tls"}, name, nil
 	case "syslog+unix", "file":
-		if u.Host != "" || !strings.HasPrefix(u.Path, "/") || strings.HasSuffix(u.Path, "/") {
+		if u.Host != "" || !hasPathOnly || !strings.HasPrefix(u.Path, "/") || strings.HasSuffix(u.Path, "/") {
 			return nil, "", fmt.Errorf("want %s:///PATH", u.Scheme)
 		}
 		if u.Scheme == "syslog+unix" {

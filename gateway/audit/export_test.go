@@ -575,6 +575,8 @@ func TestAddresses(t *testing.T) {
 		"http://localhost:4318": false, "http://user:secret@localhost/v1/logs": false, "syslog+tcp://host": false,
 		"syslog+udp://host:514": false, "file://relative": false,
 		"file:relative": false, "ftp://host/x": false, "": false, "syslog+tcp://host:514/x": false, "syslog+unix://host/x": false, "://": false,
+		"file:///var/log/a?b.log": false, "file:///var/log/a#b": false, "file://me@/x": false, "file:///var/log/a%3Fb.log": true,
+		"syslog+tcp://host:514?a=b": false, "syslog+tls://host:514#a": false, "syslog+unix:///dev/log?": false,
 	} {
 		assert.Equal(t, (CheckTarget(address) == nil), ok, "%q", address)
 	}
