@@ -265,7 +265,10 @@ func handle(h *call.Host, folder string, c Call) (answer.Reply, *protocol.Facts)
 		reply = Respond(v, q, literals).WithoutUnread(len(v.Unread()))
 	}
 	if unfinished != "" && reply.Status == answer.ExitDone {
-		reply.Truncated = reply.Truncated || reply.Notice == ""
+		if !q.Want.Facts && !reply.Truncated {
+			reply.Notice = "" // only printed with the facts
+		}
+		reply.Truncated = true // so that the notice is printed without the facts
 		reply.Notice = joinNotices(reply.Notice, unfinished)
 	}
 	ambiguous := v.AmbiguousName()

@@ -145,6 +145,18 @@ func TestWrongIDs(t *testing.T) {
 	h.ExpectPrefix(answer.ExitFailed, "Error: Nothing can be changed: the journal needs a folder", "undo")
 }
 
+// A remark on a change that was broken off is printed, whatever else there is to remark on the answer.
+func TestAnUnfinishedChangeIsToldWithAnyAnswer(t *testing.T) {
+	h := embedded.New(t, map[string]string{"a.md": "old"})
+	id := broken(h, journal.Step{Path: "a.md", Before: journal.ImageOf([]byte("old")), After: journal.ImageOf([]byte("new"))})
+	require.NoError(t, h.Journal().Mark().Set(id))
+	h.ReadOnly = true
+	for _, call := range []string{"tags", "files"} { // the answer about tags has a remark of its own
+		_, out, stderr := h.Run(call)
+		assert.HasPrefix(t, stderr, "a change was broken off", "%s: %s", call, out)
+	}
+}
+
 // broken writes an entry for a change that was broken off.
 func broken(h *embedded.Vault, steps ...journal.Step) string {
 	now := time.Now()
