@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -324,6 +325,14 @@ func TestWhoChoosesTheProfile(t *testing.T) {
 	}
 }
 
+// A value that is wrong by itself is not compared with those of other tables.
+func TestAWrongVaultIsOneProblem(t *testing.T) {
+	for _, key := range []string{"folder = \"Notes\"\n", "id = \"x\"\n", "name = \"a/b\"\n"} {
+		_, problems := parseDocument([]byte("[[vaults]]\n" + key + "[[vaults]]\n" + key))
+		assert.Equal(t, len(problems), 2, "%q twice: %v", key, problems)
+	}
+}
+
 func TestFlowRules(t *testing.T) {
 	manage(t, "[[flow]]\nname = \"machine\"\nfrom = [\"Board\"]\n")
 	s, err := loadFor(t, "run", false,
@@ -348,6 +357,9 @@ func TestFlowRules(t *testing.T) {
 		require.That(t, err != nil, "%q: %v, want %s", text, err, want)
 		require.Contains(t, err.Error(), want, "%q", text)
 		assert.Contains(t, err.Error(), "line ", "%q", text)
+		if wrong, ok := errors.AsType[*wrongFile](err); ok {
+			assert.Equal(t, len(wrong.problems), 1, "%q has one problem: %v", text, wrong.problems)
+		}
 	}
 }
 

@@ -79,31 +79,36 @@ func vaultKeys() []tableKey[vaultTable] {
 	}
 }
 
-func readVaultName(_ *reading, t *vaultTable, value any, _ []string) (err error) {
-	t.Name, err = asText(value)
+func readVaultName(_ *reading, t *vaultTable, value any, _ []string) error {
+	name, err := asText(value)
 	if err != nil {
 		return err
 	}
 	switch {
-	case t.Name == "":
+	case name == "":
 		return fmt.Errorf("is empty; leave it out where an id or a folder says which vault it is")
-	case strings.ContainsAny(t.Name, `/\`):
+	case strings.ContainsAny(name, `/\`):
 		return fmt.Errorf(
 			"%q contains a path separator; use the key \"folder\" for a folder",
-			excerpt.Short(t.Name),
+			excerpt.Short(name),
 		)
 	}
-	return checkName(t.Name)
+	if err := checkName(name); err != nil {
+		return err
+	}
+	t.Name = name
+	return nil
 }
 
-func readVaultID(_ *reading, t *vaultTable, value any, _ []string) (err error) {
-	t.ID, err = asText(value)
+func readVaultID(_ *reading, t *vaultTable, value any, _ []string) error {
+	id, err := asText(value)
 	if err != nil {
 		return err
 	}
-	if !appvaults.IsID(t.ID) {
-		return fmt.Errorf("invalid id %q, want 16 hexadecimal digits", excerpt.Short(t.ID))
+	if !appvaults.IsID(id) {
+		return fmt.Errorf("invalid id %q, want 16 hexadecimal digits", excerpt.Short(id))
 	}
+	t.ID = id
 	return nil
 }
 
@@ -115,10 +120,10 @@ func readVaultFolder(_ *reading, t *vaultTable, value any, _ []string) error {
 	if why := appvaults.ForeignHere(text); why != "" {
 		return errors.New(why)
 	}
-	t.Folder = filepath.Clean(text)
 	if !filepath.IsAbs(text) || strings.ContainsRune(text, 0) {
 		return fmt.Errorf("%q is not an absolute path", excerpt.Short(text))
 	}
+	t.Folder = filepath.Clean(text)
 	return nil
 }
 
@@ -420,7 +425,9 @@ func (r *reading) flows(value any, path []string) (rules []policy.Flow) {
 			continue
 		}
 		var f flowTexts
-		readKeys(r, flowKeys(), &f, values, at, "flow rule: %q", "", "unknown key")
+		if !readKeys(r, flowKeys(), &f, values, at, "flow rule: %q", "", "unknown key") {
+			continue
+		}
 		rule, err := policy.ParseFlow(f.name, f.from, f.to, f.action)
 		if err != nil {
 			r.report(at, "flow rule %q: %v", excerpt.Short(f.name), err)
