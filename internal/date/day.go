@@ -56,7 +56,7 @@ const MaxDays = 36525
 //   - this week, last week, next month, this year
 //   - -3d, -2w, -1mo, -1y, +3d, 3 days ago, in 2 weeks; 3d without a sign
 //
-// Case does not matter, and a hyphen or an underscore counts as a space between words. The error is
+// Case does not matter. An underscore counts as a space, and so does a hyphen after last, previous, this or next. The error is
 // an [*Invalid]; its text does not contain the name of the parameter.
 func Parse(text string) (Words, error) {
 	if w, ok := fixed(text); ok {
