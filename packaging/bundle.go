@@ -3,6 +3,7 @@ package packaging
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"compress/flate"
 	"debug/macho"
 	"encoding/binary"
@@ -78,7 +79,7 @@ func Universal(programs ...[]byte) ([]byte, error) {
 		}
 		all = append(all, architecture{file.Cpu, file.SubCpu, content})
 	}
-	slices.SortFunc(all, func(a, b architecture) int { return int(int64(a.cpu) - int64(b.cpu)) })
+	slices.SortFunc(all, func(a, b architecture) int { return cmp.Compare(a.cpu, b.cpu) })
 	for i := 1; i < len(all); i++ {
 		if all[i].cpu == all[i-1].cpu {
 			return nil, fmt.Errorf("two programs of macOS are for %v", all[i].cpu)
@@ -91,17 +92,16 @@ func Universal(programs ...[]byte) ([]byte, error) {
 		}
 	}
 	put(macho.MagicFat, uint32(len(all)))
-	at := padded(8 + 20*len(all)) // the header and its entries
+	const headerSize, entrySize = 8, 20
+	at := padded(headerSize + entrySize*len(all))
 	first := at
 	for _, s := range all {
 		put(uint32(s.cpu), s.sub, uint32(at), uint32(len(s.content)), alignBits)
+		body.Write(make([]byte, at-first-body.Len()))
 		body.Write(s.content)
 		at = padded(at + len(s.content))
-		body.Write(make([]byte, at-first-body.Len()))
 	}
-	last := all[len(all)-1].content
-	end := body.Len() - (padded(len(last)) - len(last)) // the last program needs no padding
-	return slices.Concat(header.Bytes(), make([]byte, first-header.Len()), body.Bytes()[:end]), nil
+	return slices.Concat(header.Bytes(), make([]byte, first-header.Len()), body.Bytes()), nil
 }
 
 func padded(n int) int { return (n + 1<<alignBits - 1) &^ (1<<alignBits - 1) }
