@@ -90,7 +90,10 @@ func (g *group) match(s *search, in scope) bool {
 }
 
 func (g *group) possible(text []byte) bool {
-	return slices.ContainsFunc(g.ordered, func(term node) bool { return term.possible(text) == g.anyOf }) == g.anyOf
+	if g.anyOf {
+		return slices.ContainsFunc(g.ordered, func(term node) bool { return term.possible(text) })
+	}
+	return !slices.ContainsFunc(g.ordered, func(term node) bool { return !term.possible(text) })
 }
 
 func (g *group) foresee(s *search, text index.Trigrams) Outlook {
@@ -194,9 +197,9 @@ type term struct {
 func (t *term) match(s *search, in scope) bool {
 	switch t.field {
 	case inName:
-		return t.occursIn(s, s.nameOf())
+		return s.occurs(t.pattern, s.nameOf())
 	case inPath:
-		return t.occursIn(s, s.pathOf())
+		return s.occurs(t.pattern, s.pathOf())
 	case anywhere:
 		matchesPath := t.matchesPath(s)
 		if matchesPath && !s.collects {
@@ -207,10 +210,10 @@ func (t *term) match(s *search, in scope) bool {
 	return t.matchText(s, in)
 }
 
-// occursIn reports whether the pattern occurs in a name or value.
-func (t *term) occursIn(s *search, text []byte) bool {
+// occurs reports whether a pattern occurs in a name or value.
+func (s *search) occurs(p pattern, text []byte) bool {
 	found := false
-	t.each(s.budget, text, firstMatch, func(int, int) verdict {
+	p.each(s.budget, text, firstMatch, func(int, int) verdict {
 		found = true
 		return stop
 	})
@@ -364,12 +367,7 @@ type property struct {
 
 func (p *property) match(s *search, _ scope) bool {
 	return slices.ContainsFunc(s.propertiesOf(), func(prop frontmatter.Property) bool {
-		hasName := slices.ContainsFunc(p.names, func(n propertyName) bool {
-			if n.name == nil {
-				return (&term{pattern: n.pattern}).occursIn(s, []byte(prop.Key))
-			}
-			return bytes.Equal(foldString(prop.Key), n.name)
-		})
+		hasName := slices.ContainsFunc(p.names, func(n propertyName) bool { return n.matches(s, prop.Key) })
 		return hasName && (p.value == nil || p.value.match(s, scope{whole: true, values: prop.Value.Elements()}))
 	})
 }
@@ -380,6 +378,14 @@ func (p *property) cost() cost { return looksAtIndex }
 type propertyName struct {
 	pattern        // as written
 	name    []byte // folded; nil for a regex
+}
+
+// matches reports whether a property has the name.
+func (n propertyName) matches(s *search, key string) bool {
+	if n.name == nil {
+		return s.occurs(n.pattern, []byte(key))
+	}
+	return bytes.Equal(foldString(key), n.name)
 }
 
 // valueTerm matches if one of the values of a property does. It is a term within [name:value].
@@ -396,7 +402,7 @@ func (v *valueTerm) match(s *search, in scope) bool {
 			return true
 		}
 		return !v.ignoresPattern && value.Kind() != frontmatter.Null &&
-			(&term{pattern: v.pattern}).occursIn(s, []byte(value.String()))
+			s.occurs(v.pattern, []byte(value.String()))
 	})
 }
 
@@ -420,7 +426,7 @@ func (t *tagTerm) match(s *search, in scope) bool {
 			continue
 		}
 		if t.name == nil {
-			if !(&term{pattern: t.pattern}).occursIn(s, tag.text) {
+			if !s.occurs(t.pattern, tag.text) {
 				continue
 			}
 		} else {

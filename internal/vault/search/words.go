@@ -579,8 +579,10 @@ func (r *docReader) readRest() {
 		var text []byte
 		var readErr error
 		place, isThere := r.index.Place(path)
+		kind := KindOf(path)
+		hasText := kind == ranking.Note || kind == ranking.Canvas
 		// Other files have no text to index and are found by their names.
-		if isThere && KindOf(path) <= ranking.Canvas {
+		if isThere && hasText {
 			text, readErr = r.call.Folder.Read(r.index.Files[place].Path)
 		}
 		r.addFile(path, text, readErr)
