@@ -43,10 +43,10 @@ func formOf(call allowlist.Call) pageForm {
 func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 	g.answers.Sweep()
 	// If a search found nothing, or the note of a call was not found, suggest find, provided that it is enabled.
-	wider := allowlist.Wider(whole.Command)
+	alternative := allowlist.Wider(whole.Command)
 	isEmpty := whole.OK && whole.Stdout == "" && !whole.unchanged
-	foundNothing := isEmpty && wider != ""
-	isMissing := wider == "" && whole.Error != nil && whole.Error.Code == failure.CodeNotFound
+	foundNothing := isEmpty && alternative != ""
+	isMissing := alternative == "" && whole.Error != nil && whole.Error.Code == failure.CodeNotFound
 	if foundNothing || isMissing {
 		_, byName := req.Params["file"]
 		_, byPath := req.Params["path"]
@@ -58,7 +58,8 @@ func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 		case !enabled:
 		case foundNothing:
 			whole.Notices = append(slices.Clone(whole.Notices), hintFind)
-		case namesNote && strings.HasPrefix(whole.Error.Message, `file "`): // not a missing view or heading of a note that exists
+		// An error about a view or heading of a note that exists begins otherwise.
+		case namesNote && strings.HasPrefix(whole.Error.Message, `file "`):
 			advised := *whole.Error
 			advised.Hint = followedBy(advised.Hint, hintFind)
 			whole.Error = &advised
@@ -103,8 +104,8 @@ func withoutText(r Result, err error) Result {
 	return r
 }
 
-// page truncates an answer that is longer than the request permits. If the call only reads, the rest is stored. JSON
-// for a model is compacted.
+// page truncates an answer that is longer than the request permits. With Keep, JSON is compacted, and if the call only
+// reads, the rest is stored. whole is the text before fields were chosen.
 func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 	if req.Keep && answer.form == formJSON {
 		answer.Stdout, answer.rows = compactRows(answer.Stdout)
@@ -121,7 +122,7 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 		shown = shown.numbered(answer, pagePosition{}, countedPage{})
 		if _, outlines := EnabledCommand([]CatalogVault{g.catalog()}, allowlist.ListsHeadings); answer.isNote &&
 			outlines {
-			shown.Notices = append(slices.Clone(shown.Notices), longNote)
+			shown.Notices = append(slices.Clone(shown.Notices), noticeLongNote)
 		}
 	}
 	call, err := req.parse()
@@ -141,11 +142,11 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 	answer.Stdout = ""
 	answer.raw = ""
 	stored := storedAnswer{
-		request: req,
-		call:    call,
-		answer:  answer,
-		whole:   wholeOf(whole, text),
-		note:    note,
+		request:  req,
+		call:     call,
+		answer:   answer,
+		wholeSum: sumUnlessKept(whole, text),
+		note:     note,
 	}
 	if id, ok := g.answers.Put(req.Caller, text, stored); ok {
 		shown.Truncated.Cursor = cursorAt(id, next)
@@ -153,7 +154,7 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 	return shown
 }
 
-const longNote = "this is a part of a long note; " + allowlist.ListsHeadings + " lists its headings, and note:section prints the section of one, or some lines"
+const noticeLongNote = "this is a part of a long note; " + allowlist.ListsHeadings + " lists its headings, and note:section prints the section of one, or some lines"
 
 // exceedsPage reports whether an answer is longer than the first page of a request.
 func (r Result) exceedsPage(req Request) bool {
@@ -197,7 +198,7 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 	var first storedAnswer
 	var page pagePart
 	if err == nil {
-		from.id, from.at, err = parseCursor(req.Cursor)
+		from.id, from.start, err = parseCursor(req.Cursor)
 	}
 	if err == nil {
 		from.text, first, err = g.answers.Get(req.Caller, from.id)
@@ -248,8 +249,8 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 	answer := first.answer
 	answer.Notices = slices.Clone(answer.Notices)
 	changed := current.Stdout != from.text
-	if first.whole != nil {
-		changed = checksumOf(current.Stdout) != *first.whole
+	if first.wholeSum != nil {
+		changed = checksumOf(current.Stdout) != *first.wholeSum
 	}
 	if isComparable && changed {
 		answer.Notices = append(
@@ -258,7 +259,7 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 		)
 	}
 	answer.Stdout = from.text
-	shown := answer.showing(page).numbered(answer, from.at, first.counted)
+	shown := answer.showing(page).numbered(answer, from.start, first.counted)
 	if !page.Last() {
 		shown.Truncated.Cursor = cursorAt(from.id, page.Next)
 	}
@@ -270,22 +271,22 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 	return shown
 }
 
-// storedText is a stored text with its id.
+// storedText is the text of a stored answer, and where a page begins in it.
 type storedText struct {
 	id, text string
-	at       pagePosition // the start of the page
+	start    pagePosition
 }
 
 // readAgain runs the request of a page again, for its current caller. For a random answer, and for an unchanged
 // note, it only checks that the call is permitted; for an unchanged answer from an index, the text is left out. Then
-// compares is false, and there is no text to compare. prepare prepares the page of a divided answer.
+// isComparable is false, and there is no text to compare. prepare prepares the page of a divided answer.
 func (g *vaultGateway) readAgain(
 	ctx context.Context,
 	hold *exec.Hold,
 	req Request,
 	first storedAnswer,
 	prepare func(current Result) findings,
-) (now Result, compares bool) {
+) (now Result, isComparable bool) {
 	again := first.request
 	again.Fields = nil
 	again.Limit = 0 // the whole answer is compared
@@ -387,8 +388,8 @@ func (g *shared) dropAnswers() {
 	g.answers.DropOf(func(session string) bool { return ownerfiles.AgentOf(session) == g.agent })
 }
 
-// storeLimits limit the stored answers. The gateway has memory for one of the largest answers while another one is
-// read.
+// storeLimits limit the stored answers. Bytes has room for one of the largest, of 16 MiB: the gateway needs as much
+// again while it reads another one.
 var storeLimits = pageStoreLimits{PerSession: 16, Total: 512, Bytes: 17 << 20, Age: 10 * time.Minute}
 
 // maxStoredCall is the maximum size in bytes of a call whose answer is stored. Its parameters are stored, too.
@@ -396,16 +397,17 @@ const maxStoredCall = 64 << 10
 
 // storedAnswer describes an answer whose text is stored, without that text.
 type storedAnswer struct {
-	request Request // without Ask
-	call    allowlist.Call
-	answer  Result
-	whole   *checksum   // of the text before fields were chosen, nil if that is the stored text
-	note    FileStamp   // of the note that the text is from, zero if not known
-	counted countedPage // the rows before the page that will probably be requested next
+	request  Request // without Ask
+	call     allowlist.Call
+	answer   Result
+	wholeSum *checksum   // of the text before fields were chosen, nil if that is the stored text
+	note     FileStamp   // of the note that the text is from, zero if not known
+	counted  countedPage // the rows before the page that will probably be requested next
 }
 
-// wholeOf returns the checksum that later answers are compared with, nil if they are compared with the stored text.
-func wholeOf(answer, kept string) *checksum {
+// sumUnlessKept returns the checksum that later answers are compared with, nil if they are compared with the stored
+// text.
+func sumUnlessKept(answer, kept string) *checksum {
 	if answer == kept { // usually they are the same string
 		return nil
 	}
@@ -433,7 +435,7 @@ func (s storedAnswer) pageAt(req Request, from storedText) (pagePart, error) {
 	whole := wholeAnswer{Text: from.text, Form: s.answer.form, Rows: s.answer.rows}
 	return cutForJSON(
 		whole,
-		from.at,
+		from.start,
 		pageLimit{Bytes: req.MaxOutput, Rows: cmp.Or(req.Limit, s.request.Limit)},
 	)
 }
@@ -445,13 +447,14 @@ type divided struct {
 	reported
 	out  exec.Outcome // with the whole text
 	rows int          // rows in the whole text
-	// seen is how many bytes were prepared. plain means that they are displayed unchanged, so that further parts can
-	// be appended.
-	seen  int
-	plain bool
+	// prepared is how many bytes of it are prepared. plain means that they are displayed unchanged, so that further
+	// parts can be appended.
+	prepared int
+	plain    bool
 }
 
-// divide returns the answer with as many bytes prepared as requested, nil if that is all of it.
+// divide returns the answer with as many bytes prepared as requested, or nil if it must be prepared as a whole, or is
+// no longer than that.
 func (r reported) divide(out exec.Outcome, err error) *divided {
 	form := formOf(r.route.call)
 	failed := err != nil || out.Failure != nil
@@ -470,7 +473,7 @@ func (r reported) divide(out exec.Outcome, err error) *divided {
 	if prepared == len(out.Stdout) {
 		return nil
 	}
-	d := &divided{reported: r, out: out, rows: out.Rows, seen: prepared}
+	d := &divided{reported: r, out: out, rows: out.Rows, prepared: prepared}
 	if form.HasLines() {
 		d.rows = countedPage{}.Rows(out.Stdout, form, len(out.Stdout))
 	}
@@ -487,7 +490,7 @@ func (d *divided) whole() Result {
 	return r.result(d.out, nil)
 }
 
-// maxExtension is how many bytes are prepared in addition to what a page needs.
+// maxExtension limits how many bytes are prepared at once if a page needs fewer.
 const maxExtension = 1 << 20
 
 // complete replaces the prepared part of a stored answer by the whole answer.
@@ -503,7 +506,7 @@ func (s storedAnswer) extend(req Request, from storedText) (storedAnswer, stored
 		if !d.plain || req.MaxOutput == 0 {
 			return s.complete(from)
 		}
-		needed := from.at.At + req.MaxOutput + 1 - d.seen
+		needed := from.start.At + req.MaxOutput + 1 - d.prepared
 		if needed <= 0 {
 			if page, err := s.pageAt(req, from); err != nil || !page.Last() {
 				return s, from, err
@@ -512,9 +515,9 @@ func (s storedAnswer) extend(req Request, from storedText) (storedAnswer, stored
 		}
 		// Each further page prepares more at once, because the text is copied each time.
 		text := d.out.Stdout
-		end := formOf(d.route.call).RowEnd(text, d.seen, max(needed, min(d.seen, maxExtension)))
-		shown, report := sanitize.Text(text[d.seen:end])
-		if !report.None() || d.route.finds(d.out, d.seen, end) {
+		end := formOf(d.route.call).RowEnd(text, d.prepared, max(needed, min(d.prepared, maxExtension)))
+		shown, report := sanitize.Text(text[d.prepared:end])
+		if !report.None() || d.route.finds(d.out, d.prepared, end) {
 			return s.filledWith(d.whole(), from)
 		}
 		before := from.text
@@ -522,7 +525,7 @@ func (s storedAnswer) extend(req Request, from storedText) (storedAnswer, stored
 			before = strings.TrimSuffix(before, "]")
 		}
 		from.text = before + shown
-		d.seen = end
+		d.prepared = end
 		if end < len(text) {
 			if d.isArray() {
 				from.text += "]"
@@ -530,13 +533,13 @@ func (s storedAnswer) extend(req Request, from storedText) (storedAnswer, stored
 			s.answer.divided = &d
 			continue
 		}
-		whole := from.text
+		unstripped := from.text
 		if d.isArray() {
 			from.text = strings.TrimSuffix(from.text, "\n")
 		}
 		s.answer.divided = nil
 		s.answer.rows = compactedRows{}
-		s.whole = wholeOf(whole, from.text)
+		s.wholeSum = sumUnlessKept(unstripped, from.text)
 		s = s.withRows(from.text)
 	}
 	return s, from, nil
@@ -564,13 +567,14 @@ func (s storedAnswer) filledWith(whole Result, from storedText) (storedAnswer, s
 	if answer.form == formJSON {
 		answer.Stdout, answer.rows = compactRows(answer.Stdout)
 	}
-	if at := min(from.at.At, len(from.text)-1); at < 0 || !strings.HasPrefix(answer.Stdout, from.text[:at]) {
+	// The last byte of the prepared part may be a bracket that closes it only for now.
+	if at := min(from.start.At, len(from.text)-1); at < 0 || !strings.HasPrefix(answer.Stdout, from.text[:at]) {
 		return s, from, ErrPageGone // the position would mean another place in the text
 	}
 	from.text = answer.Stdout
 	answer.Stdout = ""
 	answer.raw = ""
 	s.answer = answer
-	s.whole = wholeOf(whole.Stdout, from.text)
+	s.wholeSum = sumUnlessKept(whole.Stdout, from.text)
 	return s.withRows(from.text), from, nil
 }

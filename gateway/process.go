@@ -482,7 +482,7 @@ func (r reported) result(out exec.Outcome, err error) Result {
 	call := r.route.call
 	part := r.divide(out, err)
 	if part != nil {
-		out.Stdout = part.out.Stdout[:part.seen]
+		out.Stdout = part.out.Stdout[:part.prepared]
 		if part.isArray() { // make the part valid JSON
 			out.Stdout += "]"
 		}

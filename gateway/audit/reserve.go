@@ -24,7 +24,7 @@ const (
 	reserveSize = reserveHead + 128<<10 // some three hundred refusals
 )
 
-// reserve is the header of that file.
+// reserve is the header of that file. [Log.unreserved] has only its counts.
 type reserve struct {
 	Version int       `json:"version"`
 	Missed  uint64    `json:"missed"`          // lines that could not be written, without the refusals below
@@ -79,7 +79,7 @@ func (p folder) readReserve(sys ownerfiles.System) (r reserve, refusals []byte, 
 	if _, err := file.ReadAt(refusals, reserveHead); err != nil {
 		return reserve{}, nil, err
 	}
-	if !bytes.Equal(r.encode(refusals), head) { // the refusals were not written completely
+	if !bytes.Equal(r.encode(refusals), head) { // the refusals are incomplete, or another version wrote them
 		return reserve{Missed: r.Missed, Since: r.Since}, nil, nil
 	}
 	return r, refusals, nil
@@ -89,8 +89,8 @@ func (p folder) readReserve(sys ownerfiles.System) (r reserve, refusals []byte, 
 // created. Any other error may pass, and then the reserve may have refusals.
 var errNoReserve = errors.New("no reserve")
 
-// makeReserve creates the reserve if it is missing. The caller holds the lock. If that fails, the
-// process counts in memory.
+// makeReserve creates the reserve if it is missing, and notes whether it has lines of an earlier
+// process. The caller holds the lock. If that fails, the process counts in memory.
 func (l *Log) makeReserve() {
 	r, _, err := l.folder.readReserve(l.sys)
 	l.hasLate = l.hasLate || !r.isEmpty()
@@ -151,15 +151,15 @@ func (l *Log) unwrittenLines(writes []*pendingWrite) []Line {
 	return lines
 }
 
-// countMissed counts, in memory, lines that could not be written, for lack of the lock. They are
-// reported by a later write that has it.
+// countMissed counts in memory the lines that could not be written because the lock was not free. They
+// are reported by a later write that has it.
 func (l *Log) countMissed(writes []*pendingWrite) {
 	n := uint64(len(l.unwrittenLines(writes)))
 	l.unreserved.Missed += n
 	l.missed.Add(n)
 }
 
-// reserveMissed counts lines that could not be written in the reserve, and stores those of refusals
+// reserveMissed counts in the reserve the lines that could not be written, and stores those of refusals
 // there. The caller holds the lock.
 func (l *Log) reserveMissed(writes []*pendingWrite) {
 	lines := l.unwrittenLines(writes)
@@ -168,7 +168,7 @@ func (l *Log) reserveMissed(writes []*pendingWrite) {
 	}
 	r, refusals, err := l.folder.readReserve(l.sys)
 	exists := err == nil
-	missed := uint64(0)
+	unstored := uint64(0)
 	for _, line := range lines {
 		text, err := json.Marshal(line)
 		fits := len(refusals)+len(text)+1 <= reserveSize-reserveHead
@@ -177,24 +177,24 @@ func (l *Log) reserveMissed(writes []*pendingWrite) {
 			refusals = append(append(refusals, text...), '\n')
 			continue
 		}
-		missed++
+		unstored++
 	}
 	if r.Since.IsZero() {
 		r.Since = l.unreserved.Since
 	}
-	r.Missed += l.unreserved.Missed + missed
+	r.Missed += l.unreserved.Missed + unstored
 	if !exists || l.writeReserve(r, refusals) != nil {
 		l.unreserved.Missed += uint64(len(lines))
 		l.missed.Add(uint64(len(lines)))
 		return
 	}
 	l.unreserved = reserve{}
-	l.missed.Add(missed)
+	l.missed.Add(unstored)
 }
 
 // lateLines returns the lines to write before all others, after earlier writes failed: a gap with
-// the number of missing lines, and the stored refusals. It is nil if there are none. The caller
-// holds the lock.
+// the number of missing lines, and the stored refusals. It is nil, and hasLate becomes false, if there
+// are none. The caller holds the lock.
 func (l *Log) lateLines() *pendingWrite {
 	if !l.hasLate {
 		return nil

@@ -13,7 +13,7 @@ type Exception struct{ Rule, Path, Comment string }
 type Exceptions []Exception
 
 // ParseExceptions reads lines such as "secrets Docs/Samples # keys of the documentation". Each rule must be one of
-// rules; with no rules given, any name is accepted.
+// rules, unless there are none: they were checked before.
 func ParseExceptions(lines []string, rules ...string) (Exceptions, error) {
 	var exceptions Exceptions
 	for _, line := range lines {

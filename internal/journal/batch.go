@@ -280,7 +280,7 @@ type unrecorded struct {
 // payerOf returns the digest of the agent to which a caller's bytes are charged, in all of its sessions.
 func payerOf(caller string) string {
 	sum := sha256.Sum256([]byte(shares.Agent(caller)))
-	return hex.EncodeToString(sum[:noteLength/2])
+	return hex.EncodeToString(sum[:shortDigestLength/2])
 }
 
 func partOf(t time.Time) int64 { return t.Unix() / int64(spentPart/time.Second) }

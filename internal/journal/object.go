@@ -39,7 +39,7 @@ type object struct {
 	Prefix int    `json:"prefix,omitempty"` // length of the common prefix with the base
 	Suffix int    `json:"suffix,omitempty"`
 	Raw    bool   `json:"raw,omitempty"`  // Data is not compressed
-	Middle int    `json:"middle"`         // length of Data before compression
+	Middle int    `json:"middle"`         // length of Data before compression; 0 for a whole object in a file
 	File   bool   `json:"file,omitempty"` // Data is not in the record, but compressed in a file next to the segment
 	Data   []byte `json:"data,omitzero"`  // nil if File is set
 }
@@ -53,14 +53,14 @@ func parseObject(record []byte) (o object, ok bool) {
 		return object{}, false
 	}
 	isWhole := o.File && o.Base == ""
-	limit := int64(maxText) // the object of a file with the whole content may be larger
+	limit := int64(maxText) // an object that is stored whole in a file may be larger
 	if isWhole {
 		limit = maxObject
 	}
 	isNamed := isHash(o.Hash) && isShortDigest(o.Note)
-	isOfSize := 0 <= o.Size && o.Size <= limit
-	isOfDepth := 0 <= o.Depth && o.Depth <= maxDepth
-	isWithinLimits := isOfSize && isOfDepth
+	sizeIsValid := 0 <= o.Size && o.Size <= limit
+	depthIsValid := 0 <= o.Depth && o.Depth <= maxDepth
+	isWithinLimits := sizeIsValid && depthIsValid
 	if !isNamed || !isWithinLimits || !o.hasSoundBase() {
 		return object{}, false
 	}
@@ -105,7 +105,8 @@ func (o *object) setData(text []byte) {
 	}
 }
 
-// Over returns the text of o, given the text of its base; that is empty for a whole object.
+// Over returns the text of o, given the text of its base, which is empty for a whole object. It returns false if the
+// data is damaged or does not fit the base.
 func (o object) Over(base []byte) ([]byte, bool) {
 	middle := o.Data // the bytes between the prefix and the suffix of the base
 	if !o.Raw {
@@ -147,7 +148,8 @@ func common(a, b []byte) (prefix, suffix int) {
 	return prefix, suffix
 }
 
-// level is the fastest of DEFLATE: it needs no time to start, and most objects are short differences.
+// level is the fastest level of DEFLATE. Most objects are short differences, for which the time to set up a slower
+// level would exceed that of compressing.
 const level = flate.BestSpeed
 
 // minPacked is the size in bytes of the smallest text that is compressed.
@@ -165,24 +167,24 @@ func compress(out io.Writer, in io.Reader) (n int64, err error) {
 	w.Reset(out)
 	n, err = io.Copy(w, in)
 	err = errors.Join(err, w.Close())
-	w.Reset(io.Discard)
+	w.Reset(io.Discard) // the pool must not keep out in memory
 	return n, err
 }
 
 const (
 	// hashLength is the length of a SHA-256 in hexadecimal digits.
 	hashLength = 2 * sha256.Size
-	// noteLength is the length of a [noteID].
-	noteLength = 16
+	// shortDigestLength is the length of a [noteID] and of a [payerOf], in hexadecimal digits.
+	shortDigestLength = 16
 )
 
 // isShortDigest reports whether text has the form of a [noteID] or a [payerOf].
-func isShortDigest(text string) bool { return len(text) == noteLength && isHex(text) }
+func isShortDigest(text string) bool { return len(text) == shortDigestLength && isHex(text) }
 
 // noteID returns the digest that identifies the note at path in the records of its versions.
 func noteID(path string) string {
 	sum := sha256.Sum256([]byte(path))
-	return hex.EncodeToString(sum[:noteLength/2])
+	return hex.EncodeToString(sum[:shortDigestLength/2])
 }
 
 // isHex reports whether text consists of lower-case hexadecimal digits.

@@ -16,7 +16,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 )
 
-// Options are the flags of both commands.
+// Options are the flags of install and uninstall.
 type Options struct {
 	Client                  string // the identifier of a client, "" with All or List
 	All, List, JSON         bool
@@ -131,15 +131,15 @@ func (s Session) check() error {
 func (s Session) checkURL() error {
 	address, err := url.Parse(s.URL)
 	isLocal := err == nil && (address.Hostname() == "localhost" || net.ParseIP(address.Hostname()).IsLoopback())
-	isHTTP := strings.HasPrefix(s.URL, "http://")
-	isWeb := isHTTP || strings.HasPrefix(s.URL, "https://")
+	isUnencrypted := strings.HasPrefix(s.URL, "http://")
+	isWeb := isUnencrypted || strings.HasPrefix(s.URL, "https://")
 	switch {
 	case err != nil || address.Hostname() == "" || !isWeb || strings.ContainsAny(s.URL, " \t\r\n\"'@"):
 		return usage(
 			fmt.Sprintf("invalid value %q for --url", s.URL),
 			"use an address such as http://127.0.0.1:8765/mcp",
 		)
-	case isHTTP && !isLocal:
+	case isUnencrypted && !isLocal:
 		return usage(
 			fmt.Sprintf("invalid value %q for --url: the token would be sent in clear", s.URL),
 			"use https for another machine",
@@ -197,15 +197,15 @@ func (s Session) server() (Server, error) {
 
 // changeAll installs or removes the entry in every client that was found.
 func (s Session) changeAll(ctx context.Context) error {
-	done := 0
+	tried := 0
 	failed := 0
-	var first *terminal.Failure
+	var firstFailure *terminal.Failure
 	for _, c := range All() {
 		if _, ok := c.Writes(User); !ok || s.Installer.System.Found(c) == "" {
 			continue
 		}
 		err := s.changeClient(ctx, c)
-		done++
+		tried++
 		var failure *terminal.Failure
 		switch {
 		case err == nil:
@@ -214,22 +214,22 @@ func (s Session) changeAll(ctx context.Context) error {
 		case errors.As(err, &failure) && ctx.Err() == nil:
 			failed++
 			fmt.Fprintf(s.Err, "%s: %s\n", c.Name, terminal.Visible(failure.Message))
-			if first == nil {
-				first = failure
+			if firstFailure == nil {
+				firstFailure = failure
 			}
 		default:
 			return err
 		}
 	}
-	if done == 0 {
+	if tried == 0 {
 		return terminal.Fail(
 			terminal.ExitNotReady,
 			"no client was found",
 			`name one; "vaultwicket install --list" shows the clients`,
 		)
 	}
-	if first != nil {
-		return terminal.Fail(first.Status, fmt.Sprintf("%d of %d clients failed", failed, done), first.Advice)
+	if firstFailure != nil {
+		return terminal.Fail(firstFailure.Status, fmt.Sprintf("%d of %d clients failed", failed, tried), firstFailure.Advice)
 	}
 	return nil
 }
@@ -260,7 +260,7 @@ func (s Session) changeClient(ctx context.Context, c Client) error {
 		fmt.Fprintf(&shown, "$ %s\n", shellLine(argv))
 	}
 	shown.WriteString(change.Diff())
-	text := terminal.Visible(shown.String()) + terminal.Fit(s.Out, terminal.Visible(s.meaning(c, change)))
+	text := terminal.Visible(shown.String()) + terminal.Fit(s.Out, terminal.Visible(s.explain(c, change)))
 	if _, err := io.WriteString(s.Out, text); err != nil || s.DryRun {
 		return err
 	}
@@ -303,7 +303,7 @@ func (s Session) changeClient(ctx context.Context, c Client) error {
 	return nil
 }
 
-// plan plans to install or remove the entry. server is zero if it is removed.
+// plan returns the change that installs or removes the entry. server is zero for a removal.
 func (s Session) plan(ctx context.Context, c Client) (change *Change, server Server, err error) {
 	if s.Remove {
 		change, err = s.Installer.Uninstall(c, Scope(s.Scope), s.Name)
@@ -320,8 +320,8 @@ func (s Session) plan(ctx context.Context, c Client) (change *Change, server Ser
 	return change, server, s.allowReading(ctx, change, server)
 }
 
-// meaning describes for the user what a change does, in lines.
-func (s Session) meaning(c Client, change *Change) string {
+// explain describes for the user what a change does, in lines.
+func (s Session) explain(c Client, change *Change) string {
 	var lines strings.Builder
 	if !s.Remove && s.URL != "" {
 		fmt.Fprintf(
@@ -331,7 +331,7 @@ func (s Session) meaning(c Client, change *Change) string {
 		)
 	}
 	if !s.Remove && s.URL == "" {
-		lines.WriteString(s.means() + "\n")
+		lines.WriteString(s.permissions() + "\n")
 		if s.Edit && c.ID == "codex" {
 			lines.WriteString(codexApproves + "\n")
 		}
@@ -342,8 +342,8 @@ func (s Session) meaning(c Client, change *Change) string {
 	return lines.String()
 }
 
-// allowReading adds the rule for reading to a change, if the client has one and the user wants it. An existing rule
-// is kept.
+// allowReading adds the rule for reading to a change, or removes the one that an earlier entry had, as the flag
+// --headless, the existing rule, the client or the user decide, in this order.
 func (s Session) allowReading(ctx context.Context, change *Change, server Server) error {
 	c := change.Client
 	if !c.CanAllowReading(change.Scope, server) {

@@ -20,7 +20,7 @@ type State struct {
 	Found   string  `json:"found,omitempty"`   // the path that shows that the client is installed, "" if it is not found
 	File    string  `json:"file,omitempty"`    // the settings file of the user
 	Servers []Entry `json:"servers,omitempty"` // the entries for vaultwicket
-	Writes  bool    `json:"writes"`            // false if an entry can only be printed
+	Writes  bool    `json:"writes"`            // install can write the entry; otherwise it can only be printed
 	Problem string  `json:"problem,omitempty"` // why the file cannot be read
 }
 
@@ -135,8 +135,8 @@ const approvalMeans = "It needs your approval to delete or overwrite a note, to 
 // codexApproves describes what else an entry of Codex with --edit contains.
 const codexApproves = "Codex runs the tools of vaultwicket without a question of its own (approval_mode = \"approve\"), because it refuses their calls where it has no terminal: vaultwicket asks you."
 
-// means describes what the entry allows an agent to do.
-func (s Session) means() string {
+// permissions describes what the entry allows an agent to do.
+func (s Session) permissions() string {
 	switch {
 	case s.Edit && s.Tier == "":
 		return `The agent can add to daily notes, in tier v0, the default; with "--tier v1" it can create, change, move and delete notes. ` + approvalMeans
@@ -157,8 +157,8 @@ func Temporary(executable string) bool {
 	return strings.Contains(path.Clean(strings.ReplaceAll(executable, `\`, "/")), "/go-build")
 }
 
-// installed lists the entries of a client with what each allows.
-func (s State) installed() string {
+// summary returns the entries of a client with what each allows, or why there are none.
+func (s State) summary() string {
 	var names []string
 	for _, entry := range s.Servers {
 		mode := "read-only"
@@ -213,7 +213,7 @@ func (s Session) writeList(states []State) error {
 			"%s\t%s\t%s\t%s\n",
 			state.Client,
 			state.Name,
-			terminal.Visible(state.installed()),
+			terminal.Visible(state.summary()),
 			terminal.Visible(state.File),
 		)
 	}

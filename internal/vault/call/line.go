@@ -21,16 +21,16 @@ type Line struct {
 	protocol.Request
 }
 
-// Synopsis is the usage line of the program.
+// Synopsis is the usage line of the program. It omits the switches that only the tests and the gateway need.
 const Synopsis = "Usage: vaultwicket vault FOLDER [--write] [--stdin PARAM] [--plan] [--change ID] [--expect HASH] [--approved DIGEST] [vault=<name>] <command> [options]"
 
 // The switches for people, before the command.
 const (
-	WriteSwitch    = "--write" // without it nothing is changed or recorded
-	PlanSwitch     = "--plan"  // show what would be done, and do nothing
-	StdinSwitch    = "--stdin"
-	ChangeSwitch   = "--change"
-	ExpectSwitch   = "--expect"
+	WriteSwitch    = "--write"    // without it nothing is changed or recorded
+	PlanSwitch     = "--plan"     // show what would be done, and do nothing
+	StdinSwitch    = "--stdin"    // followed by the parameter whose value is read from standard input
+	ChangeSwitch   = "--change"   // followed by the id under which the change is recorded
+	ExpectSwitch   = "--expect"   // followed by the hash that the note must have
 	ApprovedSwitch = "--approved" // followed by the digest of a plan that was shown
 	CompactSwitch  = "--compact"  // print a JSON listing without space between its tokens
 	FactsSwitch    = "--facts"    // print a report on standard error at the end
@@ -79,10 +79,10 @@ func ParseLine(args []string) (Line, error) {
 
 // valuedSwitch is a switch with a non-empty value of a particular form.
 type valuedSwitch struct {
-	name string
-	into func(*protocol.Request) *string // where the value is stored
-	fits func(value string) bool
-	want string // the form of the value, for an error
+	name  string
+	into  func(*protocol.Request) *string // where the value is stored
+	fits  func(value string) bool
+	needs string // how an error describes the value: "--expect needs " and this
 }
 
 var valuedSwitches = []valuedSwitch{
@@ -106,9 +106,9 @@ var valuedSwitches = []valuedSwitch{
 	},
 }
 
-// isHex reports whether a text consists of digits lower-case hexadecimal digits.
-func isHex(text string, digits int) bool {
-	return len(text) == digits && strings.Trim(text, "0123456789abcdef") == ""
+// isHex reports whether text consists of lower-case hexadecimal digits, and has this length.
+func isHex(text string, length int) bool {
+	return len(text) == length && strings.Trim(text, "0123456789abcdef") == ""
 }
 
 // takeSwitches parses the switches before the command, and returns the remaining arguments.
@@ -119,11 +119,12 @@ func takeSwitches(q *protocol.Request, args []string) ([]string, error) {
 		if len(args) > 1 {
 			value = args[1]
 		}
-		isUnset := func(s valuedSwitch) bool { return s.name == arg && *s.into(q) == "" }
-		if i := slices.IndexFunc(valuedSwitches, isUnset); i >= 0 {
+		// A repeated switch ends the switches.
+		isNext := func(s valuedSwitch) bool { return s.name == arg && *s.into(q) == "" }
+		if i := slices.IndexFunc(valuedSwitches, isNext); i >= 0 {
 			s := valuedSwitches[i]
 			if !s.fits(value) {
-				return nil, answer.Misuse("%s needs %s", arg, s.want)
+				return nil, answer.Misuse("%s needs %s", arg, s.needs)
 			}
 			*s.into(q) = value
 			args = args[2:]
@@ -160,7 +161,7 @@ func takeSwitches(q *protocol.Request, args []string) ([]string, error) {
 	return nil, nil
 }
 
-// maxName is the maximum length of a name of a caller or a batch in the journal, in bytes.
+// maxName is the maximum length in bytes of each name in a change: of its caller, client, batch, grant and proposal.
 const maxName = 256
 
 // CheckWrite rejects malformed options of a change in a request. ParseLine checks those of a command line itself.
@@ -171,7 +172,7 @@ func CheckWrite(w protocol.Write) error {
 	q := protocol.Request{Write: w}
 	for _, s := range valuedSwitches {
 		if value := *s.into(&q); value != "" && !s.fits(value) {
-			return answer.Misuse("%s needs %s", s.name, s.want)
+			return answer.Misuse("%s needs %s", s.name, s.needs)
 		}
 	}
 	for _, name := range []string{w.Caller, w.Client, w.Batch, w.Grant, w.Proposal} {
@@ -182,7 +183,7 @@ func CheckWrite(w protocol.Write) error {
 	return nil
 }
 
-// OptionOf returns the first option for changes in a request, for an error; "" if there is none.
+// OptionOf returns how an error names the first option for changes in w, "" if there is none.
 func OptionOf(w protocol.Write) string {
 	switch {
 	case !w.Task.Makes():
@@ -216,8 +217,8 @@ func ReadLiteral(param string, stdin io.Reader, limit int64) (map[string]string,
 	return map[string]string{param: string(text)}, nil
 }
 
-// suggestions is how many similar names the app suggests at most.
-const suggestions = 3
+// maxSuggestions is how many similar names the app suggests at most.
+const maxSuggestions = 3
 
 // UnknownCommand returns the app's error for an unknown command, with similar official names, best first.
 func UnknownCommand(name string) error {
@@ -241,6 +242,6 @@ func UnknownCommand(name string) error {
 		return answer.Misuse("Command %q not found. It may require a plugin to be enabled.", answer.Verbatim(name))
 	}
 	slices.SortStableFunc(matches, func(a, b match) int { return cmp.Compare(a.distance, b.distance) })
-	names := answer.Map(matches[:min(len(matches), suggestions)], func(m match) string { return m.name })
+	names := answer.Map(matches[:min(len(matches), maxSuggestions)], func(m match) string { return m.name })
 	return answer.Misuse("Command %q not found. Did you mean: %s?", answer.Verbatim(name), strings.Join(names, ", "))
 }

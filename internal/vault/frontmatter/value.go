@@ -227,7 +227,7 @@ func (v Value) String() string {
 	return string(v.appendJSON(nil))
 }
 
-// sameProperties reports whether two notes have the same properties in the same order.
+// sameProperties reports whether a and b have the same keys and values in the same order. Lines do not matter.
 func sameProperties(a, b Properties) bool {
 	return slices.EqualFunc(a, b, func(x, y Property) bool { return x.Key == y.Key && x.Value.Equal(y.Value) })
 }
@@ -271,7 +271,7 @@ func (v Value) Union(w Value) (Value, bool) {
 	return Value{kind: List, more: all}, true
 }
 
-// appendKey appends a text that is the same for equal values only.
+// appendKey appends a text that is the same for two values exactly if they are equal, see [Value.Equal].
 func (v Value) appendKey(out []byte) []byte {
 	out = append(out, byte('0'+v.kind))
 	switch v.kind {
@@ -302,9 +302,8 @@ func appendSized(out []byte, text string) []byte {
 	return append(append(out, ':'), text...)
 }
 
-// Tags returns the tags in the properties in their order, each with its "#": the strings of
-// the key tags, ignoring case, that are valid tags in the body. Commas do not separate tags:
-// "a, b" is not a tag.
+// Tags returns the tags in the properties in their order, each with its "#": the strings in the property "tags" (in any
+// case) that would be valid tags in the body. Commas do not separate tags: "a, b" is not a tag.
 func Tags(p Properties) []string {
 	var tags []string
 	for _, text := range stringsOf(p, "tags") {
@@ -315,8 +314,7 @@ func Tags(p Properties) []string {
 	return tags
 }
 
-// Aliases returns the other names of the note: the strings of the key aliases,
-// ignoring case, without empty ones.
+// Aliases returns the other names of the note: the strings in the property "aliases" (in any case) that are not blank.
 func Aliases(p Properties) []string {
 	var aliases []string
 	for _, text := range stringsOf(p, "aliases") {
@@ -327,7 +325,8 @@ func Aliases(p Properties) []string {
 	return aliases
 }
 
-// stringsOf returns the strings in the values of a property, or in their lists. The case of name does not matter.
+// stringsOf returns the strings that are values of the properties with a name, or elements of such a value. Several
+// properties can have it, because the case of name does not matter.
 func stringsOf(p Properties, name string) []string {
 	var out []string
 	for _, property := range p {
@@ -379,9 +378,8 @@ func Links(p Properties) []Link {
 	return links
 }
 
-// JSON returns the properties as the app prints them: indented by two blanks, with their own
-// types, and with numbers as JavaScript writes them. Infinity and NaN, which JSON lacks, are
-// null.
+// JSON returns the properties as the app prints them: indented by two blanks, numbers and booleans without quotes, and
+// numbers as JavaScript writes them. Infinity and NaN, which JSON lacks, are null.
 func (p Properties) JSON() string { return Value{kind: Map, more: p}.indented() }
 
 func (v Value) indented() string {

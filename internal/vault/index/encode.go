@@ -10,18 +10,23 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/markdown"
 )
 
+// The facts about a note (its properties, links, headings …) are encoded as a sequence of numbers and texts, without
+// types or names of fields: they are read in the order in which they are written. Everything that is read shares the
+// memory of one string. The bytes are untrusted: lengths that exceed the remaining bytes are rejected, and nothing
+// panics. Reading continues after an error and returns zero values, see [reader.done].
+
 // Flags of an encoded link. They are the lowest bits of a number that has the style above them.
 const (
 	linkEmbeds = 1 << iota
 	// linkSplits means that target is path followed by subpath, as in all links except those of
 	// canvases.
 	linkSplits
-	linkStyle = iota // how many bits the style is shifted
+	linkStyleShift = iota // how many bits the style is shifted
 )
 
-// Flags of an encoded value: what it has besides its kind, in the bits above the kind.
+// The first byte of an encoded value: its kind in the lowest bits, and flags for what else it has above them.
 const (
-	kindBits  = 0b111
+	kindMask  = 0b111
 	hasTruth  = 1 << 3
 	hasNumber = 1 << 4
 	hasText   = 1 << 5
@@ -39,24 +44,24 @@ const (
 // the previous one, which is short because lists are in the order of the text.
 type position struct{ line, at int }
 
-func (l *position) append(b []byte, line, at int) []byte {
-	b = appendInt(b, line-l.line)
-	b = appendInt(b, at-l.at)
-	*l = position{line, at}
+func (previous *position) append(b []byte, line, at int) []byte {
+	b = appendInt(b, line-previous.line)
+	b = appendInt(b, at-previous.at)
+	*previous = position{line, at}
 	return b
 }
 
-func (l *position) read(r *reader) (line, at int) {
-	*l = position{l.line + r.int(), l.at + r.int()}
-	return l.line, l.at
+func (previous *position) read(r *reader) (line, at int) {
+	*previous = position{previous.line + r.int(), previous.at + r.int()}
+	return previous.line, previous.at
 }
 
-func (l *position) appendSpan(b []byte, line int, span markdown.Span) []byte {
-	return appendInt(l.append(b, line, span.Start), span.End-span.Start)
+func (previous *position) appendSpan(b []byte, line int, span markdown.Span) []byte {
+	return appendInt(previous.append(b, line, span.Start), span.End-span.Start)
 }
 
-func (l *position) readSpan(r *reader) (line int, span markdown.Span) {
-	line, span.Start = l.read(r)
+func (previous *position) readSpan(r *reader) (line int, span markdown.Span) {
+	line, span.Start = previous.read(r)
 	span.End = span.Start + r.int()
 	return line, span
 }
@@ -65,8 +70,8 @@ func (l *position) readSpan(r *reader) (line int, span markdown.Span) {
 type list[T any] struct {
 	index   int // in the order in which the lists are written
 	minSize int // minimum length in bytes of an encoded element
-	write   func(b []byte, l *position, element *T) []byte
-	read    func(r *reader, l *position, element *T)
+	write   func(b []byte, previous *position, element *T) []byte
+	read    func(r *reader, previous *position, element *T)
 }
 
 var (
@@ -78,48 +83,48 @@ var (
 	baseList    = list[markdown.Span]{index: 5, minSize: 2, write: appendBase, read: readBase}
 )
 
-func appendHeading(b []byte, l *position, h *markdown.Heading) []byte {
+func appendHeading(b []byte, previous *position, h *markdown.Heading) []byte {
 	b = appendInt(b, h.Level)
 	b = appendText(b, h.Text)
-	return l.append(b, h.Line, h.At)
+	return previous.append(b, h.Line, h.At)
 }
 
-func readHeading(r *reader, l *position, h *markdown.Heading) {
+func readHeading(r *reader, previous *position, h *markdown.Heading) {
 	h.Level = r.int()
 	h.Text = r.string()
-	h.Line, h.At = l.read(r)
+	h.Line, h.At = previous.read(r)
 }
 
-func appendTag(b []byte, l *position, tag *markdown.Tag) []byte {
+func appendTag(b []byte, previous *position, tag *markdown.Tag) []byte {
 	b = appendText(b, tag.Text)
-	return l.append(b, tag.Line, tag.At)
+	return previous.append(b, tag.Line, tag.At)
 }
 
-func readTag(r *reader, l *position, tag *markdown.Tag) {
+func readTag(r *reader, previous *position, tag *markdown.Tag) {
 	tag.Text = r.string()
-	tag.Line, tag.At = l.read(r)
+	tag.Line, tag.At = previous.read(r)
 }
 
-func appendTask(b []byte, l *position, task *markdown.Task) []byte {
+func appendTask(b []byte, previous *position, task *markdown.Task) []byte {
 	b = appendInt(b, int(task.Mark))
 	b = appendText(b, task.Text)
-	return l.appendSpan(b, task.Line, task.MarkAt)
+	return previous.appendSpan(b, task.Line, task.MarkAt)
 }
 
-func readTask(r *reader, l *position, task *markdown.Task) {
+func readTask(r *reader, previous *position, task *markdown.Task) {
 	task.Mark = rune(r.int())
 	task.Text = r.string()
-	task.Line, task.MarkAt = l.readSpan(r)
+	task.Line, task.MarkAt = previous.readSpan(r)
 }
 
-func appendBlock(b []byte, l *position, block *markdown.Block) []byte {
+func appendBlock(b []byte, previous *position, block *markdown.Block) []byte {
 	b = appendText(b, block.ID)
-	return l.appendSpan(b, block.Line, block.Span)
+	return previous.appendSpan(b, block.Line, block.Span)
 }
 
-func readBlock(r *reader, l *position, block *markdown.Block) {
+func readBlock(r *reader, previous *position, block *markdown.Block) {
 	block.ID = r.string()
-	block.Line, block.Span = l.readSpan(r)
+	block.Line, block.Span = previous.readSpan(r)
 }
 
 func appendBase(b []byte, _ *position, base *markdown.Span) []byte {
@@ -133,31 +138,31 @@ func readBase(r *reader, _ *position, base *markdown.Span) {
 }
 
 // append appends the encoded size, the number and the elements of a list.
-func (d list[T]) append(b []byte, elements []T) []byte {
+func (l list[T]) append(b []byte, elements []T) []byte {
 	return appendSized(b, func(b []byte) []byte {
 		b = appendCount(b, elements)
-		l := position{}
+		previous := position{}
 		for i := range elements {
-			b = d.write(b, &l, &elements[i])
+			b = l.write(b, &previous, &elements[i])
 		}
 		return b
 	})
 }
 
-// elements reads a list that append wrote, without its size.
-func (d list[T]) elements(r *reader) []T {
-	elements := readList[T](r, d.minSize)
-	l := position{}
+// elements reads what append wrote after the size.
+func (l list[T]) elements(r *reader) []T {
+	elements := readList[T](r, l.minSize)
+	previous := position{}
 	for i := range elements {
-		d.read(r, &l, &elements[i])
+		l.read(r, &previous, &elements[i])
 	}
 	return elements
 }
 
-// sized reads a list that append wrote, with its size.
-func (d list[T]) sized(r *reader) []T {
+// sized reads what append wrote, and makes r fail if the size does not fit.
+func (l list[T]) sized(r *reader) []T {
 	part := newReader(r.string())
-	elements := d.elements(&part)
+	elements := l.elements(&part)
 	if !part.done() {
 		r.fail()
 	}
@@ -184,8 +189,9 @@ func appendNote(b []byte, n *markdown.Note) []byte {
 	return baseList.append(b, n.Bases)
 }
 
-func appendLink(b []byte, at *position, l *markdown.Link) []byte {
-	form := uint64(l.Style) << linkStyle
+// appendLink appends the target once if path and subpath are its two parts, as in most links.
+func appendLink(b []byte, previous *position, l *markdown.Link) []byte {
+	form := uint64(l.Style) << linkStyleShift
 	if l.Embed {
 		form |= linkEmbeds
 	}
@@ -203,7 +209,7 @@ func appendLink(b []byte, at *position, l *markdown.Link) []byte {
 		b = appendText(b, l.Subpath)
 	}
 	b = appendText(b, l.Display)
-	return at.appendSpan(b, l.Line, l.Span)
+	return previous.appendSpan(b, l.Line, l.Span)
 }
 
 // numberCount is how many numbers precede the lists of a note.
@@ -240,9 +246,9 @@ func (p packed) list(index int) reader {
 	return newReader(r.string())
 }
 
-func readLink(r *reader, at *position, l *markdown.Link) {
+func readLink(r *reader, previous *position, l *markdown.Link) {
 	form := r.uint()
-	l.Style = markdown.LinkStyle(form >> linkStyle)
+	l.Style = markdown.LinkStyle(form >> linkStyleShift)
 	l.Embed = form&linkEmbeds != 0
 	l.Target = r.string()
 	if form&linkSplits == 0 {
@@ -255,7 +261,7 @@ func readLink(r *reader, at *position, l *markdown.Link) {
 		r.fail()
 	}
 	l.Display = r.string()
-	l.Line, l.Span = at.readSpan(r)
+	l.Line, l.Span = previous.readSpan(r)
 }
 
 // appendProperties appends the encoding of p, which [readProperties] reads.
@@ -275,7 +281,7 @@ func appendProperties(b []byte, p frontmatter.Properties) []byte {
 // restored exactly.
 func appendValue(b []byte, v frontmatter.Value) []byte {
 	head := len(b)
-	b = append(b, byte(v.Kind())&kindBits)
+	b = append(b, byte(v.Kind())&kindMask)
 	if v.IsTrue() {
 		b[head] |= hasTruth
 	}
@@ -317,9 +323,9 @@ func readProperties(r *reader, depth int) frontmatter.Properties {
 
 func readValue(r *reader, depth int) frontmatter.Value {
 	head := r.byte()
-	p := frontmatter.Parts{Kind: frontmatter.Kind(head & kindBits), Truth: head&hasTruth != 0}
-	isTwoKinds := head&hasList != 0 && head&hasFields != 0
-	if isTwoKinds || p.Kind > frontmatter.Map || depth == 0 {
+	p := frontmatter.Parts{Kind: frontmatter.Kind(head & kindMask), Truth: head&hasTruth != 0}
+	isListAndMap := head&hasList != 0 && head&hasFields != 0
+	if isListAndMap || p.Kind > frontmatter.Map || depth == 0 {
 		r.fail()
 		return frontmatter.Value{}
 	}
@@ -341,10 +347,6 @@ func readValue(r *reader, depth int) frontmatter.Value {
 	return p.Value()
 }
 
-// Facts are encoded as a sequence of numbers and texts, without types or names of fields: they are read
-// in the order in which they are written. Everything that is read shares the memory of one string. The
-// bytes are untrusted: lengths that exceed the remaining bytes are rejected, and nothing panics.
-
 // appendInt appends v. Small numbers of either sign are short.
 func appendInt(b []byte, v int) []byte { return binary.AppendVarint(b, int64(v)) }
 
@@ -359,7 +361,7 @@ func appendFloat(b []byte, f float64) []byte {
 	return binary.LittleEndian.AppendUint64(b, math.Float64bits(f))
 }
 
-// appendCount appends the number of elements of a list, plus 1 to distinguish a nil list, which is 0.
+// appendCount appends 0 for a nil list, otherwise the number of its elements plus 1.
 func appendCount[T any](b []byte, list []T) []byte {
 	if list == nil {
 		return append(b, 0)
@@ -391,7 +393,7 @@ func newReader(text string) reader { return reader{text: text, unclaimed: len(te
 // done reports whether everything was read without an error.
 func (r *reader) done() bool { return !r.failed && r.at == len(r.text) }
 
-// fail makes r fail. Callers use it for values that are well-formed but invalid.
+// fail records an error: the bytes end too early, or a value is invalid.
 func (r *reader) fail() {
 	r.failed = true
 	r.at = len(r.text)
@@ -416,7 +418,7 @@ func (r *reader) uint() uint64 {
 	return r.longUint()
 }
 
-// longUint keeps uint small enough to be inlined.
+// longUint is uint for more than one byte. It is separate so that uint is inlined.
 func (r *reader) longUint() uint64 {
 	var v uint64
 	for shift := 0; shift < 64; shift += 7 {
@@ -460,7 +462,7 @@ func (r *reader) string() string {
 }
 
 // readCount reads the number of elements of a list. minSize is the minimum length in bytes of an element,
-// from 1. ok is false for a nil list.
+// which is at least 1. ok is false for a nil list.
 func (r *reader) readCount(minSize int) (n int, ok bool) {
 	counted := r.uint()
 	if counted == 0 {

@@ -1,11 +1,5 @@
 package formula
 
-// [CompileRegex] compiles JavaScript regular expressions for a backtracking engine, with limits on the time and
-// memory of a match.
-//
-// It rejects constructs that JavaScript does not have. The engine matches characters, whereas JavaScript without the
-// flag u matches UTF-16 code units.
-
 import (
 	"errors"
 	"slices"
@@ -27,14 +21,16 @@ type RegexFlags struct {
 	IgnoreCase, Multiline, DotAll, Unicode bool
 }
 
-// The engine has one clock for all matches, which advances in these steps. A match may exceed its limit by as
-// much.
+// The engine has one clock for all matches, which advances in these steps. A match may exceed its limit by
+// one step.
 func init() { regexp2.SetTimeoutCheckPeriod(10 * time.Millisecond) }
 
 // maxStack is the maximum size of the backtracking stack of a match, in integers. It takes 32 MiB.
 const maxStack = 4 << 20
 
-// CompileRegex compiles a regular expression. limit is the approximate time limit of a match.
+// CompileRegex compiles a JavaScript regular expression for a backtracking engine. It rejects constructs that
+// JavaScript does not have. The engine matches characters, whereas JavaScript without the flag u matches UTF-16 code
+// units. limit is the approximate time limit of a match.
 func CompileRegex(source string, flags RegexFlags, limit time.Duration) (*Regexp, error) {
 	// Reject groups that JavaScript does not have, and regexes that take too long to compile. folding is an
 	// equivalent regex that compiles in microseconds: if case is ignored, broad classes are cheap only as
@@ -43,20 +39,20 @@ func CompileRegex(source string, flags RegexFlags, limit time.Duration) (*Regexp
 	var folding strings.Builder
 	for at := 0; at < len(source); {
 		next := NextInRegex(source, at)
-		piece := source[at:next]
-		if len(piece) > len(`\W`) {
-			broad += strings.Count(piece, `\W`) + strings.Count(piece, `\S`) + strings.Count(piece, `\D`)
+		token := source[at:next]
+		if len(token) > len(`\W`) {
+			broad += strings.Count(token, `\W`) + strings.Count(token, `\S`) + strings.Count(token, `\D`)
 		}
 		if rest, isGroup := strings.CutPrefix(source[at:], "(?"); isGroup && !isKnownGroup(rest) {
 			return nil, errors.New("unknown kind of group")
 		}
 		switch {
-		case piece == `\W` || piece == `\S` || piece == `\D`:
-			piece = `[^\` + strings.ToLower(piece[1:]) + "]"
-		case piece == "." && !flags.DotAll:
-			piece = `[^\n\r\u2028\u2029]`
+		case token == `\W` || token == `\S` || token == `\D`:
+			token = `[^\` + strings.ToLower(token[1:]) + "]"
+		case token == "." && !flags.DotAll:
+			token = `[^\n\r\u2028\u2029]`
 		}
-		folding.WriteString(piece)
+		folding.WriteString(token)
 		at = next
 	}
 	if broad > maxBroad {
@@ -106,7 +102,7 @@ func WithinLimit(re *Regexp, limit time.Duration) *Regexp {
 }
 
 // EachMatch calls visit for the matches in a text from an offset in bytes on, until visit returns false. limit
-// is the time limit for all matches together.
+// is the time limit for all matches together, in place of that of re.
 func EachMatch(re *Regexp, text string, from int, limit time.Duration, visit func(*Match) bool) error {
 	start := time.Now()
 	limited := *re
@@ -148,9 +144,9 @@ type piece struct {
 }
 
 const (
-	literal = -1 - iota
-	before  // the text before the match
-	after   // the text after the match
+	groupLiteral = -1 - iota
+	groupBefore  // the text before the match
+	groupAfter   // the text after the match
 )
 
 // NewTemplate parses a template for the matches of re: $1 to $99 and $<name> are groups, $& is the match, and
@@ -162,19 +158,19 @@ func NewTemplate(re *Regexp, source string) (t Template, unknown string) {
 
 // newAroundTemplate is NewTemplate with $` and $' for the texts before and after the match.
 func newAroundTemplate(re *Regexp, source string) Template {
-	t, _ := readTemplate(re, source, map[byte]int{'`': before, '\'': after})
+	t, _ := readTemplate(re, source, map[byte]int{'`': groupBefore, '\'': groupAfter})
 	return t
 }
 
-// readTemplate parses a template. further maps characters after a dollar sign to additional groups.
-func readTemplate(re *Regexp, source string, further map[byte]int) (t Template, unknown string) {
+// readTemplate parses a template. special maps the characters that may follow a dollar sign, besides those, to a group.
+func readTemplate(re *Regexp, source string, special map[byte]int) (t Template, unknown string) {
 	for source != "" {
 		text, rest, found := strings.Cut(source, "$")
-		t = append(t, piece{text, literal})
+		t = append(t, piece{text, groupLiteral})
 		if !found {
 			break
 		}
-		p := piece{"$", literal}
+		p := piece{"$", groupLiteral}
 		size := 0
 		switch {
 		case rest == "":
@@ -185,7 +181,7 @@ func readTemplate(re *Regexp, source string, further map[byte]int) (t Template, 
 			size = 1
 		default:
 			var known bool
-			p.group, known = further[rest[0]]
+			p.group, known = special[rest[0]]
 			if known {
 				size = 1
 				break
@@ -195,7 +191,7 @@ func readTemplate(re *Regexp, source string, further map[byte]int) (t Template, 
 				if size > 0 && unknown == "" {
 					unknown = "$" + rest[:size]
 				}
-				p.group = literal
+				p.group = groupLiteral
 				size = 0
 			}
 		}
@@ -235,17 +231,17 @@ func reference(re *Regexp, rest string) (group, size int, known bool) {
 	return 0, 0, false
 }
 
-// WriteTo writes the replacement of a match in a text. It stops and returns false if out would become longer
-// than limit bytes.
+// WriteTo writes the replacement of a match in text, the text that was searched. It stops and returns false if out
+// would become longer than limit bytes.
 func (t Template) WriteTo(out *strings.Builder, text string, m *Match, limit int) bool {
 	start, length := m.ByteRange()
 	for _, p := range t {
 		part := p.text
 		switch p.group {
-		case literal:
-		case before:
+		case groupLiteral:
+		case groupBefore:
 			part = text[:start]
-		case after:
+		case groupAfter:
 			part = text[start+length:]
 		default:
 			part = m.GroupByNumber(p.group).String()
