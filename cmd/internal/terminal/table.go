@@ -66,13 +66,14 @@ func (t *Table) Flush() error {
 	if t.screen.IsTerminal() {
 		text = t.forTerminal(rows)
 	} else {
-		text = t.forScripts(rows)
+		text = t.screen.alignedRows(rows)
 	}
 	return Write(t.screen.out, text)
 }
 
-// forScripts aligns cells by their number of characters, as text/tabwriter does, and does not truncate them.
-func (t *Table) forScripts(rows [][]Cell) string {
+// alignedRows returns rows for scripts. It aligns cells by their number of characters, as text/tabwriter does, and does
+// not truncate them.
+func (s Screen) alignedRows(rows [][]Cell) string {
 	widths := map[int]int{}
 	for _, row := range rows {
 		for i, cell := range row {
@@ -82,7 +83,7 @@ func (t *Table) forScripts(rows [][]Cell) string {
 	var text strings.Builder
 	for _, row := range rows {
 		for i, cell := range row {
-			text.WriteString(t.screen.Paint(cell.Style, cell.Text))
+			text.WriteString(s.Paint(cell.Style, cell.Text))
 			if i < len(row)-1 {
 				text.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell.Text)+gap))
 			}
@@ -136,8 +137,10 @@ func (t *Table) forTerminal(rows [][]Cell) string {
 	var text strings.Builder
 	for i, row := range rows {
 		text.WriteString(t.line(row, widths) + "\n")
-		if isHeader := i == 0 && !t.begun; below >= 0 && !isHeader {
-			text.WriteString("  " + t.screen.Paint(Faint, cut(row[below].Text, t.screen.width-2)) + "\n")
+		isHeader := i == 0 && !t.begun
+		if below >= 0 && !isHeader {
+			const indent = "  "
+			text.WriteString(indent + t.screen.Paint(Faint, cut(row[below].Text, t.screen.width-len(indent))) + "\n")
 		}
 	}
 	t.begun = true
@@ -203,7 +206,7 @@ func (f *Facts) Print() error {
 		for _, row := range f.rows {
 			rows = append(rows, row[:])
 		}
-		return Write(s.out, (&Table{screen: s}).forScripts(rows))
+		return Write(s.out, s.alignedRows(rows))
 	}
 	var text strings.Builder
 	for _, row := range f.rows {
