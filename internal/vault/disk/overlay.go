@@ -322,7 +322,7 @@ func (o *Overlay) count(f *Folder, p Path) (int, error) {
 		return 0, err
 	}
 	for _, name := range o.namesIn(p) {
-		if o.exists(f, Path{p.text}.join(name), names[name]) {
+		if o.exists(f, p.join(name), names[name]) {
 			names[name] = true
 		} else {
 			delete(names, name)
@@ -335,9 +335,10 @@ func (o *Overlay) count(f *Folder, p Path) (int, error) {
 func (o *Overlay) exists(f *Folder, p Path, onDisk bool) bool {
 	file, isPlanned := o.find(p)
 	isMade, isRemoved := o.folder(p)
-	isPlannedToBe := file != nil || isMade
-	isGone := isPlanned || isRemoved
-	return isPlannedToBe || onDisk && !isGone
+	if file != nil || isMade {
+		return true
+	}
+	return onDisk && !isPlanned && !isRemoved
 }
 
 // join returns the path of a name, which may be hidden, in the folder p.
