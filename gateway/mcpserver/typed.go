@@ -317,11 +317,11 @@ type enabledOperation struct {
 func (t *typedTool) describe(gw *gateway.Gateway) (described mcp.Tool, ok bool) {
 	var operations []enabledOperation
 	for i := range t.operations {
-		o := enabledOperation{operation: &t.operations[i]}
-		var ok bool
-		if o.command, ok = gw.Enabled(o.operation.command); !ok {
+		command, isEnabled := gw.Enabled(t.operations[i].command)
+		if !isEnabled {
 			continue
 		}
+		o := enabledOperation{&t.operations[i], command}
 		isDisabled := func(flag string) bool { return o.param(flag) == nil }
 		if slices.ContainsFunc(o.always, isDisabled) {
 			continue
@@ -355,7 +355,8 @@ func (t *typedTool) describe(gw *gateway.Gateway) (described mcp.Tool, ok bool) 
 	if t.rows {
 		described.RawOutputSchema = []byte(outputRows)
 	}
-	described.Annotations = annotations(t.Title, worst, sends || worst.WorseThan(tiers.Destroys))
+	maySend := sends || worst.WorseThan(tiers.Destroys) // such a call can do anything, also send
+	described.Annotations = annotations(t.Title, worst, maySend)
 	return described, true
 }
 
@@ -380,7 +381,7 @@ func (t *typedTool) schema(operations []enabledOperation, worst tiers.Effect, va
 			switch p := o.param(a.Name); {
 			case p != nil && slices.Contains(o.params, a.Name):
 				isUsed = true
-				values = p.Choices
+				values = slices.Clone(p.Choices)
 			case o.value == "" && slices.Contains(o.when, a.Name):
 				isUsed = true
 			}
