@@ -401,7 +401,7 @@ func (l *Look) withoutText(path disk.Path, stamp system.Stamp, err error) *File 
 // Update returns the index after changes at some paths. A path is that of a file, or of a folder with
 // everything below it, and may be new, changed or gone. Paths that no file of the vault can have are ignored.
 // x must not be sparse.
-func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun time.Time) (*Index, error) {
+func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun time.Time) *Index {
 	l := &Look{old: x, memory: memory, begun: begun, judges: folder.Judges()}
 	folder = folder.Telling(l.addUnread)
 	// A change may be reported with another spelling or a short name, so the path as the disk has it is
@@ -443,7 +443,7 @@ func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun
 	y.Unread = slices.DeleteFunc(slices.Clone(x.Unread), func(path string) bool { return isAtOrBelow(path, changes) })
 	y.Unread = append(y.Unread, slices.Collect(maps.Keys(l.unread))...)
 	slices.Sort(y.Unread)
-	return y, nil
+	return y
 }
 
 // With returns the index as it would be if the file at path had a text. It is for evaluating expressions: Unread is

@@ -264,7 +264,7 @@ func TestUpdateKnowsOneNameOfAFile(t *testing.T) {
 	for i, told := range []string{"PUB/note.MD", "pub", "Pub/Note.md"} {
 		want := "# " + string(rune('a'+i))
 		write("Pub/Note.md", want)
-		x = require.Value(x.Update(folder, []string{told}, Memory{}, time.Now()))(t)
+		x = x.Update(folder, []string{told}, Memory{}, time.Now())
 		if len(x.Files) != 1 || x.Files[0].Path.String() != "Pub/Note.md" || x.Files[0].Facts().Found().Note.Headings[0].Text != want[2:] {
 			t.Errorf("told of %q: %d files, the first is %v", told, len(x.Files), x.Files[0].Path)
 		}

@@ -20,7 +20,7 @@ import (
 // updated returns the index after changes at paths.
 func (v *vault) updated(x *Index, paths ...string) *Index {
 	v.t.Helper()
-	return require.Value(x.Update(v.folder, paths, Memory{}, later))(v.t)
+	return x.Update(v.folder, paths, Memory{}, later)
 }
 
 // same fails unless two indexes say the same.

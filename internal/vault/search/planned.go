@@ -42,11 +42,7 @@ func (k *Store) updatePlanned(from View) (*index.Index, error) {
 		fresh = changed
 	}
 	if len(fresh) > 0 {
-		last, err = last.Update(from.Folder, fresh, index.Memory{}, from.Now())
-		if err != nil {
-			k.last = nil
-			return nil, err
-		}
+		last = last.Update(from.Folder, fresh, index.Memory{}, from.Now())
 	}
 	if last != k.last {
 		k.changes++

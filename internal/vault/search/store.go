@@ -300,13 +300,11 @@ func (k *Store) update(from View) (*index.Index, error) {
 		return k.scanAll(from)
 	case len(changes.Paths) > 0:
 		// Unreadable files are tried again, because nothing reports that they have become readable.
-		x, err := k.last.Update(k.folder, slices.Concat(changes.Paths, k.last.Unread), index.Memory{}, from.Now())
-		k.last = x // nil after an error, because each change is reported only once
+		k.last = k.last.Update(k.folder, slices.Concat(changes.Paths, k.last.Unread), index.Memory{}, from.Now())
 		k.uncached += len(changes.Paths)
-		return x, err
 	case len(k.last.Unread) > 0:
-		x, err := k.last.Update(k.folder, k.last.Unread, index.Memory{}, from.Now())
-		if err == nil && !slices.Equal(x.Unread, k.last.Unread) {
+		x := k.last.Update(k.folder, k.last.Unread, index.Memory{}, from.Now())
+		if !slices.Equal(x.Unread, k.last.Unread) {
 			k.last = x
 		}
 	}
