@@ -2,9 +2,7 @@ package settings
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -136,8 +134,8 @@ const takesEffect = "a running server takes what is stricter at once, and the re
 
 // assign writes a setting with this text into the settings file at a place.
 func assign(location place, row setting, text string) error {
-	before, err := openDocument(location)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	before, err := openForChange(location)
+	if err != nil {
 		return err
 	}
 	if before.info == nil {

@@ -75,6 +75,25 @@ func TestTheExamplesOfInitAreRight(t *testing.T) {
 	}
 }
 
+// A file that the user names and that does not exist is begun by "config set", as at the usual place.
+func TestSetBeginsTheNamedFile(t *testing.T) {
+	for _, source := range []string{"flag", "environment"} {
+		file := filepath.Join(t.TempDir(), "new", "config.toml")
+		env, args := map[string]string{}, []string{"set", "tier", "v1"}
+		if source == "flag" {
+			args = append(args, "--config="+file)
+		} else {
+			env["VAULTWICKET_CONFIG"] = file
+		}
+		status, out, messages := configure(env, args...)
+		require.Equal(t, status, terminal.ExitDone, "%s: %q, %q", source, out, messages)
+		content := string(require.Value(os.ReadFile(file))(t))
+		assert.Contains(t, content, "\ntier = \"v1\"\n", "%s", source)
+		status, _, messages = configure(nil, "show", "--config="+file+".missing")
+		assert.Equal(t, status, terminal.ExitInvalid, "a file that is only read: %q", messages)
+	}
+}
+
 func TestInitNeverWritesOverAFile(t *testing.T) {
 	file := writeSettings(t, "tier = \"v1\"\n")
 	status, _, messages := configure(nil, "init", "--config="+file)

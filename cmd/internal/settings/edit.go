@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -34,8 +33,8 @@ func editConfig(f *Flags, std terminal.Streams) error {
 		return err
 	}
 	target := location.name
-	before, err := openDocument(location)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && before.info == nil {
+	before, err := openForChange(location)
+	if err != nil && before.info == nil {
 		return err // a file with problems can be edited: it has an info
 	}
 	content := []byte(initialConfig())

@@ -175,6 +175,14 @@ func openDocument(location place) (document, error) {
 	return doc, nil
 }
 
+// openForChange is like [openDocument], but a missing file is never an error, as the command will create it.
+func openForChange(location place) (document, error) {
+	if _, err := os.Lstat(location.name); errors.Is(err, fs.ErrNotExist) {
+		return document{place: location}, nil
+	}
+	return openDocument(location)
+}
+
 // unusable returns the error for a settings file that cannot or must not be read.
 func unusable(location place, err error) error { return unusableOn(runtime.GOOS, location, err) }
 
