@@ -94,3 +94,41 @@ func TestSettingsThatAreMissingOrWrong(t *testing.T) {
 		})
 	}
 }
+
+// A file that is missing is begun where --config names it; if nothing is edited, or somebody else begins it meanwhile,
+// the reason is given once.
+func TestANamedFileIsBegun(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ script, says, content string }{
+		"begun":     {`echo >> "$2"`, "/new/config.toml", "#tier = "},
+		"unchanged": {"true", "nothing was written to ", ""},
+		"meanwhile": {`echo >> "$2"; echo '# other' > "${2%/*}/config.toml"`, "already exists", "# other\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file, setup := editing(t, test.script)
+			file = filepath.Join(filepath.Dir(file), "new", "config.toml")
+			shown := strings.Join(open(t, 300, append(setup, "vaultwicket config edit --config '"+file+"'")...).end(), "\n")
+			assert.Contains(t, shown, test.says)
+			assert.That(t, !strings.Contains(shown, "write the settings file"), "%s", shown)
+			got, err := os.ReadFile(file)
+			assert.Equal(t, err == nil, test.content != "", "whether there is a file")
+			assert.Contains(t, string(got), test.content)
+		})
+	}
+}
+
+// If the settings are changed by somebody else meanwhile, what the owner wrote is kept next to them.
+func TestWhatWasEditedIsKept(t *testing.T) {
+	t.Parallel()
+	file, setup := editing(t, `echo '# mine' >> "$2"; echo '# other' > "${2%/*}/config.toml"`)
+	require.Equal(t, filepath.Base(file), "config.toml")
+	before := textOf(t, file)
+	shown := strings.Join(open(t, 300, append(setup, "vaultwicket config edit")...).end(), "\n")
+	assert.Contains(t, shown, "was changed while you edited it")
+	assert.Equal(t, textOf(t, file), "# other\n", "the settings")
+	kept := require.Value(filepath.Glob(filepath.Join(filepath.Dir(file), "config-edited-*.toml")))(t)
+	require.Equal(t, len(kept), 1, "%s: %v", shown, kept)
+	assert.Contains(t, shown, kept[0])
+	assert.Equal(t, textOf(t, kept[0]), before+"# mine\n", "what was edited")
+}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -91,6 +92,38 @@ func TestSetBeginsTheNamedFile(t *testing.T) {
 		assert.Contains(t, content, "\ntier = \"v1\"\n", "%s", source)
 		status, _, messages = configure(nil, "show", "--config="+file+".missing")
 		assert.Equal(t, status, terminal.ExitInvalid, "a file that is only read: %q", messages)
+	}
+}
+
+// A problem in an edited copy is told with the name of the file, however that is quoted. One that no settings file could
+// solve is a warning.
+func TestACopyIsChecked(t *testing.T) {
+	folder := t.TempDir()
+	if runtime.GOOS != "windows" { // there, the separators are quoted
+		folder = filepath.Join(folder, `a\b`)
+	}
+	require.NoError(t, os.MkdirAll(folder, 0o700))
+	target, copied := filepath.Join(folder, "config.toml"), filepath.Join(folder, ".config-1.toml")
+	state := t.TempDir()
+	for _, test := range []struct{ name, content, tier, wrong, warned string }{
+		{"right", `tier = "v1"`, "", "", ""},
+		{"a wrong line", `tier = "v9"`, "", strconv.Quote(target), ""},
+		{"a wrong line and variable", `tier = "v9"`, "v8", strconv.Quote(target), ""},
+		{"a wrong variable", `tier = "v1"`, "v8", "", "v8"},
+		{"settings that disagree", "http = \"127.0.0.1:1\"\ntls-cert = \"" + filepath.ToSlash(state) + "/none.pem\"", "", "tls-key", ""},
+	} {
+		require.NoError(t, os.WriteFile(copied, []byte(test.content+"\n"), 0o600))
+		env := map[string]string{"XDG_STATE_HOME": state}
+		if test.tier != "" {
+			env["VAULTWICKET_TIER"] = test.tier
+		}
+		std := world(env)
+		message := checkCopy(std, copied, target, []byte(test.content+"\n"))
+		warned := std.Err.(*bytes.Buffer).String()
+		assert.Equal(t, message == "", test.wrong == "", "%s: %s", test.name, message)
+		assert.Contains(t, message, test.wrong, "%s", test.name)
+		assert.That(t, !strings.Contains(message, ".config-1"), "%s: %s", test.name, message)
+		assert.Contains(t, warned, test.warned, "%s", test.name)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
@@ -51,29 +52,47 @@ func editConfig(f *Flags, std terminal.Streams) error {
 	case err != nil:
 		return err
 	case edited == nil:
-		terminal.Notef(std.Err, "%s stays as it is", location.name)
+		if before.info == nil {
+			terminal.Notef(std.Err, "nothing was written to %s", location.name)
+		} else {
+			terminal.Notef(std.Err, "%s stays as it is", location.name)
+		}
 		return nil
 	case before.info == nil:
-		err = writeNew(target, edited)
-	default:
-		current, readErr := os.ReadFile(target)
-		if readErr != nil || !bytes.Equal(current, content) {
-			return terminal.Fail(
-				terminal.ExitFailed,
-				location.name+" was changed while you edited it; nothing was written",
-				`run "vaultwicket config edit" again`,
-			)
+		if err := writeNew(target, edited); err != nil {
+			return err
 		}
-		err = writeAside(target, edited, before.info.Mode().Perm(), os.Rename)
-	}
-	if err != nil {
-		return cannotWrite(location.name, err)
+	default:
+		current, err := os.ReadFile(target)
+		if err != nil || !bytes.Equal(current, content) {
+			return changedMeanwhile(location.name, target, edited)
+		}
+		if err := writeAside(target, edited, before.info.Mode().Perm(), os.Rename); err != nil {
+			return cannotWrite(location.name, err)
+		}
 	}
 	if _, err := fmt.Fprintln(std.Out, location.name); err != nil {
 		return fmt.Errorf("write the output: %w", err)
 	}
 	terminal.Notef(std.Err, "%s", takesEffect)
 	return nil
+}
+
+// changedMeanwhile returns the error for a file that was changed, or can no longer be read, while the user edited a
+// copy. What the user wrote is kept in a file next to target.
+func changedMeanwhile(name, target string, edited []byte) error {
+	message := name + " was changed while you edited it; nothing was written to it"
+	advice := `run "vaultwicket config edit" again`
+	kept, err := os.CreateTemp(filepath.Dir(target), "config-edited-*.toml") // mode 0600
+	if err != nil {
+		return terminal.Fail(terminal.ExitFailed, message, advice)
+	}
+	_, err = kept.Write(edited)
+	if err = errors.Join(err, kept.Close()); err != nil {
+		_ = os.Remove(kept.Name())
+		return terminal.Fail(terminal.ExitFailed, message, advice)
+	}
+	return terminal.Fail(terminal.ExitFailed, message, "what you wrote is in "+kept.Name()+"; "+advice)
 }
 
 // readTarget follows symbolic links to a file, and returns its real path and its content.
@@ -109,15 +128,10 @@ func edit(std terminal.Streams, editor process.Editor, target string, content []
 		if bytes.Equal(edited, content) {
 			return nil, nil
 		}
-		flags := NewFlags("config")
-		if err := flags.Parse([]string{"--config", temporary.Name(), "check"}); err != nil {
-			return nil, err
-		}
-		_, invalid := flags.verify(std)
-		if invalid == nil {
+		message := checkCopy(std, temporary.Name(), target, edited)
+		if message == "" {
 			return edited, nil
 		}
-		message := strings.ReplaceAll(invalid.Error(), temporary.Name(), target)
 		fmt.Fprintf(std.Err, "%s\n\nEdit it again? [Y/n] ", terminal.Visible(message))
 		if !input.Scan() {
 			return nil, nil
@@ -127,6 +141,39 @@ func edit(std terminal.Streams, editor process.Editor, target string, content []
 			return nil, nil
 		}
 	}
+}
+
+// checkCopy returns what is wrong with a copy of the settings file target, "" if nothing is. A problem that remains
+// without any settings file is only a warning: the user cannot solve it in the copy.
+func checkCopy(std terminal.Streams, name, target string, content []byte) string {
+	if _, problems := parseDocument(content); len(problems) > 0 {
+		return (&wrongFile{target, problems}).Error()
+	}
+	warning, problem := verifyWith(std, name)
+	if warning != "" {
+		terminal.Message(std.Err, terminal.Warning, warning)
+	}
+	if problem == nil {
+		return ""
+	}
+	if _, other := verifyWith(std, noFile); other != nil && other.Error() == problem.Error() {
+		terminal.Message(std.Err, terminal.Warning, problem.Error())
+		return ""
+	}
+	message := problem.Error()
+	if hint := terminal.HintOf(problem); hint != "" {
+		message += "; " + hint
+	}
+	return strings.NewReplacer(strconv.Quote(name), strconv.Quote(target), name, target).Replace(message)
+}
+
+// verifyWith is like [Flags.verify] with this settings file, and otherwise without flags.
+func verifyWith(std terminal.Streams, file string) (warning string, err error) {
+	flags := NewFlags("config")
+	if err := flags.Parse([]string{"--config", file}); err != nil {
+		return "", err
+	}
+	return flags.verify(std)
 }
 
 // editors are tried in this order if VISUAL and EDITOR are not set.
