@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
@@ -495,5 +496,14 @@ func TestWarningsOfTheRuntime(t *testing.T) {
 func TestCutBlank(t *testing.T) {
 	for text, want := range map[string]string{"\nx\n": "x\n", "\r\nx": "x", "\n": "\n", "": "", "x\n\n": "x\n\n", "\n\nx": "\nx"} {
 		assert.Equal(t, cutBlank(text), want, "%q", text)
+	}
+}
+
+// A failure without a text gets a reason that can be read.
+func TestAReasonIsNeverEmpty(t *testing.T) {
+	for _, line := range []string{"", "Error: ", "Error: ."} {
+		reason := plainly(line)
+		assert.That(t, reason != "", "%q has no reason", line)
+		assert.That(t, !strings.ContainsRune(reason, utf8.RuneError), "%q becomes %q", line, reason)
 	}
 }

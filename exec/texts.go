@@ -23,7 +23,6 @@ const (
 	prefixUsage       = "Usage: "
 	tailPlugin        = " It may require a plugin to be enabled."
 	prefixSuggestions = " Did you mean: "
-	beginsTailCommand = ` Use "commands" to list available command IDs.`
 )
 
 // shape is one family of error messages. It is compared with the first line after everything in quotation marks was
@@ -87,7 +86,7 @@ func plainly(line string) string {
 	first, size := utf8.DecodeRuneInString(text)
 	isVisible := func(r rune) bool { return unicode.IsPrint(r) || unicode.Is(unicode.Zs, r) }
 	isPlain := utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !isVisible(r) })
-	if len(text) > maxReason || !isPlain {
+	if text == "" || len(text) > maxReason || !isPlain {
 		return "the Obsidian CLI answered " + excerpt.Quoted(line)
 	}
 	return string(unicode.ToLower(first)) + text[size:]
@@ -99,8 +98,7 @@ func LooksLikeRemark(line string) bool {
 	if strings.HasPrefix(line, strings.TrimSpace(prefixError)) || isException(line) {
 		return true
 	}
-	isAbsence := strings.HasPrefix(line, "No ") && strings.HasSuffix(line, ".")
-	return isAbsence || isNothingFound(line) || isSentence(line)
+	return isNothingFound(line) || isSentence(line)
 }
 
 // isException reports whether text is an uncaught error of the app, such as
