@@ -88,7 +88,9 @@ func (h handler) run(
 // mayHaveImage reports whether the result of a call may contain an image. Arguments that merely
 // mention the command count as well; the only cost is that the call may have to wait for others.
 func mayHaveImage(_ string, raw json.RawMessage) bool {
-	return bytes.Contains(raw, []byte("attachment"))
+	// The letters of the command may be escaped, such as "\u0061" for "a".
+	hasEscapedLetter := bytes.Contains(raw, []byte(`\u006`)) || bytes.Contains(raw, []byte(`\u007`))
+	return hasEscapedLetter || bytes.Contains(raw, []byte("attachment"))
 }
 
 // mayChange reports whether a call of a tool would change something, because the order of such calls is
@@ -146,13 +148,14 @@ func startProgress(ctx context.Context, client *transport.Peer, req mcp.CallTool
 		ticker := time.NewTicker(progressInterval)
 		defer ticker.Stop()
 		var p progressCounter
+		started := time.Now()
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
 			}
-			params := p.next(latest.Load())
+			params := p.next(time.Since(started), latest.Load())
 			params["progressToken"] = req.Params.Meta.ProgressToken
 			if err := client.Notify(ctx, string(mcp.MethodNotificationProgress), params); err != nil {
 				return // the client has disconnected, or has cancelled the call
@@ -167,12 +170,12 @@ func startProgress(ctx context.Context, client *transport.Peer, req mcp.CallTool
 
 // progressCounter produces the parameters of successive notifications. The protocol requires that progress
 // increase with each, so a count that does not increase appears only in the message.
-type progressCounter struct{ seconds, progress int }
+type progressCounter struct{ progress int }
 
-// next returns the parameters for the next second. count is nil if the progress is unknown.
-func (r *progressCounter) next(count *protocol.Progress) map[string]any {
-	r.seconds++
-	message := fmt.Sprintf("running for %d s", r.seconds)
+// next returns the parameters of the next notification of a call that has been running for elapsed. count is nil if
+// the progress is unknown.
+func (r *progressCounter) next(elapsed time.Duration, count *protocol.Progress) map[string]any {
+	message := fmt.Sprintf("running for %d s", int(elapsed.Seconds()))
 	if count == nil {
 		r.progress++
 		return map[string]any{"progress": r.progress, "message": message}

@@ -187,13 +187,46 @@ func TestProgressRisesAndEndsBeforeTheAnswer(t *testing.T) {
 	}
 }
 
+// A client that reads slowly is told how long the call has really been running.
+func TestElapsedTimeIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var heard []any
+		client := heardBy(func(_ string, params map[string]any) error {
+			heard = append(heard, params["message"])
+			time.Sleep(3500 * time.Millisecond)
+			return nil
+		})
+		req := mcp.CallToolRequest{}
+		req.Params.Meta = &mcp.Meta{ProgressToken: "t"}
+		_, stop := startProgress(t.Context(), client, req)
+		time.Sleep(6 * time.Second)
+		stop()
+		assert.That(t, len(heard) >= 2, "heard %v", heard)
+		assert.Equal(t, heard[0], any("running for 1 s"))
+		assert.Equal(t, heard[1], any("running for 4 s"))
+	})
+}
+
+// The command of an image counts however it is written; a text with other escapes does not.
+func TestImagesAreCountedHoweverTheyAreWritten(t *testing.T) {
+	for raw, want := range map[string]bool{
+		`{"command":"attachment:read"}`:             true,
+		`{"command":"attachmen\u0074:read"}`:        true,
+		`{"command":"\u0061\u0074tachment:read"}`:   true,
+		`{"command":"read","params":{"path":"a"}}`:  false,
+		`{"command":"append","content":"\u00e9\n"}`: false,
+	} {
+		assert.Equal(t, mayHaveImage("", json.RawMessage(raw)), want, "%s", raw)
+	}
+}
+
 // A count that is known is told with its total, and what is told always rises.
 func TestCountsAreTold(t *testing.T) {
 	count := func(done, total int, of protocol.ProgressKind) *protocol.Progress {
 		return &protocol.Progress{Done: done, Total: total, Of: of}
 	}
 	var r progressCounter
-	for _, tt := range []struct {
+	for i, tt := range []struct {
 		count   *protocol.Progress
 		told    int
 		total   any
@@ -206,7 +239,7 @@ func TestCountsAreTold(t *testing.T) {
 		{count(2000, 2500, protocol.FilesRead), 2001, nil, "running for 5 s, 2000 of 2500 files read"},
 		{count(3, 12, protocol.FilesChanged), 2002, nil, "running for 6 s, 3 of 12 files changed"},
 	} {
-		got := r.next(tt.count)
+		got := r.next(time.Duration(i+1)*time.Second, tt.count)
 		if got["progress"] != tt.told || got["total"] != tt.total || got["message"] != tt.message {
 			t.Errorf("%+v is told as %v, want %d of %v, %q", tt.count, got, tt.told, tt.total, tt.message)
 		}
