@@ -122,6 +122,7 @@ func ServeHTTP(ctx context.Context, c Config, server transport.HTTPConfig, liste
 				agentConfig.Gateway = holder.Gateway.Scoped(holder.Scope)
 			}
 			if s, err = newServer(agentConfig); err != nil {
+				server.Log.Error("no server for an agent", "error", err)
 				return transport.Holder{}, &transport.Refusal{
 					Status: http.StatusInternalServerError,
 					Reason: "internal error",
