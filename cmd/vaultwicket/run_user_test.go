@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"slices"
 	"testing"
@@ -46,4 +47,14 @@ func TestPauseNeedsAPlace(t *testing.T) {
 	for _, name := range []string{"pause", "resume", "approvals"} {
 		assert.Equal(t, run([]string{name}, std), terminal.ExitNotReady, "%s ends with", name)
 	}
+}
+
+// fullDisk is an output that cannot be written to.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+func TestAVersionThatCannotBePrintedIsAnError(t *testing.T) {
+	std := terminal.Streams{Out: fullDisk{}, Err: io.Discard, Lookup: func(string) (string, bool) { return "", false }}
+	assert.That(t, printVersion(t.Context(), std, nil) != nil, "no error")
 }

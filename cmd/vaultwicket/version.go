@@ -46,7 +46,10 @@ func printVersion(_ context.Context, std terminal.Streams, args []string) error 
 		}
 		return terminal.PrintJSON(std.Out, facts, terminal.ExitDone)
 	}
-	fmt.Fprint(std.Out, terminal.Fit(std.Out, fmt.Sprintf("vaultwicket %s\n%s", build.Version, build.Lines())))
+	text := fmt.Sprintf("vaultwicket %s\n%s", build.Version, build.Lines())
+	if err := terminal.Write(std.Out, terminal.Fit(std.Out, text)); err != nil {
+		return err
+	}
 	if isKnown {
 		for _, notice := range drift.Notices() {
 			terminal.Notef(std.Err, "%s", notice)
