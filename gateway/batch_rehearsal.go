@@ -101,8 +101,10 @@ func (r *rehearsal) rehearse(i int) error {
 	if err != nil {
 		return err
 	}
-	err = r.gateway.workOutIn(r.ctx, &step.plan, r.planning)
-	release()
+	err = func() error {
+		defer release()
+		return r.gateway.workOutIn(r.ctx, &step.plan, r.planning)
+	}()
 	if unreadable, ok := errors.AsType[*unreadablePlan](err); ok {
 		return unreadable
 	}

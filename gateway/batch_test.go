@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sourcegraph/conc/panics"
+
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
@@ -712,4 +714,17 @@ func TestTextsThatLookLikeReferences(t *testing.T) {
 		got := strings.TrimSpace(written + " " + from + " " + field)
 		assert.Equal(t, got, want, "%q", text)
 	}
+}
+
+// A rehearsal that panics leaves the place that it had among the running calls.
+func TestARehearsalThatPanicsLeavesItsPlace(t *testing.T) {
+	f := newFixture(t, embeddedOnly)
+	g := f.gateway.vaults[0]
+	plan, _, err := g.planBatch(Batch{Operations: []Operation{operation("c1", "append", "path", "N.md", "content", "x")}})
+	require.NoError(t, err)
+	r := g.newRehearsal(t.Context(), plan)
+	r.gateway = &vaultGateway{shared: g.shared} // without a target: working out the change panics
+	panicked := panics.Try(func() { _ = r.rehearse(0) })
+	require.That(t, panicked != nil, "no panic")
+	assert.Equal(t, g.running.Running(), 0, "the calls that are running")
 }
