@@ -263,9 +263,10 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 	if !page.Last() {
 		shown.Truncated.Cursor = cursorAt(from.id, page.Next)
 	}
-	if counted, ok := countBefore(from.text, answer.form, page.Next, shown.Truncated.To); ok &&
-		shown.Truncated.To > 0 {
-		first.counted = counted
+	if shown.Truncated.To > 0 {
+		if counted, ok := countBefore(from.text, answer.form, page.Next, shown.Truncated.To); ok {
+			first.counted = counted
+		}
 	}
 	g.answers.Replace(req.Caller, from.id, from.text, first) // if it is too large, each page reads it again
 	return shown
@@ -460,7 +461,7 @@ func (r reported) divide(out exec.Outcome, err error) *divided {
 	failed := err != nil || out.Failure != nil
 	isText := out.Image == "" && !out.Cut
 	switch {
-	case failed || !isText, r.part == 0 || len(out.Stdout) <= r.part:
+	case failed, !isText, r.part == 0, len(out.Stdout) <= r.part:
 		return nil
 	case out.State == "":
 		// The answer does not identify the state it was made from, so for its next page it is made and sent again, to

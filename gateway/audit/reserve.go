@@ -173,11 +173,11 @@ func (l *Log) reserveMissed(writes []*pendingWrite) {
 		text, err := json.Marshal(line)
 		fits := len(refusals)+len(text)+1 <= reserveSize-reserveHead
 		isRefusal := err == nil && line.Decision == "deny"
-		if exists && isRefusal && fits {
-			refusals = append(append(refusals, text...), '\n')
+		if !exists || !isRefusal || !fits {
+			unstored++
 			continue
 		}
-		unstored++
+		refusals = append(append(refusals, text...), '\n')
 	}
 	if r.Since.IsZero() {
 		r.Since = l.unreserved.Since

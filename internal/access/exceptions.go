@@ -32,10 +32,8 @@ func ParseExceptions(lines []string, rules ...string) (Exceptions, error) {
 			Comment: strings.TrimSpace(comment),
 		}
 		if exception.Path == "" || exception.Comment == "" {
-			return nil, fmt.Errorf(
-				"invalid exception %q: want a rule, a folder or note, and why: secrets Docs/Samples # keys of the documentation",
-				line,
-			)
+			const example = "secrets Docs/Samples # keys of the documentation"
+			return nil, fmt.Errorf("invalid exception %q: want a rule, a folder or note, and why: %s", line, example)
 		}
 		exceptions = append(exceptions, exception)
 	}

@@ -66,7 +66,7 @@ func ParseLine(args []string) (Line, error) {
 	wantsHelp := false
 	for _, arg := range append([]string{l.Command}, l.Args...) {
 		if isSwitch(arg) && arg != "--help" {
-			return l, answer.Misuse("Unknown switch: %s", arg)
+			return Line{}, answer.Misuse("Unknown switch: %s", arg)
 		}
 		wantsHelp = wantsHelp || arg == "--help"
 	}
@@ -166,8 +166,10 @@ const maxName = 256
 
 // CheckWrite rejects malformed options of a change in a request. ParseLine checks those of a command line itself.
 func CheckWrite(w protocol.Write) error {
-	if _, err := journal.ParseID(w.Entry); w.Entry != "" && err != nil {
-		return answer.Misuse("%s: %v", ChangeSwitch, err)
+	if w.Entry != "" {
+		if _, err := journal.ParseID(w.Entry); err != nil {
+			return answer.Misuse("%s: %v", ChangeSwitch, err)
+		}
 	}
 	q := protocol.Request{Write: w}
 	for _, s := range valuedSwitches {
@@ -233,9 +235,10 @@ func UnknownCommand(name string) error {
 			continue
 		}
 		maxDistance := max(1, len(candidate.Name)/3)
-		if d := excerpt.Mistakes([]byte(name), []byte(candidate.Name), maxDistance); d <= maxDistance ||
-			slices.Contains(strings.Split(candidate.Name, ":"), name) {
-			matches = append(matches, match{candidate.Name, d})
+		distance := excerpt.Mistakes([]byte(name), []byte(candidate.Name), maxDistance)
+		isPart := slices.Contains(strings.Split(candidate.Name, ":"), name)
+		if distance <= maxDistance || isPart {
+			matches = append(matches, match{candidate.Name, distance})
 		}
 	}
 	if len(matches) == 0 {

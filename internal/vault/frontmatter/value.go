@@ -193,20 +193,28 @@ func (v Value) Type() Type {
 	case Map:
 		return TypeUnknown
 	}
+	if isDate(v.text) {
+		return TypeDate
+	}
+	return TypeText
+}
+
+// isDate reports whether text has the form 2024-12-31. Its numbers are not checked.
+func isDate(text string) bool {
 	const form = "0000-00-00"
-	if len(v.text) != len(form) {
-		return TypeText
+	if len(text) != len(form) {
+		return false
 	}
 	for n := range len(form) {
-		fits := v.text[n] == '-'
+		fits := text[n] == '-'
 		if form[n] == '0' {
-			fits = isDigit(v.text[n])
+			fits = isDigit(text[n])
 		}
 		if !fits {
-			return TypeText
+			return false
 		}
 	}
-	return TypeDate
+	return true
 }
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
@@ -227,11 +235,6 @@ func (v Value) String() string {
 	return string(v.appendJSON(nil))
 }
 
-// sameProperties reports whether a and b have the same keys and values in the same order. Lines do not matter.
-func sameProperties(a, b Properties) bool {
-	return slices.EqualFunc(a, b, func(x, y Property) bool { return x.Key == y.Key && x.Value.Equal(y.Value) })
-}
-
 // Equal reports whether v and w have the same kind and value. How a number is written
 // does not matter, and NaN equals NaN.
 func (v Value) Equal(w Value) bool {
@@ -249,6 +252,11 @@ func (v Value) Equal(w Value) bool {
 		return sameProperties(v.Fields(), w.Fields())
 	}
 	return v.text == w.text
+}
+
+// sameProperties reports whether a and b have the same keys and values in the same order. Lines do not matter.
+func sameProperties(a, b Properties) bool {
+	return slices.EqualFunc(a, b, func(x, y Property) bool { return x.Key == y.Key && x.Value.Equal(y.Value) })
 }
 
 // Union returns a list of the elements of v, followed by the elements of w that v lacks.
@@ -364,8 +372,11 @@ func Links(p Properties) []Link {
 	var links []Link
 	for _, property := range p {
 		for i, value := range property.Value.Elements() {
+			if value.kind != String {
+				continue
+			}
 			link, ok := markdown.ParseLink(value.text)
-			if value.kind != String || !ok {
+			if !ok {
 				continue
 			}
 			key := property.Key

@@ -95,6 +95,47 @@ func readHeading(r *reader, previous *position, h *markdown.Heading) {
 	h.Line, h.At = previous.read(r)
 }
 
+// appendLink appends the target once if path and subpath are its two parts, as in most links.
+func appendLink(b []byte, previous *position, l *markdown.Link) []byte {
+	form := uint64(l.Style) << linkStyleShift
+	if l.Embed {
+		form |= linkEmbeds
+	}
+	splits := len(l.Path)+len(l.Subpath) == len(l.Target) &&
+		strings.HasPrefix(l.Target, l.Path) && strings.HasSuffix(l.Target, l.Subpath)
+	if splits {
+		form |= linkSplits
+	}
+	b = binary.AppendUvarint(b, form)
+	b = appendText(b, l.Target)
+	if splits {
+		b = binary.AppendUvarint(b, uint64(len(l.Path)))
+	} else {
+		b = appendText(b, l.Path)
+		b = appendText(b, l.Subpath)
+	}
+	b = appendText(b, l.Display)
+	return previous.appendSpan(b, l.Line, l.Span)
+}
+
+func readLink(r *reader, previous *position, l *markdown.Link) {
+	form := r.uint()
+	l.Style = markdown.LinkStyle(form >> linkStyleShift)
+	l.Embed = form&linkEmbeds != 0
+	l.Target = r.string()
+	if form&linkSplits == 0 {
+		l.Path = r.string()
+		l.Subpath = r.string()
+	} else if size := r.uint(); size <= uint64(len(l.Target)) {
+		l.Path = l.Target[:size]
+		l.Subpath = l.Target[size:]
+	} else {
+		r.fail()
+	}
+	l.Display = r.string()
+	l.Line, l.Span = previous.readSpan(r)
+}
+
 func appendTag(b []byte, previous *position, tag *markdown.Tag) []byte {
 	b = appendText(b, tag.Text)
 	return previous.append(b, tag.Line, tag.At)
@@ -169,6 +210,9 @@ func (l list[T]) sized(r *reader) []T {
 	return elements
 }
 
+// numberCount is how many numbers precede the lists of a note.
+const numberCount = 5
+
 // appendNote appends the encoding of n, which [readNote] reads.
 func appendNote(b []byte, n *markdown.Note) []byte {
 	numbers := [numberCount]int{
@@ -188,32 +232,6 @@ func appendNote(b []byte, n *markdown.Note) []byte {
 	b = blockList.append(b, n.Blocks)
 	return baseList.append(b, n.Bases)
 }
-
-// appendLink appends the target once if path and subpath are its two parts, as in most links.
-func appendLink(b []byte, previous *position, l *markdown.Link) []byte {
-	form := uint64(l.Style) << linkStyleShift
-	if l.Embed {
-		form |= linkEmbeds
-	}
-	splits := len(l.Path)+len(l.Subpath) == len(l.Target) &&
-		strings.HasPrefix(l.Target, l.Path) && strings.HasSuffix(l.Target, l.Subpath)
-	if splits {
-		form |= linkSplits
-	}
-	b = binary.AppendUvarint(b, form)
-	b = appendText(b, l.Target)
-	if splits {
-		b = binary.AppendUvarint(b, uint64(len(l.Path)))
-	} else {
-		b = appendText(b, l.Path)
-		b = appendText(b, l.Subpath)
-	}
-	b = appendText(b, l.Display)
-	return previous.appendSpan(b, l.Line, l.Span)
-}
-
-// numberCount is how many numbers precede the lists of a note.
-const numberCount = 5
 
 // readNote reads a note that appendNote wrote. The result must not be used if r fails.
 func readNote(r *reader) (n markdown.Note) {
@@ -244,24 +262,6 @@ func (p packed) list(index int) reader {
 		r.string()
 	}
 	return newReader(r.string())
-}
-
-func readLink(r *reader, previous *position, l *markdown.Link) {
-	form := r.uint()
-	l.Style = markdown.LinkStyle(form >> linkStyleShift)
-	l.Embed = form&linkEmbeds != 0
-	l.Target = r.string()
-	if form&linkSplits == 0 {
-		l.Path = r.string()
-		l.Subpath = r.string()
-	} else if size := r.uint(); size <= uint64(len(l.Target)) {
-		l.Path = l.Target[:size]
-		l.Subpath = l.Target[size:]
-	} else {
-		r.fail()
-	}
-	l.Display = r.string()
-	l.Line, l.Span = previous.readSpan(r)
 }
 
 // appendProperties appends the encoding of p, which [readProperties] reads.

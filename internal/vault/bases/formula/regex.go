@@ -28,6 +28,10 @@ func init() { regexp2.SetTimeoutCheckPeriod(10 * time.Millisecond) }
 // maxStack is the maximum size of the backtracking stack of a match, in integers. It takes 32 MiB.
 const maxStack = 4 << 20
 
+// maxBroad is the maximum number of negated escapes in classes. The engine may need 15 milliseconds to compile
+// each.
+const maxBroad = 32
+
 // CompileRegex compiles a JavaScript regular expression for a backtracking engine. It rejects constructs that
 // JavaScript does not have. The engine matches characters, whereas JavaScript without the flag u matches UTF-16 code
 // units. limit is the approximate time limit of a match.
@@ -40,7 +44,7 @@ func CompileRegex(source string, flags RegexFlags, limit time.Duration) (*Regexp
 	for at := 0; at < len(source); {
 		next := NextInRegex(source, at)
 		token := source[at:next]
-		if len(token) > len(`\W`) {
+		if token[0] == '[' {
 			broad += strings.Count(token, `\W`) + strings.Count(token, `\S`) + strings.Count(token, `\D`)
 		}
 		if rest, isGroup := strings.CutPrefix(source[at:], "(?"); isGroup && !isKnownGroup(rest) {
@@ -114,10 +118,6 @@ func EachMatch(re *Regexp, text string, from int, limit time.Duration, visit fun
 	}
 	return err
 }
-
-// maxBroad is the maximum number of negated escapes in classes. The engine may need 15 milliseconds to compile
-// each.
-const maxBroad = 32
 
 // NextInRegex returns the offset after the byte, escape or class at an offset.
 func NextInRegex(source string, at int) int {
