@@ -25,8 +25,8 @@ import (
 // [*allowlist.ParseError] if the call cannot be passed to the program, or [ErrNoPermit] or [ErrNoProgram]. The
 // Outcome has what was collected in any case.
 //
-// A call is repeated only if the Obsidian CLI did not know it because its vault was just being opened. It is
-// repeated once, immediately.
+// A call is repeated in two cases, in which nothing was changed: once, if the Obsidian CLI did not know it because its
+// vault was just being opened, and up to maxAttempts times, if its worker was stopped because of another call.
 func (r *Runner) Run(ctx context.Context, permit policy.Permit, p Program) (Outcome, error) {
 	isPermitted := permit.Valid() && (!permit.Confined() || p.backend == embeddedBackend)
 	return r.watched(ctx, p, isPermitted, permit, func(ctx context.Context, command Command) (Outcome, error) {
@@ -45,7 +45,7 @@ func (r *Runner) Run(ctx context.Context, permit policy.Permit, p Program) (Outc
 		}
 		out, err := r.runWithRetry(ctx, permit, p, command, turn)
 		if err != nil {
-			r.learnRelease(nil)
+			r.learnRelease(nil) // the CLI may have been replaced: the next call asks for its version again
 		}
 		out.Notices = append(remarks, out.Notices...)
 		return out, err
@@ -105,7 +105,7 @@ func resultCode(out Outcome, err error) string {
 }
 
 // runWithRetry repeats a call that the Obsidian CLI did not know: nothing was run, and a vault that was just opened
-// knows it the second time. Unless turn is nil, it ends with each process.
+// knows it the second time. The turn, if not nil, is ended after each process and begun again before the second.
 func (r *Runner) runWithRetry(
 	ctx context.Context,
 	permit policy.Permit,
@@ -133,6 +133,7 @@ func (r *Runner) runWithRetry(
 				" in place of its version: the app is starting, or this is not the Obsidian CLI",
 			hint: "ask again in a few seconds; if the answer stays the same, the user can set cli to the full path of the Obsidian CLI",
 		}
+	// The app's own commands are known to every open vault, so the vault is still being opened.
 	case v.cold && (call.BuiltIn() || first.verdict.sentence() != text),
 		v.failure != nil && v.failure.code == CodeEmptyOutput:
 		v.failure = nil
@@ -162,7 +163,8 @@ type attempt struct {
 	reply    protocol.Reply // from the embedded program
 }
 
-// attempt runs the call once. Unless turn is nil, it ends with the process.
+// attempt runs the call. It is run again if its worker was stopped because of another call and nothing can have been
+// changed. The turn, if not nil, ends with the process.
 func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, command Command, turn *turn) attempt {
 	c := process.Child{
 		Path:     command.Path,
@@ -188,15 +190,15 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 		e, reply := r.once(ctx, c, p.folder, command)
 		return classifyEnding(e, reply, permit, p, marker)
 	}
-	at := r.workerKey(p.folder, permit, marker)
-	e, reply := r.pool.run(ctx, c, command, at)
+	key := r.workerKey(p.folder, permit, marker)
+	e, reply := r.pool.run(ctx, c, command, key)
 	for range maxAttempts {
 		lostToOtherCall := e.Kind == process.Lost && e.How == causeUnfinishedCall
 		mayHaveChanged := e.Started && permit.Call().Effect().Mutates()
 		if !lostToOtherCall || mayHaveChanged {
 			break
 		}
-		e, reply = r.pool.run(ctx, c, command, at)
+		e, reply = r.pool.run(ctx, c, command, key)
 	}
 	return classifyEnding(e, reply, permit, p, marker)
 }
@@ -213,7 +215,7 @@ func (r *Runner) workerKey(folder string, permit policy.Grant, marker *guard.Mar
 
 // withRules adds to an environment what the embedded program must hide, and where it may send texts.
 func (r *Runner) withRules(env []string, permit policy.Grant, marker *guard.Marker) []string {
-	env = slices.Grow(slices.Clip(env), 5)
+	env = slices.Grow(slices.Clip(env), 5) // a copy: other calls use the same environment
 	if e := r.config.Embeddings; e.Server != "" && (!e.Elsewhere || permit.Sends()) {
 		env = append(env, embeddingsVariable+"="+e.Server, embeddingsKeyFile+"="+e.KeyFile)
 	}
@@ -236,7 +238,7 @@ func (r *Runner) Ask(
 	ctx context.Context,
 	q policy.Question,
 	p Program,
-	question protocol.Ask,
+	ask protocol.Ask,
 	words []string,
 ) (lines []string, err error) {
 	if p.backend != embeddedBackend {
@@ -246,15 +248,15 @@ func (r *Runner) Ask(
 	defer cancel()
 	marker := r.Marker(q.Secrets())
 	key := r.workerKey(p.folder, &q, marker)
-	var next pendingEntry
-	if r.config.Resident && question == protocol.AskNarrowed && len(words) == 0 {
+	var pending pendingEntry
+	if r.config.Resident && ask == protocol.AskNarrowed && len(words) == 0 {
 		var ok bool
-		lines, ok, next = r.narrowed.folder(p.folder).answer(key, time.Now())
+		lines, ok, pending = r.narrowed.folder(p.folder).answer(key, time.Now())
 		if ok {
 			return lines, nil
 		}
 	}
-	command := Command{Path: p.path, request: protocol.Request{Ask: question, Args: words}}
+	command := Command{Path: p.path, request: protocol.Request{Ask: ask, Args: words}}
 	c := process.Child{
 		Path:     p.path,
 		Name:     p.name,
@@ -272,13 +274,13 @@ func (r *Runner) Ask(
 	if e.Kind != process.Exited || e.Exit != 0 || e.Stdout.Cut() {
 		return nil, fmt.Errorf(
 			"the embedded program does not answer question %d: %v, exit status %d",
-			question,
+			ask,
 			e.Kind,
 			e.Exit,
 		)
 	}
 	lines = slices.Collect(strings.FieldsFuncSeq(text, func(c rune) bool { return c == '\n' }))
-	next.keep(key, lines, time.Now())
+	pending.keep(key, lines, time.Now())
 	return lines, nil
 }
 
@@ -310,7 +312,7 @@ func classifyEnding(
 		got.explained = reply.Facts.Notice != ""
 	}
 	if reply.Panic != "" && a.Kind == process.Exited {
-		got.stderr = reply.Panic
+		got.stderr = reply.Panic // the program caught its panic and exited by itself
 		a.Kind = process.Crashed
 		a.How = "a panic"
 	}
@@ -334,7 +336,8 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 		a.withhold(permit)
 	}
 	out := a.outcome()
-	if a.Kind == process.Crashed && permit.Call().Apart() { // it reached its memory limit, see the row of the command
+	// Such a command runs in a process of its own with a memory limit, which it has reached.
+	if a.Kind == process.Crashed && permit.Call().Apart() {
 		out.Failure = &Failure{
 			fact: fact{
 				code:   CodeOutputLimit,
@@ -430,7 +433,7 @@ func (a attempt) endingError(timeout time.Duration, effect tiers.Effect) error {
 	case process.Stopped:
 		stopped := stoppedBy(a.Cause, timeout)
 		if mayHaveChanged {
-			stopped.mayHaveChanged()
+			stopped.setOutcomeUnknown()
 		}
 		if a.embedded {
 			stopped.describeEmbedded(timeout)
@@ -441,7 +444,7 @@ func (a attempt) endingError(timeout time.Duration, effect tiers.Effect) error {
 		if a.embedded {
 			died.hint = "nothing was changed; this is an error in vaultwicket, which the user can report"
 		}
-		if effect.Mutates() {
+		if effect.Mutates() { // a process that crashed was started
 			died.hint = "the change may have been made; " + hintReadBack
 		}
 		return died
@@ -494,8 +497,8 @@ func stoppedBy(cause error, timeout time.Duration) *Stopped {
 	}
 }
 
-// mayHaveChanged changes the error to say that the call had begun and that its outcome is unknown.
-func (s *Stopped) mayHaveChanged() {
+// setOutcomeUnknown changes the error to say that the call had begun, so that its outcome is unknown.
+func (s *Stopped) setOutcomeUnknown() {
 	s.code = CodeOutcomeUnknown
 	s.hint = "the app may have made the change, or may still make it; " + hintReadBack
 }
@@ -514,6 +517,7 @@ func (s *Stopped) describeEmbedded(timeout time.Duration) {
 	}
 }
 
+// crashed returns the error for a program that was ended by how.
 func crashed(path, how string) *Unavailable {
 	return &Unavailable{
 		code:    CodeCrashed,
@@ -523,6 +527,8 @@ func crashed(path, how string) *Unavailable {
 	}
 }
 
+// cannotStart returns the error for a program that could not be started. An err that is an [*Unavailable] already is
+// returned unchanged.
 func cannotStart(path string, err error) *Unavailable {
 	if unavailable, ok := errors.AsType[*Unavailable](err); ok {
 		return unavailable

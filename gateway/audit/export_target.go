@@ -16,9 +16,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/gateway/telemetry"
 )
 
-// CheckTarget returns an error if address is not a valid target: "http://" or "https://" with the
-// path of logs for OTLP, "syslog+tcp://host:port", "syslog+tls://host:port", "syslog+unix:///path"
-// or "file:///path".
+// CheckTarget returns an error if address is not a valid target: an OTLP/HTTP endpoint for logs such as
+// "https://collector:4318/v1/logs", "syslog+tcp://host:port", "syslog+tls://host:port", "syslog+unix:///path" or
+// "file:///path".
 func CheckTarget(address string) error {
 	_, _, err := parseTarget(address, ExportConfig{Getenv: func(string) string { return "" }})
 	return err
@@ -42,7 +42,7 @@ func pathOf(u *url.URL) string {
 
 // parseTarget parses the address of a target. name is the address without user, password and query,
 // which may be secret.
-func parseTarget(address string, c ExportConfig) (target sender, name string, err error) {
+func parseTarget(address string, c ExportConfig) (s sender, name string, err error) {
 	u, err := url.Parse(address)
 	if err != nil && strings.HasPrefix(address, "file:") {
 		return nil, "", errors.New("want file:///PATH, with a drive file:///C:/PATH")
@@ -117,7 +117,7 @@ func (o otlp) close() { o.logs.Close() }
 
 // syslog sends entries as RFC 5424 messages. On a stream each is preceded by its length (RFC 6587,
 // over TLS RFC 5425); on a Unix datagram socket each is a datagram. The protocol has no
-// acknowledgements: messages count as delivered if the connection is still open a moment later.
+// acknowledgements: messages count as delivered if the connection is still open after deliveryDelay, see [sender].
 type syslog struct {
 	network, address string
 	secure           bool
@@ -161,7 +161,7 @@ func (s *syslog) send(ctx context.Context, entries []ExportEntry) error {
 			s.connection, err = dialer.DialContext(ctx, s.network, s.address)
 		}
 		s.datagrams = err != nil && s.network == "unix"
-		if s.datagrams { // on most systems it is a datagram socket
+		if s.datagrams { // the socket of most syslog daemons takes datagrams, and refuses a stream
 			s.connection, err = dialer.DialContext(ctx, "unixgram", s.address)
 		}
 		if err != nil {

@@ -1,5 +1,5 @@
-// Package date parses days as people write them ("2026-11-21", "yesterday", "-3d",
-// "last monday", "2026-W47"), and formats times with the format strings of the app.
+// Package date parses days as people write them ("2026-11-21", "yesterday", "-3d", "last monday", "2026-W47"), and
+// formats times with the moment.js format strings that Obsidian uses.
 //
 // The gateway and the embedded CLI parse all date parameters and flags here, so that a word means the
 // same everywhere. Relative words are resolved against a moment that the caller passes, in its time
@@ -22,19 +22,20 @@ import (
 type Direction int
 
 const (
-	// Past is for notes and changes that exist: "monday" is today or the last
-	// Monday before it.
-	Past  Direction = iota
-	Ahead           // for plans, such as due dates: "monday" is today or the next Monday
+	// Past is for what exists, such as notes and changes: "monday" is today or the last Monday before it.
+	Past Direction = iota
+	// Ahead is for plans, such as due dates: "monday" is today or the next Monday after it.
+	Ahead
 )
 
 // Words is a parsed text that has not been resolved against today's date yet. The zero Words means
 // today.
 type Words struct {
-	anchor  date // a fixed day; zero for today
-	unit    unit
-	offset  int // in units, from the anchor
-	signed  bool
+	anchor date // a fixed day; zero for today
+	unit   unit
+	offset int  // in units, from the anchor
+	signed bool // the text itself says past or future, so Direction does not matter
+	// weekday is the named day, noWeekday for none. With one, offset is -1 for last, 1 for next, and 0 without either.
 	weekday weekday
 }
 
@@ -56,8 +57,8 @@ const MaxDays = 36525
 //   - this week, last week, next month, this year
 //   - -3d, -2w, -1mo, -1y, +3d, 3 days ago, in 2 weeks; 3d without a sign
 //
-// Case does not matter. An underscore counts as a space, and so does a hyphen after last, previous, this or next. The error is
-// an [*Invalid]; its text does not contain the name of the parameter.
+// Case does not matter. An underscore counts as a space, and so does a hyphen after last, previous, this or next
+// ("last-week"). The error is an [*Invalid]; its text does not contain the name of the parameter.
 func Parse(text string) (Words, error) {
 	if w, ok := fixed(text); ok {
 		return w, nil
@@ -69,7 +70,7 @@ func Parse(text string) (Words, error) {
 	return Words{}, &Invalid{Text: text}
 }
 
-// Read parses a text and resolves it.
+// Read is [Parse] followed by [Words.Resolve].
 func Read(text string, now time.Time, toward Direction) (Span, error) {
 	w, err := Parse(text)
 	if err != nil {
@@ -90,7 +91,7 @@ func (w Words) Resolve(now time.Time, toward Direction) Span {
 	}
 	var first, last date // last stays zero for a single day
 	switch {
-	case w.weekday != noWeekday:
+	case w.weekday != noWeekday: // "last" and "next" are never reversed
 		first = w.weekday.near(at, toward, w.offset)
 	case w.unit == days:
 		first = at.add(offset)
@@ -138,10 +139,11 @@ var layouts = []string{
 	"2006/1/2", "2006.1.2", "20060102", "2.1.2006", "January 2, 2006", "January 2 2006", "2 January 2006", "Jan 2, 2006", "Jan 2 2006", "2 Jan 2006",
 }
 
-// isoSpan matches an ISO 8601 duration in whole days, weeks or years.
-var isoSpan = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?i)-?P([0-9]{1,5})([DWY])$`) })
+// isoDuration matches an ISO 8601 duration in whole days, weeks or years.
+var isoDuration = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?i)-?P([0-9]{1,5})([DWY])$`) })
 
-var bareWeek = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?i)([0-9]{4})-?w([0-9])$`) })
+// shortISOWeek matches an ISO 8601 week whose number lacks its leading zero, such as 2026-W5.
+var shortISOWeek = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?i)([0-9]{4})-?w([0-9])$`) })
 
 // suggest returns the valid text that was most likely meant, "" if that is unclear.
 func suggest(text string) string {
@@ -155,6 +157,7 @@ func suggest(text string) string {
 // guess returns the text that was most likely meant, which may not be valid either, "" if that is unclear.
 func guess(text string) string {
 	text = strings.TrimSpace(text)
+	// Endings are removed one after the other, as in "monday's note.md".
 	for _, ending := range []string{".md", "'s note", "’s note", " note", "'s", "’s"} {
 		if day, found := strings.CutSuffix(text, ending); found && day != "" {
 			if _, err := Parse(day); err == nil {
@@ -163,7 +166,7 @@ func guess(text string) string {
 			text = day
 		}
 	}
-	if parts := isoSpan().FindStringSubmatch(text); parts != nil {
+	if parts := isoDuration().FindStringSubmatch(text); parts != nil {
 		return "-" + parts[1] + strings.ToLower(parts[2])
 	}
 	for _, layout := range layouts {
@@ -171,7 +174,7 @@ func guess(text string) string {
 			return t.Format(time.DateOnly)
 		}
 	}
-	if parts := bareWeek().FindStringSubmatch(text); parts != nil {
+	if parts := shortISOWeek().FindStringSubmatch(text); parts != nil {
 		return parts[1] + "-W0" + parts[2]
 	}
 	word := strings.ToLower(text)

@@ -95,15 +95,16 @@ const (
 
 // Run answers a command line, or one or many requests of the gateway, and returns the exit status.
 func (p Process) Run(ctx context.Context, h *call.Host) int {
+	// Requests of the gateway come as FOLDER and a switch.
 	if len(p.Args) != 2 || !call.IsFolder(p.Args[0]) {
 		defer h.Close()
 		return p.ByHand(ctx, h)
 	}
 	folder := p.Args[0]
-	answers := func(c Call) protocol.Reply { return Perform(h, folder, c) }
+	perform := func(c Call) protocol.Reply { return Perform(h, folder, c) }
 	switch p.Args[1] {
 	case call.WorkerSwitch:
-		status := NewWorker(h, answers, folder, p.Stdout).Serve(p.Stdin)
+		status := NewWorker(h, perform, folder, p.Stdout).Serve(p.Stdin)
 		if status == answer.ExitDone {
 			h.Close() // after an error the cache is not written
 		}
@@ -111,7 +112,7 @@ func (p Process) Run(ctx context.Context, h *call.Host) int {
 	case call.OnceSwitch:
 		status := AnswerOnce(h, func(c Call) protocol.Reply {
 			p.boundMemory(c.Request)
-			return answers(c)
+			return perform(c)
 		}, folder, p.Stdin, p.Stdout)
 		h.Close()
 		return status
@@ -183,7 +184,7 @@ func (p Process) ReportFacts(reply protocol.Reply) {
 // answer is incomplete.
 func Perform(h *call.Host, folder string, c Call) (reply protocol.Reply) {
 	ctx, end := context.WithCancel(c.Ctx)
-	defer end() // returns the budget
+	defer end() // releases what the budget holds
 	c.Ctx = budget.With(ctx, budget.New(budget.Limits{}))
 	result, facts := handle(h, folder, c)
 	defer result.Close()
@@ -221,6 +222,7 @@ func handle(h *call.Host, folder string, c Call) (answer.Reply, *protocol.Facts)
 		v.Restores = &call.Version{Of: q.Write.Restores, Text: []byte(literals[q.Input])}
 		literals = nil
 	}
+	// A process that may write settles an interrupted change first; any other only mentions it.
 	recoverChange := change.NoticeUnfinished
 	if q.Want.Facts || q.Write.Allowed {
 		recoverChange = change.RecoverBefore
@@ -249,13 +251,13 @@ func handle(h *call.Host, folder string, c Call) (answer.Reply, *protocol.Facts)
 	v.Tally = protocol.NewTally(c.Progress)
 	defer v.Tally.End()
 	state := ""
-	closed := ""
+	hiddenDigest := ""
 	if q.Want.Facts {
 		state = stateOf(v, q) // before the answer, so that changes during it give another state
 		if state != "" && state == q.Want.Unless {
 			return answer.Reply{}, &protocol.Facts{State: state, Unchanged: true}
 		}
-		closed = v.ClosedNow(q.Command)
+		hiddenDigest = v.ClosedNow(q.Command)
 	}
 	var reply answer.Reply
 	switch q.Write.Task {
@@ -288,10 +290,10 @@ func handle(h *call.Host, folder string, c Call) (answer.Reply, *protocol.Facts)
 	if reply.Status != answer.ExitDone {
 		return reply, facts
 	}
-	if state+closed != "" {
+	if state+hiddenDigest != "" {
 		facts = cmp.Or(facts, &protocol.Facts{})
 		facts.State = state
-		facts.Closed = closed
+		facts.Closed = hiddenDigest
 	}
 	if v.Batch != nil {
 		facts = cmp.Or(facts, &protocol.Facts{})
@@ -396,7 +398,7 @@ func Respond(v *call.Vault, q protocol.Request, literal map[string]string) answe
 	if err != nil {
 		return answer.Explain(err)
 	}
-	syntax, _ := row.Syntax()
+	syntax, _ := row.Syntax() // without the help text
 	values, err := syntax.Parse(q.Args, literal)
 	if err == nil {
 		err = call.CheckWrite(q.Write)
@@ -435,8 +437,8 @@ func Respond(v *call.Vault, q protocol.Request, literal map[string]string) answe
 	return reply
 }
 
-// lifelineVariable is the number of an inherited descriptor: the reading end of a pipe that the gateway keeps open as
-// long as it runs.
+// lifelineVariable is the environment variable with the number of an inherited descriptor: the reading end of a pipe
+// that the gateway keeps open as long as it runs.
 const lifelineVariable = "VAULTWICKET_LIFELINE"
 
 // watchLifeline ends the process when the other end of the pipe is closed, so that no child outlives a killed
@@ -455,6 +457,7 @@ func watchLifeline(number string, commits *call.Commits) {
 	if info, err := lifeline.Stat(); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
 		return
 	}
+	// After a read error the pipe says nothing about the gateway, and the process goes on.
 	go func(pipe *os.File) {
 		if _, err := io.Copy(io.Discard, pipe); err == nil {
 			commits.Close()

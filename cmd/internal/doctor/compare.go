@@ -19,22 +19,22 @@ import (
 
 // Comparing contains the options of [Compare].
 type Comparing struct {
-	Notes int  // the number of notes with calls of their own
+	Notes int  // how many notes of the vault the commands about one note are tried on
 	Texts bool // the result contains the lines that differ
 }
 
-// Compare runs the same read commands on both backends and compares the answers. The error of a call is a
-// [*failure.Error].
-func Compare(ctx context.Context, o bootstrap.Opened, how Comparing) (Comparison, error) {
-	c := comparison{app: reading(o, settings.App), embedded: reading(o, settings.Embedded)}
+// Compare runs the same read commands on both backends and compares the answers. If ctx is done, it returns what was
+// compared until then and the error of ctx.
+func Compare(ctx context.Context, o bootstrap.Opened, options Comparing) (Comparison, error) {
+	c := backends{app: readOnlyGateway(o, settings.App), embedded: readOnlyGateway(o, settings.Embedded)}
 	defer c.app.Flush()
 	defer c.embedded.Flush()
-	return c.compare(ctx, how)
+	return c.compare(ctx, options)
 }
 
-// reading returns a read-only gateway for one backend with all tiers enabled. Access rules and disabled commands
-// still apply.
-func reading(o bootstrap.Opened, backend settings.Backend) *gateway.Gateway {
+// readOnlyGateway returns a read-only gateway for one backend with all tiers enabled. Access rules and disabled
+// commands still apply.
+func readOnlyGateway(o bootstrap.Opened, backend settings.Backend) *gateway.Gateway {
 	o.Backend = backend
 	o.Limits = settings.Limits{Parallel: 1}
 	o.Served = slices.Clone(o.Served[:1])
@@ -46,16 +46,16 @@ func reading(o bootstrap.Opened, backend settings.Backend) *gateway.Gateway {
 	return o.NewGateway()
 }
 
-// comparison has a read-only gateway of one vault for each backend.
-type comparison struct{ app, embedded *gateway.Gateway }
+// backends has read-only gateways of one vault, one for each backend.
+type backends struct{ app, embedded *gateway.Gateway }
 
 // Comparison is the result of [Compare], as "compare --json" prints it.
 type Comparison struct {
 	Vault       string          `json:"vault"`
-	App         string          `json:"app"` // the version of the app
-	Compared    int             `json:"compared"`
-	Same        int             `json:"same"`
-	Order       int             `json:"otherOrder"`
+	App         string          `json:"app"`        // the version of the app
+	Compared    int             `json:"compared"`   // number of calls
+	Same        int             `json:"same"`       // calls with the same answer
+	Order       int             `json:"otherOrder"` // calls with the same lines in another order
 	Different   int             `json:"different"`
 	Differences []DifferingCall `json:"differences"`
 }
@@ -91,9 +91,9 @@ const (
 	maxValues = 8 // per kind: folders, tags, bases, words and templates
 )
 
-// compare runs the calls on both backends. It returns the error of the first call: without the app, or without the
-// folder of the vault, there is nothing to compare.
-func (c comparison) compare(ctx context.Context, options Comparing) (Comparison, error) {
+// compare runs the calls on both backends. It returns an error if the app does not answer version, or the embedded
+// program does not list the files: then there is nothing to compare.
+func (c backends) compare(ctx context.Context, options Comparing) (Comparison, error) {
 	version := c.ask(ctx, c.app, comparedCall{"version"})
 	if version.Error != nil {
 		return Comparison{}, version.Error
@@ -108,7 +108,8 @@ func (c comparison) compare(ctx context.Context, options Comparing) (Comparison,
 		}
 		return AnswerSize{Lines: len(linesOf(r.Output()))}
 	}
-	first := func(lines []string) []string { return append([]string{}, lines[:min(len(lines), maxTexts)]...) }
+	// The result is not nil, so that JSON has [] rather than null.
+	firstLines := func(lines []string) []string { return append([]string{}, lines[:min(len(lines), maxTexts)]...) }
 	r := Comparison{Vault: c.app.VaultName(), App: strings.TrimSpace(version.Output()), Differences: []DifferingCall{}}
 	for _, call := range c.calls(ctx, linesOf(files.Output()), options.Notes) {
 		if err := ctx.Err(); err != nil {
@@ -136,7 +137,7 @@ func (c comparison) compare(ctx context.Context, options Comparing) (Comparison,
 				difference.Kind = "order"
 			}
 			if options.Texts {
-				difference.Texts = &DifferingTexts{first(onlyApp), first(onlyEmbedded)}
+				difference.Texts = &DifferingTexts{firstLines(onlyApp), firstLines(onlyEmbedded)}
 			}
 		}
 		if difference.Kind == "order" {
@@ -150,7 +151,7 @@ func (c comparison) compare(ctx context.Context, options Comparing) (Comparison,
 }
 
 // ask runs one call.
-func (c comparison) ask(ctx context.Context, gw *gateway.Gateway, call comparedCall) gateway.Result {
+func (c backends) ask(ctx context.Context, gw *gateway.Gateway, call comparedCall) gateway.Result {
 	return gw.Do(
 		ctx,
 		gateway.Request{Command: call[0], Words: call[1:], Caller: "compare", Client: "compare", Surface: "terminal"},
@@ -159,7 +160,7 @@ func (c comparison) ask(ctx context.Context, gw *gateway.Gateway, call comparedC
 
 // calls returns the calls of the tables below with notes and names from the vault. most is the maximum number of
 // notes.
-func (c comparison) calls(ctx context.Context, files []string, most int) []comparedCall {
+func (c backends) calls(ctx context.Context, files []string, most int) []comparedCall {
 	list := func(command string) []string {
 		return valuesOf(c.ask(ctx, c.embedded, comparedCallOf(command, "")).Output())
 	}
@@ -297,6 +298,7 @@ var (
 // comparedCall is a command followed by its parameters.
 type comparedCall []string
 
+// String returns the call as it is typed in a terminal, with values quoted if they contain white space or quotes.
 func (c comparedCall) String() string {
 	words := slices.Clone(c)
 	for i, word := range words {

@@ -49,6 +49,7 @@ func (t vaultTable) sharesName(other vaultTable) bool {
 	return label == other.label() || label == other.ID || t.ID == other.label()
 }
 
+// vaultKeys returns the keys of a table [[vaults]].
 func vaultKeys() []tableKey[vaultTable] {
 	return []tableKey[vaultTable]{
 		{
@@ -246,8 +247,8 @@ func (f *Flags) everyVault(s Settings) []Served {
 	var vaults []Served
 	for _, t := range s.tables { // a table can only restrict the general policy
 		restricted := policy.Unlimited()
-		place := fmt.Sprintf("vault %s in %s", t.label(), f.file.base())
-		restricted.Origins = map[string]string{"tier": place, "access": place}
+		origin := fmt.Sprintf("vault %s in %s", t.label(), f.file.base())
+		restricted.Origins = map[string]string{"tier": origin, "access": origin}
 		if t.tiered {
 			restricted.Ceiling = t.tier
 		}
@@ -257,7 +258,8 @@ func (f *Flags) everyVault(s Settings) []Served {
 	return vaults
 }
 
-// agree checks settings against each other after each was read, and selects the vaults that are served.
+// agree checks the settings against each other, once each was read, and sets the vaults that are served and the default
+// one.
 func (f *Flags) agree(s *Settings) error {
 	if err := f.checkVaultTiers(s); err != nil {
 		return err
@@ -274,17 +276,17 @@ func (f *Flags) agree(s *Settings) error {
 	return nil
 }
 
-// checkVaultTiers returns an error if the tier of a vault exceeds the general one. If a flag, the environment or the
-// managed settings lowered the general tier, that is no error: the lower of the two applies.
+// checkVaultTiers returns an error if the tier of a vault exceeds the general one. If the general tier comes from a
+// flag, the environment or the managed settings, that is no error: the lower of the two applies.
 func (f *Flags) checkVaultTiers(s *Settings) error {
 	general := s.Policy.Ceiling
 	origin := f.raws[settingIndex("tier")].origin
-	isLowered := slices.ContainsFunc(
+	isOverridden := slices.ContainsFunc(
 		[]string{flagOrigin, envOrigin, policy.OriginManaged},
 		func(source string) bool { return strings.HasPrefix(origin, source) },
 	)
 	for i, t := range s.tables {
-		if t.tiered && t.tier > general && !isLowered {
+		if t.tiered && t.tier > general && !isOverridden {
 			reason := fmt.Sprintf(
 				"vault setting %q: %s exceeds the general tier %s (%s)",
 				"tier",
@@ -299,7 +301,8 @@ func (f *Flags) checkVaultTiers(s *Settings) error {
 	return nil
 }
 
-// selectVault makes the vault that the setting vault names the default one. Given as a flag, it is the only one.
+// selectVault makes the vault that the setting vault names the default one, and the only one served if the setting was
+// given as a flag. s.Served has one element for each of s.tables, in the same order.
 func (s *Settings) selectVault(r raw) error {
 	i := slices.IndexFunc(s.tables, func(t vaultTable) bool {
 		haveFolders := s.Vault.Folder != "" && t.Folder != ""
@@ -354,7 +357,7 @@ func (s Settings) VaultFolders(std terminal.Streams) (folders []string) {
 	return append(folders, appvaults.VaultFolders(std.Getenv)...)
 }
 
-// VaultAround returns the folder of the vault that contains the file name, which need not exist; "" if no vault does.
+// VaultAround returns the folder of the vault that contains the file called name, or "". The file need not exist.
 func (s Settings) VaultAround(std terminal.Streams, name string) string {
 	return ownerfiles.VaultAround(name, s.VaultFolders(std))
 }
@@ -365,6 +368,7 @@ type flowTexts struct {
 	from, to     []string
 }
 
+// flowKeys returns the keys of a table [[flow]].
 func flowKeys() []tableKey[flowTexts] {
 	return []tableKey[flowTexts]{
 		{
@@ -394,13 +398,14 @@ func flowKeys() []tableKey[flowTexts] {
 	}
 }
 
-func flowText(to func(*flowTexts) *string) func(*reading, *flowTexts, any, []string) error {
+// flowText returns a reader for a text.
+func flowText(field func(*flowTexts) *string) func(*reading, *flowTexts, any, []string) error {
 	return func(_ *reading, f *flowTexts, value any, _ []string) error {
 		text, ok := value.(string)
 		if !ok {
 			return fmt.Errorf("is %s, want a text", typeName(value))
 		}
-		*to(f) = text
+		*field(f) = text
 		return nil
 	}
 }

@@ -28,10 +28,10 @@ import (
 // Proposal is the complete plan of a change. It is made before anything is written, so it can be shown instead
 // of being carried out, recorded in the journal beforehand, verified afterwards, and undone as a whole.
 type Proposal struct {
-	Steps   []Step // in the order in which they are carried out
-	Message string // the output once they are done
-	Note    disk.Path
-	Notice  string // what the caller should know about the change; "" for nothing
+	Steps   []Step    // in the order in which they are carried out
+	Message string    // the output once they are done
+	Note    disk.Path // the note that the answer is about; the zero Path if there is not exactly one
+	Notice  string    // what the caller should know about the change; "" for nothing
 	// Already is used if no step changes anything: the end of a sentence about what already exists or is
 	// missing.
 	Already string
@@ -75,7 +75,7 @@ type Proposal struct {
 	AppDoesLess error
 	// Restores describes the version that the change restores, "" for any other change.
 	Restores string
-	// carried is what the added addresses may reveal.
+	// carried is what the URLs that the change adds may reveal: text of other notes, or secrets.
 	carried Carried
 	// destroys is set if the command by its nature removes or replaces a part of its note, however small.
 	destroys bool
@@ -124,6 +124,7 @@ func (l Links) breaks() string {
 	return broken
 }
 
+// maxBrokenNamed is how many notes with broken links a message names.
 const maxBrokenNamed = 5
 
 // Step is the change of one file: it is created, changed, moved, or removed.
@@ -134,12 +135,12 @@ type Step struct {
 	Trash         bool             // a removed file goes to the trash of the vault
 	TrashName     string           // name in the trash, also of a file that is restored from there
 	Modified      int64            // modification time to set, in Unix nanoseconds; 0 for the current time
-	CopyOf        disk.Path        // the file whose content a large new file gets
+	CopyOf        disk.Path        // a large new file is a copy of this file; the zero Path for any other
 	origins       []journal.Origin // files from which the text was copied
 	Told          []byte           // text of the bookmarks to show in a plan, if they may name hidden notes
 	Mode          uint32           // permission bits of a new file; 0 for the default
-	draft         disk.Draft
-	cachedLosses  *lostLines // cache of [Step.lost]
+	draft         disk.Draft       // has the new text before the step is made, and what was replaced after it
+	cachedLosses  *lostLines       // cache of [Step.lost]
 }
 
 // FileState is the content of a file. The zero value is that of a missing file.
@@ -221,12 +222,12 @@ func ProposeChange(path disk.Path, before, after []byte, message string) Proposa
 
 // ProposeEdit returns the proposal to edit the note that a request names, which must be Markdown. The message
 // is prefix followed by the path.
-func ProposeEdit(v *call.Vault, p call.Values, prefix string, edit func(text []byte) ([]byte, error)) (Proposal, error) {
+func ProposeEdit(v *call.Vault, p call.Values, prefix string, editText func(text []byte) ([]byte, error)) (Proposal, error) {
 	t, before, err := v.MarkdownNote(p)
 	if err != nil {
 		return Proposal{}, err
 	}
-	after, err := edit(before)
+	after, err := editText(before)
 	if err != nil {
 		return Proposal{}, err
 	}

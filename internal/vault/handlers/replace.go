@@ -35,22 +35,22 @@ func replaceInVault(v *call.Vault, p call.Values) (change.Proposal, error) {
 		return change.Proposal{}, answer.Misuse("old is only a byte order mark, which is not searched.")
 	}
 	replacement := strings.ReplaceAll(p["new"], "\r\n", "\n")
-	spent := budget.From(v.Ctx)
+	limits := budget.From(v.Ctx)
 	var find finder = literal{search, replacement}
 	var err error
 	switch {
 	case p.Has("regex"):
-		find, err = newPattern(spent, search, replacement, formula.RegexFlags{IgnoreCase: p.Has("ignore-case")})
-	case p.Has("ignore-case"):
-		literal := strings.ReplaceAll(replacement, "$", "$$")
-		find, err = newPattern(spent, regexp.QuoteMeta(search), literal, formula.RegexFlags{IgnoreCase: true})
+		find, err = newPattern(limits, search, replacement, formula.RegexFlags{IgnoreCase: p.Has("ignore-case")})
+	case p.Has("ignore-case"): // a literal text that ignores case is searched as a pattern
+		escaped := strings.ReplaceAll(replacement, "$", "$$")
+		find, err = newPattern(limits, regexp.QuoteMeta(search), escaped, formula.RegexFlags{IgnoreCase: true})
 	}
 	if err != nil {
 		return change.Proposal{}, err
 	}
 	notes, err := notesWith(v, p, find.mayBeIn)
 	if err == nil {
-		err = spent.Err()
+		err = limits.Err()
 	}
 	if err != nil {
 		return change.Proposal{}, err
@@ -77,6 +77,7 @@ func replaceInVault(v *call.Vault, p call.Values) (change.Proposal, error) {
 		}
 		return edited, nil
 	})
+	// editAll has set the message to " in 3 notes"; the number of places is only known now.
 	proposal.Message = "Replaced " + answer.Count(places, "place") + proposal.Message
 	proposal.Already = "no note that is meant has the text"
 	if places > 0 {
@@ -91,7 +92,7 @@ func replaceInVault(v *call.Vault, p call.Values) (change.Proposal, error) {
 func replaceIn(text []byte, marks [][]int, find finder) (edited []byte, places int, err error) {
 	flat := flatten(text)
 	lineEnd := "\n" // the line end of most lines
-	if 2*len(flat.gone) > flat.ends {
+	if 2*len(flat.removedCRs) > flat.lineEnds {
 		lineEnd = "\r\n"
 	}
 	var out []byte
@@ -102,6 +103,7 @@ func replaceIn(text []byte, marks [][]int, find finder) (edited []byte, places i
 		}
 		start := flat.offset(from)
 		stop := flat.offset(to)
+		// Marks before the match are done. One that the match divides stays: the next match may divide it too.
 		for ; len(marks) > 0 && marks[0][0] < stop; marks = marks[1:] {
 			if guard.Divides(marks[0], start, stop) {
 				return nil
@@ -132,8 +134,8 @@ func marksOf(v *call.Vault, text []byte) [][]int {
 	return guard.Marks(text)
 }
 
-// replaceOnce plans to replace a text that occurs once in a note, or in the section of a heading. The text must not cut
-// the mark of a secret.
+// replaceOnce plans to replace a text that occurs once in a note, or in the section of a heading. It is an error if the
+// text begins or ends inside a mark that stands for a secret.
 func replaceOnce(v *call.Vault, p call.Values) (change.Proposal, error) {
 	proposal, err := editNamed(v, p, "Replaced in: ", func(text []byte) ([]byte, error) {
 		within := markdown.Span{End: len(text)}
@@ -165,20 +167,21 @@ var errNoteTooLong = answer.TooLong.Failure(
 	maxNoteSize>>20,
 )
 
-// flat is the text of a note with LF line ends and without byte order mark, and the positions of the removed bytes.
-type flat struct {
-	text string
-	bom  int   // bytes of the byte order mark
-	gone []int // for each removed CR, the offset in text of the LF after it
-	ends int   // number of line ends
+// flatText is the text of a note with LF line ends and without byte order mark, and the positions of the removed bytes.
+type flatText struct {
+	text       string
+	bom        int   // bytes of the byte order mark
+	removedCRs []int // for each removed CR, the offset in text of the LF after it
+	lineEnds   int   // number of line ends
 }
 
 const byteOrderMark = "\ufeff"
 
-func flatten(text []byte) flat {
+// flatten returns the text with LF in place of CRLF and without a byte order mark.
+func flatten(text []byte) flatText {
 	body := string(text)
 	rest := strings.TrimPrefix(body, byteOrderMark)
-	f := flat{text: rest, bom: len(body) - len(rest), ends: strings.Count(rest, "\n")}
+	f := flatText{text: rest, bom: len(body) - len(rest), lineEnds: strings.Count(rest, "\n")}
 	if !strings.Contains(rest, "\r\n") {
 		return f
 	}
@@ -186,20 +189,21 @@ func flatten(text []byte) flat {
 	at := 0
 	for line := range strings.SplitSeq(rest, "\r\n") {
 		at += len(line)
-		f.gone = append(f.gone, at)
+		f.removedCRs = append(f.removedCRs, at)
 		at++
 	}
-	f.gone = f.gone[:len(f.gone)-1] // no line end follows the last line
+	f.removedCRs = f.removedCRs[:len(f.removedCRs)-1] // no line end follows the last line
 	return f
 }
 
-// offset converts an offset of the text to one of the note; before a line end it is that of the CR.
-func (f flat) offset(at int) int {
-	before, _ := slices.BinarySearch(f.gone, at)
+// offset converts an offset in the flat text to one in the note. The offset of an LF becomes that of the CR before it,
+// if there was one.
+func (f flatText) offset(at int) int {
+	before, _ := slices.BinarySearch(f.removedCRs, at)
 	return f.bom + at + before
 }
 
-// Limits of a search, in addition to the budget of the call.
+// Limits of a regular expression, in addition to the budget of the call.
 const (
 	maxSource  = 4 << 10 // bytes of an expression, as in a query
 	maxMatches = 100_000 // per note
@@ -269,8 +273,8 @@ func newPattern(b *budget.Budget, source, put string, flags formula.RegexFlags) 
 
 // withEngine runs match with the compiled expression and the time that is left. It charges the budget of the call for
 // the memory of a text of so many bytes, which the engine splits into characters.
-func (p *pattern) withEngine(text int, match func(re *formula.Regexp, left time.Duration) error) error {
-	size := 5 * int64(text)
+func (p *pattern) withEngine(textSize int, match func(re *formula.Regexp, left time.Duration) error) error {
+	size := 5 * int64(textSize) // 4 bytes for each character, and the copy of the text
 	if err := p.budget.Hold(size); err != nil {
 		return err
 	}
