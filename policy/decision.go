@@ -10,8 +10,8 @@ import (
 // The codes of a [Denial].
 const (
 	CodeTierClosed     = "tier_closed"
-	CodeRestricted     = "restricted_command"
-	CodeDisabled       = "command_disabled"
+	CodeRestricted     = "restricted_command" // always denied
+	CodeDisabled       = "command_disabled"   // the settings disable the command
 	CodeMutationsOff   = "mutations_off"
 	CodeUnconfirmed    = "unconfirmed"
 	CodeTargetRequired = "target_required"
@@ -29,15 +29,14 @@ type Denial struct {
 	Reason  string // lower case, no full stop
 	Setting string // the name of the setting that decides, "" if none does
 	Scope   Scope  // the scope that the access token of the request lacks, ScopeNone if the denial has another cause
-	hint    string
-	origin  string
+	hint    string // how the user can allow the call, "" if it cannot be allowed
+	origin  string // where the setting comes from, "" if no setting decides
 }
 
 // Code returns one of the Code constants of this package.
 func (d *Denial) Code() string { return d.code }
 
-// Hint says how the user can allow the call, and where the setting that decided comes from;
-// "" if it cannot be allowed.
+// Hint says how the user can allow the call, and where the setting that decided comes from; "" if it cannot be allowed.
 func (d *Denial) Hint() string {
 	if d.origin == "" || d.hint == "" {
 		return d.hint
@@ -51,9 +50,12 @@ func (d *Denial) Hint() string {
 	return d.hint + " (" + d.Setting + " is set by " + d.origin + ")"
 }
 
-// originDefault is the origin of a setting that is not set. OriginManaged is that of a setting that the
-// administrator of the machine has limited.
-const originDefault, OriginManaged = "default", "managed settings"
+const (
+	// originDefault is the origin of a setting that is not set.
+	originDefault = "default"
+	// OriginManaged is the origin of a setting that the administrator of the machine has limited.
+	OriginManaged = "managed settings"
+)
 
 // NeedsApproval reports whether the call is only denied because the user has not approved it.
 func (d *Denial) NeedsApproval() bool { return d.code == CodeUnconfirmed }
@@ -100,11 +102,11 @@ func (v Verdict) String() string {
 type Decision struct {
 	call   allowlist.Call
 	denial *Denial
-	grant  *grant // what can be granted, nil if even approval would not be enough
+	grant  *grant // what the permit of the call contains; nil if the call is denied even with approval
 }
 
-// Decide checks call and the facts about it against the rules. Nothing else decides: lists, explanations, dry
-// runs and pages use it, or [Policy.Judge] and [Policy.Lists], which apply the same rules.
+// Decide checks call and the facts about it against the rules. Every decision is made by it, or by [Policy.Judge] and
+// [Policy.Lists], which apply the same rules.
 func (p Policy) Decide(call allowlist.Call, facts Facts) Decision {
 	p = p.Under(facts)
 	d := Decision{call: call}
@@ -128,8 +130,8 @@ func (p Policy) Decide(call allowlist.Call, facts Facts) Decision {
 	return d
 }
 
-// In returns the same decision for the call in a vault, given by name or id: no rule
-// looks at the vault. The error is a [*allowlist.ParseError] if vault is not a valid argument.
+// In returns the same decision for the call in a vault, given by name or id: no rule looks at the vault. The error is a
+// [*allowlist.ParseError] if vault is not a valid argument.
 func (d Decision) In(vault string) (Decision, error) {
 	call, err := d.call.In(vault)
 	if err != nil {
@@ -155,8 +157,8 @@ func (d Decision) Err() error {
 	return nil
 }
 
-// Permit returns the permit to run the call. The error is a [*Denial]; a call that requires
-// approval is denied with CodeUnconfirmed.
+// Permit returns the permit to run the call. The error is a [*Denial]; a call that requires approval is denied with
+// CodeUnconfirmed.
 func (d Decision) Permit() (Permit, error) {
 	if denial := d.denied(); denial != nil {
 		return Permit{}, denial
@@ -172,9 +174,9 @@ func (d Decision) Approved() (Permit, error) {
 	return Permit{d.grant}, nil
 }
 
-// Preview returns the permit to compute the change of the call without making it. It is granted if
-// the call may be run, and also if only the approval is missing, because the user has to see
-// what to approve. Otherwise it is the zero Preview.
+// Preview returns the permit to compute the change of the call without making it. It is granted if the call may be run,
+// and also if only the approval is missing, because the user has to see what to approve. Otherwise it is the zero
+// Preview.
 func (d Decision) Preview() Preview { return Preview{grant: d.grant} }
 
 // denied returns the denial, nil for a call that may be run without approval.

@@ -18,7 +18,9 @@ import (
 // proposalCard is a proposal in the view of approvals.
 type proposalCard struct {
 	consent.Proposal
-	Act, Who, Left string
+	Act  string // the first line of its text
+	Who  string // who made it
+	Left string // time until it expires
 }
 
 // proposalsWaiting returns the waiting proposals, oldest first.
@@ -57,14 +59,17 @@ type proposalData struct {
 	Changed []string // files that have changed since the proposal was made
 	Intro   []diffRow
 	Files   []fileBlock
-	// lines are read in parts if they are too long for one view. The last part has the button that accepts a draft.
-	lines       []consent.Line
-	Part, Parts int          // from 1
+	lines   []consent.Line // what the owner is shown; [proposalData.inPart] splits it
+	// The part that is shown, from 1, and their number. Only the last part has the button that accepts a draft.
+	Part, Parts int
 	Next, Prev  template.URL // the queries of other parts, "" for none
-	// For a draft: its operations and digest, the words to type, and the message to the agent.
-	Chosen, Digest, Typed, Says string
-	Declined                    int // number of operations that the draft leaves out
-	IsWhole                     bool
+	// For a draft:
+	Chosen   string // indexes of the accepted operations, with commas
+	Digest   string // of the draft, to be sent back
+	Typed    string // words that the owner has to type
+	Says     string // message to the agent
+	Declined int    // number of operations that the draft leaves out
+	IsWhole  bool
 	// Ended is the outcome of a proposal that no longer waits.
 	Ended string
 }
@@ -103,7 +108,7 @@ func (p *Page) proposalDataOf(proposal consent.Proposal) proposalData {
 		data.Picks = append(data.Picks, pick)
 	}
 	switch proposal.State {
-	case consent.ProposalOpen:
+	case consent.ProposalOpen: // it still waits
 	case consent.ProposalTaken:
 		taken, left := proposal.Names()
 		data.Ended = fmt.Sprintf("%s: %s", proposal.State, sanitize.Counted(len(taken), "operation"))
@@ -140,13 +145,13 @@ func (d proposalData) inPart(query url.Values) any {
 }
 
 // proposalWith returns the proposal with a code or an id.
-func (p *Page) proposalWith(typed string) (consent.Proposal, error) {
+func (p *Page) proposalWith(codeOrID string) (consent.Proposal, error) {
 	list, _, err := consent.OpenProposals(p.State, p.Now).List()
 	if err != nil {
 		return consent.Proposal{}, failure.New(failure.CodeState, "it must be a folder that only you can access", "%v", err)
 	}
 	i := slices.IndexFunc(list, func(proposal consent.Proposal) bool {
-		return proposal.ID == typed || consent.SameCode(typed, proposal.Code)
+		return proposal.ID == codeOrID || consent.SameCode(codeOrID, proposal.Code)
 	})
 	if i < 0 {
 		return consent.Proposal{}, failure.New(
