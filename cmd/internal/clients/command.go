@@ -21,10 +21,10 @@ type Options struct {
 	Client                  string // the identifier of a client, "" with All or List
 	All, List, JSON         bool
 	Vault, Name, URL, Token string
-	Edit                    bool
+	Edit                    bool   // the entry allows changes to notes
 	Tier                    string // the tier in the entry, "" for the tier of the settings
 	Agent                   string // the agent for which the entry starts the server, "" for none
-	Scope                   string
+	Scope                   string // user or project
 	Print, Link             bool
 	DryRun, Yes, Replace    bool
 	Remove                  bool // the command is uninstall
