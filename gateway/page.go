@@ -53,9 +53,8 @@ func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 		namesNote := byName || byPath || slices.ContainsFunc(req.Words, func(word string) bool {
 			return strings.HasPrefix(word, "file=") || strings.HasPrefix(word, "path=")
 		})
-		_, enabled := EnabledCommand([]CatalogVault{g.catalog()}, allowlist.FindsNotes)
 		switch {
-		case !enabled:
+		case !g.isEnabled(allowlist.FindsNotes):
 		case foundNothing:
 			whole.Notices = append(slices.Clone(whole.Notices), hintFind)
 		// An error about a view or heading of a note that exists begins otherwise.
@@ -78,6 +77,12 @@ func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 		shown.raw = "" // the caller only wants the pages
 	}
 	return shown
+}
+
+// isEnabled reports whether a command is enabled for the vault.
+func (g *vaultGateway) isEnabled(command string) bool {
+	_, enabled := EnabledCommand([]CatalogVault{g.catalog()}, command)
+	return enabled
 }
 
 const hintFind = allowlist.FindsNotes + " also searches in other words, and forgives typos"
@@ -120,8 +125,7 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 	answer = answer.counted()
 	if req.batch == "" { // in a batch there would be too many remarks
 		shown = shown.numbered(answer, pagePosition{}, countedPage{})
-		if _, outlines := EnabledCommand([]CatalogVault{g.catalog()}, allowlist.ListsHeadings); answer.isNote &&
-			outlines {
+		if answer.isNote && g.isEnabled(allowlist.ListsHeadings) {
 			shown.Notices = append(slices.Clone(shown.Notices), noticeLongNote)
 		}
 	}
@@ -204,7 +208,7 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 		from.text, first, err = g.answers.Get(req.Caller, from.id)
 	}
 	if err == nil {
-		err = req.continues(first)
+		err = req.checkContinues(first)
 	}
 	if err == nil && first.answer.divided == nil { // the page of a divided answer is cut below
 		page, err = first.pageAt(req, from)
@@ -309,8 +313,8 @@ func (g *vaultGateway) readAgain(
 	return Result{OK: true, Command: again.Command, ExitCode: -1}, false
 }
 
-// continues returns an error if a request differs from the one that its cursor belongs to.
-func (r Request) continues(before storedAnswer) error {
+// checkContinues returns an error if a request differs from the one that its cursor belongs to.
+func (r Request) checkContinues(before storedAnswer) error {
 	first := before.request
 	resent := r
 	resent.Cursor = ""
@@ -519,7 +523,7 @@ func (s storedAnswer) extend(req Request, from storedText) (storedAnswer, stored
 		end := formOf(d.route.call).RowEnd(text, d.prepared, max(needed, min(d.prepared, maxExtension)))
 		shown, report := sanitize.Text(text[d.prepared:end])
 		if !report.None() || d.route.finds(d.out, d.prepared, end) {
-			return s.filledWith(d.whole(), from)
+			return s.complete(from)
 		}
 		before := from.text
 		if d.isArray() {

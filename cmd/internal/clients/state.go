@@ -89,10 +89,14 @@ func allowsChanges(words []string) bool {
 	return allows
 }
 
-// approvalKey returns the key of an entry that approves calls in advance, "" for none. The clients with these keys
-// are, in order: Cline and Kiro; Windsurf and Roo Code; Gemini CLI and Qwen Code; Codex.
+// approvalKey returns the key of an entry that approves calls in advance, "" for none.
 func approvalKey(entry map[string]any) string {
-	for _, key := range []string{"autoApprove", "alwaysAllow", "trust", "default_tools_approval_mode"} {
+	for _, key := range []string{
+		"autoApprove",                 // Cline, Kiro
+		"alwaysAllow",                 // Windsurf, Roo Code
+		"trust",                       // Gemini CLI, Qwen Code
+		"default_tools_approval_mode", // Codex
+	} {
 		switch value := entry[key].(type) {
 		case bool:
 			if value {
