@@ -9,7 +9,8 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
-// The sentences of the Obsidian CLI, as recorded on 1.12.7 and 1.13.7.
+// Answers of the Obsidian CLI, as recorded on 1.12.7 and 1.13.7. A text is a complete answer, and a prefix its
+// beginning; a tail follows a sentence such as "Error: Command … not found.".
 const (
 	textNotRunning    = "The CLI is unable to find Obsidian. Please make sure Obsidian is running and try again."
 	prefixNotRunning  = "The CLI is unable to find Obsidian"
@@ -51,7 +52,7 @@ var shapes = [...]shape{
 	{prefix: "Error: ", suffix: " not found.", code: CodeNoSuchNote, hint: protocol.HintNotFound},
 	{prefix: "Error: ", part: `"" not found. `, code: CodeNoSuchNote, hint: protocol.HintNotFound},
 	{prefix: "Error: ", part: " not found: ", code: CodeNoSuchNote, hint: protocol.HintNotFound},
-	// Recorded with the file untouched.
+	// The app was observed to leave the file unchanged.
 	{prefix: "Error: Invalid date format", code: CodeNotApplied, hint: "give another value"},
 	{prefix: "Error: ", part: " already exists", code: CodeAlreadyExists, hint: "choose another name"},
 	{prefix: "Error: ", part: " is ambiguous", code: CodeAmbiguous, hint: "name the note with path="},
@@ -75,12 +76,12 @@ func shapeOf(text string) *shape {
 	return nil
 }
 
-// maxReason is the maximum length in bytes of an error line that becomes a reason unchanged. A reason names a text,
-// a place and what would be right.
+// maxReason is the maximum length in bytes of an error line that is used as a reason in full. A longer one is quoted in
+// part.
 const maxReason = 1000
 
 // plainly turns an error line into a reason: "Error: File "a.md" not found." becomes "file "a.md" not found". A line
-// with unprintable characters is quoted.
+// that is empty, too long or has unprintable characters is quoted.
 func plainly(line string) string {
 	text := strings.TrimRight(strings.TrimPrefix(line, prefixError), ".!")
 	first, size := utf8.DecodeRuneInString(text)
@@ -156,6 +157,7 @@ func notAlphanumeric(r rune) bool {
 	return !isDigit && !isLetter
 }
 
+// isWord reports whether s consists of ASCII letters and digits, at least one.
 func isWord(s string) bool { return s != "" && strings.IndexFunc(s, notAlphanumeric) < 0 }
 
 func isLine(s string) bool { return !strings.ContainsAny(s, "\r\n") }
@@ -165,8 +167,8 @@ func firstLine(s string) string {
 	return strings.TrimSuffix(line, "\r")
 }
 
-// trimmed returns an answer without its final line break and with plain line breaks, for comparison with the
-// sentences above.
+// trimmed returns an answer without its final line break and with "\n" for "\r\n", for comparison with the texts at the
+// top.
 func trimmed(s string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r"), "\r\n", "\n")
 }
@@ -239,8 +241,8 @@ func isNoise(line string) bool {
 	return false
 }
 
-// isErrorNoise reports whether a line of standard error is noise. It also recognises the warnings that the older
-// Electron client prints on machines without a display.
+// isErrorNoise reports whether a line of standard error is noise. In addition to isNoise it recognises warnings of
+// Electron and Node, and the log lines of Chromium, such as those about a missing display.
 func isErrorNoise(line string) bool {
 	if isNoise(line) || strings.HasPrefix(line, "(electron) ") || strings.HasPrefix(line, "(node:") {
 		return true

@@ -15,10 +15,10 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 )
 
-// A batch is rehearsed, so that its effect is known before it is made. The embedded program works out each operation
-// on the vault as the operations before it will leave it, and nothing is made. The decisions, the questions to the
-// user, and the answer to a dry run are based on that. An approved operation is only made if it does the same to
-// files with the same content.
+// A batch is rehearsed so that its effect is known before anything is written. The embedded program works out each
+// operation on the vault as the operations before it would leave it, and writes nothing. Decisions, the questions to
+// the user and the answer to a dry run are based on that. An approved operation is carried out only if it would still
+// do the same to files with the same content.
 
 // rehearsal is the rehearsal of a batch. It keeps the results whose values later operations use.
 type rehearsal struct {
@@ -26,8 +26,9 @@ type rehearsal struct {
 	origins map[string]string // the paths of files before the batch, by their current paths
 }
 
-// rehearse works out what the operations of a batch would do, unless no decision depends on it. An error means that
-// waiting was ended or that a plan cannot be read; clientID is its operation.
+// rehearse works out what the operations of a batch would do, unless no decision depends on it. The error is that of
+// a cancelled wait or of a plan that cannot be read, and clientID is the operation that it is about. Any other problem
+// is kept in the step.
 func (g *vaultGateway) rehearse(ctx context.Context, plan *batchPlan) (clientID string, err error) {
 	if !g.needsRehearsal(plan) {
 		return "", nil
@@ -42,6 +43,8 @@ func (g *vaultGateway) rehearse(ctx context.Context, plan *batchPlan) (clientID 
 	return "", nil
 }
 
+// newRehearsal returns a rehearsal of the batch in which no operation has been worked out yet. It clears plan.before,
+// which the rehearsal fills.
 func (g *vaultGateway) newRehearsal(ctx context.Context, plan *batchPlan) *rehearsal {
 	plan.before = map[string]string{}
 	r := &rehearsal{
@@ -78,11 +81,11 @@ func (g *vaultGateway) needsRehearsal(p *batchPlan) bool {
 	return false
 }
 
-// rehearse works out operation i. Why its effect is not known goes into step.unknown.
+// rehearse works out operation i. If its effect cannot be known, the reason is stored in step.unknown and is no error.
 func (r *rehearsal) rehearse(i int) error {
 	step := &r.steps[i]
 	if step.unknown == nil {
-		step.unknown = r.failure
+		step.unknown = r.failure // after a failure that ends an atomic batch, nothing later has an effect
 	}
 	if step.unknown != nil {
 		return nil
@@ -206,7 +209,8 @@ func (r *rehearsal) keep(i int, result Result) {
 	r.outputs[i] = r.referred(i, result)
 }
 
-// recordOutcome records the outcome of operation i, which changes something.
+// recordOutcome stores what operation i would answer and which files it concerns, or why it would make an atomic batch
+// fail.
 func (r *rehearsal) recordOutcome(i int) {
 	step := &r.steps[i]
 	change := step.plan.change
@@ -239,7 +243,7 @@ func (r *rehearsal) follow(change *plannedChange) (origins []string) {
 		origin, isKnown := r.origins[from]
 		if !isKnown {
 			origin = from
-			r.before[from] = f.Raw[0]
+			r.before[from] = f.Raw[0] // the hash before the change
 		}
 		if f.From != "" {
 			r.origins[f.From] = origin // a file that is created at this path next replaces the original
@@ -250,8 +254,8 @@ func (r *rehearsal) follow(change *plannedChange) (origins []string) {
 	return origins
 }
 
-// boundFiles returns the hashes, in hexadecimal and by path, of the files before the batch that its approved
-// operations depend on. The hash is "" for a file that does not exist.
+// boundFiles returns the hashes of the files, before the batch, that the operations requiring approval depend on: in
+// hexadecimal, by path, "" for a file that does not exist. An approval holds only for these.
 func (p *batchPlan) boundFiles() map[string]string {
 	bound := map[string]string{}
 	for _, step := range p.asked() {
@@ -262,18 +266,18 @@ func (p *batchPlan) boundFiles() map[string]string {
 	return bound
 }
 
-// checkBatchUnchanged returns an error if the files have changed that the questions about the operations depend on.
-// No operation has started yet.
-func (g *vaultGateway) checkBatchUnchanged(each []consent.Question, bound map[string]string) error {
+// checkBatchUnchanged returns an error if a file that the questions depend on has changed since they were asked. It is
+// called before any operation starts. bound is from [batchPlan.boundFiles].
+func (g *vaultGateway) checkBatchUnchanged(questions []consent.Question, bound map[string]string) error {
 	folder := g.target().Folder
 	for path, hash := range bound {
 		if hex.EncodeToString([]byte(HashOfNote(folder, path))) != hash {
 			return consent.ChangedSince(telemetry.BatchCommand)
 		}
 	}
-	for _, q := range each {
+	for _, q := range questions {
 		for path, hash := range q.Spelled {
-			if HashOfNote(folder, path) != hash {
+			if HashOfNote(folder, path) != hash { // Spelled has raw hashes
 				return consent.ChangedSince(telemetry.BatchCommand)
 			}
 		}

@@ -75,7 +75,7 @@ func (h handler) run(
 	}
 	result := h.Gateway.Do(ctx, call.Request)
 	if asks != nil && asks.pending != nil {
-		return asks.pending, nil
+		return asks.pending, nil // the client has to ask the user first, and then repeats the call
 	}
 	answer, err := form(withMarks(h, result))
 	if err != nil {
@@ -85,16 +85,16 @@ func (h handler) run(
 	return view.attach(withImage(name, answer, result.Image), result.Difference), nil
 }
 
-// mayHaveImage reports whether the result of a call may contain an image. Arguments that merely
-// mention the command count as well; the only cost is that the call may have to wait for others.
+// mayHaveImage reports whether the result of a call may contain an image. It may say yes in error, which only
+// costs waiting, but must never miss one.
 func mayHaveImage(_ string, raw json.RawMessage) bool {
 	// The letters of the command may be escaped, such as "\u0061" for "a".
 	hasEscapedLetter := bytes.Contains(raw, []byte(`\u006`)) || bytes.Contains(raw, []byte(`\u007`))
 	return hasEscapedLetter || bytes.Contains(raw, []byte("attachment"))
 }
 
-// mayChange reports whether a call of a tool would change something, because the order of such calls is
-// kept. Dry runs and denied calls change nothing.
+// mayChange reports whether a call of a tool would change something: such calls run in the order in which
+// they arrive. Dry runs and denied calls change nothing.
 func (h handler) mayChange(tool string, raw json.RawMessage) bool {
 	return tool != readName && h.Gateway.BatchChanges(operations(tool, raw))
 }
@@ -123,6 +123,7 @@ func operations(tool string, raw json.RawMessage) gateway.Batch {
 	return batch.Batch
 }
 
+// surface returns the name of the transport for the audit log.
 func surface(p *transport.Peer) string {
 	if p.Caller != "" {
 		return "http"
@@ -169,7 +170,7 @@ func startProgress(ctx context.Context, client *transport.Peer, req mcp.CallTool
 }
 
 // progressCounter produces the parameters of successive notifications. The protocol requires that progress
-// increase with each, so a count that does not increase appears only in the message.
+// increase with each, so a count that does not increase appears only in the message. progress is the last value sent.
 type progressCounter struct{ progress int }
 
 // next returns the parameters of the next notification of a call that has been running for elapsed. count is nil if

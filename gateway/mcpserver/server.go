@@ -75,8 +75,9 @@ type Holder struct {
 	Identity [sha256.Size]byte // see [transport.Holder]
 }
 
-// ServeStdio serves MCP on in and out until in ends, out is closed or ctx is done. It returns when
-// no call is running: pending calls are completed if in ends, and stopped if ctx is done. An error
+// ServeStdio serves MCP on in and out until in ends, out is closed or ctx is done. When in
+// ends, pending calls are completed; otherwise they are stopped. A call that does not end is given up
+// after a few seconds, see [transport.ServeStdio]. An error
 // with the code "cancelled" means that requests were left without a response, because out was
 // closed or a call did not end within the grace period.
 func ServeStdio(ctx context.Context, c Config, in io.Reader, out io.Writer) error {
@@ -100,7 +101,7 @@ func ServeHTTP(ctx context.Context, c Config, server transport.HTTPConfig, liste
 	server.Grace = c.Grace
 	server.Ready = c.Gateway.Admits
 	server.TokenEnded = c.Gateway.Ended
-	// Each agent has a server with the tools of its policy, created on its first call.
+	// Each agent and scope has a server with the tools that it may use, created when it first calls.
 	var mu sync.Mutex
 	servers := map[serverKey]*transport.Server{}
 	server.HolderOf = func(ctx context.Context, token string) (transport.Holder, error) {
@@ -210,7 +211,8 @@ func capabilities() (c mcp.ServerCapabilities) {
 // if it is notified that the owner decided elsewhere, and later protocol versions have no such notification.
 var legacyClients = []string{"copilot-cli", "claude-code"}
 
-// versionsFor returns the protocol versions to offer to a client.
+// versionsFor returns the protocol versions to offer to a client. It may overwrite versions, which the
+// caller has copied.
 func versionsFor(client string, versions []string) []string {
 	if !slices.Contains(legacyClients, client) {
 		return versions

@@ -40,7 +40,7 @@ func (u *User) confirm(ctx context.Context, rows []string) bool {
 		terminal.Confirm(ctx, u.Std.In, u.Std.Err, "Allow this?")
 }
 
-// RemoteAsker returns a function that puts a question of a server to the user. It is nil without a terminal.
+// RemoteAsker is like [User.Asker] for a question that a server sends as text.
 func (u *User) RemoteAsker() func(ctx context.Context, text string) bool {
 	if u.Asker() == nil {
 		return nil
@@ -52,7 +52,7 @@ func (u *User) RemoteAsker() func(ctx context.Context, text string) bool {
 	}
 }
 
-// rowsFor wraps the lines of a question to the width of a stream.
+// rowsFor wraps the lines of a question to the width of a stream, or to consent.Columns if it is not a terminal.
 func rowsFor(lines []consent.Line, stream any) (rows []string) {
 	columns, ok := terminal.Width(stream)
 	if !ok {
@@ -64,7 +64,8 @@ func rowsFor(lines []consent.Line, stream any) (rows []string) {
 	return rows
 }
 
-// PrintCancelled tells a user who declined that nothing was changed. Its result sets the exit status.
+// PrintCancelled tells a user who declined that nothing was changed. It returns the error with the exit status of a
+// refusal, which prints nothing more.
 func (u *User) PrintCancelled() error {
 	fmt.Fprintln(u.Std.Err, "Cancelled. Nothing was changed.")
 	return terminal.Silent(terminal.ExitDenied)

@@ -36,7 +36,7 @@ func editConfig(f *Flags, std terminal.Streams) error {
 	target := location.name
 	before, err := openForChange(location)
 	if err != nil && before.info == nil {
-		return err // a file with problems can be edited: it has an info
+		return err // a file with mistakes can be mended: then err lists them, and info is set
 	}
 	content := []byte(initialConfig())
 	if before.info != nil {
@@ -95,7 +95,7 @@ func changedMeanwhile(name, target string, edited []byte) error {
 	return terminal.Fail(terminal.ExitFailed, message, "what you wrote is in "+kept.Name()+"; "+advice)
 }
 
-// readTarget follows symbolic links to a file, and returns its real path and its content.
+// readTarget returns the path of a file without symbolic links in its folder, and its content.
 func readTarget(name string) (target string, content []byte, err error) {
 	target, err = filepath.EvalSymlinks(name)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// stopLimit is how long ServeStdio waits for running calls after ctx is done. The runner ends a process
-// in less time, but a client that does not read its responses can block a call forever.
+// stopLimit is how long ServeStdio waits for running requests after ctx is done or a write has failed. Processes
+// end sooner, but a write to a client that reads nothing may block forever; such a request is then left behind.
 const stopLimit = 5 * time.Second
 
 const (
@@ -36,9 +36,9 @@ func (ShutdownError) Code() string { return "cancelled" }
 // ServeStdio serves one client on in and out, one message per line, until in ends, ctx is done or out is
 // closed.
 //
-// After the end of in it continues until every pending request has a response, and returns nil. If no
-// response was written for the grace period, which should be longer than the time limit of a call, it
-// returns an error with the code "cancelled". When ctx is done it returns the cause, and after a failed
+// When in ends, it waits until every pending request has been answered, and returns nil. If a whole grace
+// period passes without a response, it returns an error with the code "cancelled"; grace should be longer
+// than the time limit of a call. When ctx is done it returns the cause, and after a failed
 // write an error with the code "cancelled"; in both cases it first cancels the running requests and
 // waits for them for up to 5 seconds. Remaining requests get an error response if out still works.
 //
@@ -129,13 +129,14 @@ func (c *conn) readAll(lines *lineReader) {
 	}
 }
 
+// send writes a message as one line. It may be called concurrently, but not by a holder of outMu.
 func (c *conn) send(message []byte) error {
 	c.outMu.Lock()
 	defer c.outMu.Unlock()
 	return c.write(append(message, '\n'))
 }
 
-// reject answers a message that is not a valid request.
+// reject writes an error response.
 func (c *conn) reject(e *Error) { _ = c.send(e.Encode()) } // write reports the error to fail
 
 // write writes a line with a single call of Write. After the first error it writes nothing more. The
@@ -158,7 +159,8 @@ const MaxMessage = 12 << 20
 // lineBuffer is the size of the read buffer. Most messages fit into it.
 const lineBuffer = 16 << 10
 
-// errLongLine is returned for a line longer than MaxMessage, which is skipped.
+// errLongLine is returned for a line longer than the limit of the reader, which is MaxMessage except in tests. The
+// line is skipped.
 var errLongLine = fmt.Errorf("message exceeds %d MiB", MaxMessage>>20)
 
 // lineReader splits a stream into messages, one per line.
@@ -203,7 +205,7 @@ func (r *lineReader) line() ([]byte, error) {
 		}
 		line = append(line, piece...)
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, err
+			return line, err // with a line, next drops the error: it recurs at the next read
 		}
 	}
 }
