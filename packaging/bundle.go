@@ -72,17 +72,17 @@ func Universal(programs ...[]byte) ([]byte, error) {
 	for _, content := range programs {
 		file, err := macho.NewFile(bytes.NewReader(content))
 		if err != nil {
-			return nil, fmt.Errorf("a program of macOS: %w", err)
+			return nil, fmt.Errorf("not a macOS program: %w", err)
 		}
 		if file.Magic != macho.Magic64 {
-			return nil, fmt.Errorf("a program of macOS for %v has no 64 bits", file.Cpu)
+			return nil, fmt.Errorf("the macOS program for %v is not 64-bit", file.Cpu)
 		}
 		all = append(all, architecture{file.Cpu, file.SubCpu, content})
 	}
 	slices.SortFunc(all, func(a, b architecture) int { return cmp.Compare(a.cpu, b.cpu) })
 	for i := 1; i < len(all); i++ {
 		if all[i].cpu == all[i-1].cpu {
-			return nil, fmt.Errorf("two programs of macOS are for %v", all[i].cpu)
+			return nil, fmt.Errorf("two macOS programs are for %v", all[i].cpu)
 		}
 	}
 	var header, body bytes.Buffer
