@@ -387,10 +387,11 @@ func (t *typedTool) schema(operations []enabledOperation, worst tiers.Effect, va
 			}
 		}
 		for _, value := range a.Values {
-			if slices.ContainsFunc(operations, func(o enabledOperation) bool { // the value selects something enabled
+			isSelector := func(o enabledOperation) bool {
 				return o.value == value && slices.Contains(o.when, a.Name) ||
 					o.flagArgument == a.Name && o.param(value) != nil
-			}) {
+			}
+			if slices.ContainsFunc(operations, isSelector) {
 				isUsed = true
 				values = append(values, value)
 			}
@@ -400,10 +401,11 @@ func (t *typedTool) schema(operations []enabledOperation, worst tiers.Effect, va
 		}
 		a.Values = values
 		properties[a.Name] = a.schema()
-		if a.Required || !slices.ContainsFunc(operations, func(o enabledOperation) bool { // one of them does not require it
+		isOptional := func(o enabledOperation) bool {
 			p := o.param(a.Name)
 			return p == nil || !p.Required || !slices.Contains(o.params, a.Name)
-		}) {
+		}
+		if a.Required || !slices.ContainsFunc(operations, isOptional) {
 			required = append(required, a.Name)
 		}
 	}
