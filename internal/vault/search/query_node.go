@@ -425,16 +425,8 @@ func (t *tagTerm) match(s *search, in scope) bool {
 		if !in.whole && (tag.at < in.start || tag.at >= in.end) {
 			continue
 		}
-		if t.name == nil {
-			if !s.occurs(t.pattern, tag.text) {
-				continue
-			}
-		} else {
-			rest, ok := bytes.CutPrefix(foldString(string(tag.text[1:])), t.name)
-			isAll := len(rest) == 0 || len(t.name) == 0
-			if !ok || !isAll && rest[0] != '/' {
-				continue // neither the wanted tag nor one nested in it
-			}
+		if !t.matches(s, tag) {
+			continue
 		}
 		found = true
 		if tag.at >= 0 {
@@ -445,6 +437,15 @@ func (t *tagTerm) match(s *search, in scope) bool {
 		}
 	}
 	return found
+}
+
+// matches reports whether a tag is the wanted one or nested in it.
+func (t *tagTerm) matches(s *search, tag tag) bool {
+	if t.name == nil {
+		return s.occurs(t.pattern, tag.text)
+	}
+	rest, ok := bytes.CutPrefix(foldString(string(tag.text[1:])), t.name)
+	return ok && (len(t.name) == 0 || len(rest) == 0 || rest[0] == '/')
 }
 
 func (t *tagTerm) cost() cost { return max(looksAtIndex, t.pattern.cost()) }

@@ -171,19 +171,21 @@ func (k *Store) Words(from View, x *index.Index, q Question) error {
 	case k.Resident:
 		current = func() (usableWords, error) { return k.wordsInTime(from, x, q) }
 	}
-	for again := false; ; again = true {
+	use := func() error {
 		usable, err := current()
-		if err == nil {
-			err = q.Use(usable.view, usable.missing)
-		}
-		if again || !errors.Is(err, ranking.ErrDamaged) {
+		if err != nil {
 			return err
 		}
-		k.words.mu.Lock()
-		k.words.forget()
-		_ = k.words.file.Write(nil) // otherwise the damaged index is loaded again
-		k.words.mu.Unlock()
+		return q.Use(usable.view, usable.missing)
 	}
+	if err := use(); !errors.Is(err, ranking.ErrDamaged) {
+		return err
+	}
+	k.words.mu.Lock()
+	k.words.forget()
+	_ = k.words.file.Write(nil) // otherwise the damaged index is loaded again
+	k.words.mu.Unlock()
+	return use()
 }
 
 // wordsInTime returns the complete word index, or after q.Until a partial one. The update continues in the background
