@@ -135,8 +135,10 @@ func (e *Invalid) Error() string {
 // layouts are date formats that Parse does not accept, but for which suggest can name the right one.
 // None of them is ambiguous.
 var layouts = []string{
-	time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-1-2",
-	"2006/1/2", "2006.1.2", "20060102", "2.1.2006", "January 2, 2006", "January 2 2006", "2 January 2006", "Jan 2, 2006", "Jan 2 2006", "2 Jan 2006",
+	time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04",
+	"2006-1-2", "2006/1/2", "2006.1.2", "20060102",
+	"2.1.2006",
+	"January 2, 2006", "January 2 2006", "2 January 2006", "Jan 2, 2006", "Jan 2 2006", "2 Jan 2006",
 }
 
 // isoDuration matches an ISO 8601 duration in whole days, weeks or years.

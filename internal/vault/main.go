@@ -145,7 +145,8 @@ func (p Process) ByHand(ctx context.Context, h *call.Host) int {
 		)
 	} else {
 		explained := answer.Explain(err)
-		reply.Status, reply.Failure = uint8(explained.Print(p.Stdout)), explained.Failure()
+		reply.Status = uint8(explained.Print(p.Stdout))
+		reply.Failure = explained.Failure()
 	}
 	report := p.ReportNotice
 	if len(p.Args) > 0 && slices.Contains(p.Args[1:], call.FactsSwitch) { // even if the line could not be parsed
@@ -290,7 +291,7 @@ func handle(h *call.Host, folder string, c Call) (answer.Reply, *protocol.Facts)
 	if reply.Status != answer.ExitDone {
 		return reply, facts
 	}
-	if state+hiddenDigest != "" {
+	if state != "" || hiddenDigest != "" {
 		facts = cmp.Or(facts, &protocol.Facts{})
 		facts.State = state
 		facts.Closed = hiddenDigest
@@ -400,10 +401,10 @@ func Respond(v *call.Vault, q protocol.Request, literal map[string]string) answe
 	}
 	syntax, _ := row.Syntax() // without the help text
 	values, err := syntax.Parse(q.Args, literal)
-	if err == nil {
-		err = call.CheckWrite(q.Write)
-	}
 	if err != nil {
+		return answer.Explain(err)
+	}
+	if err := call.CheckWrite(q.Write); err != nil {
 		return answer.Explain(err)
 	}
 	onlyReads := row.OnlyReads != nil && row.OnlyReads(values)
@@ -417,8 +418,7 @@ func Respond(v *call.Vault, q protocol.Request, literal map[string]string) answe
 			),
 		)
 	}
-	reply := answer.Reply{}
-	err = error(nil)
+	var reply answer.Reply
 	switch option := call.OptionOf(q.Write); {
 	case row.Writes():
 		v.Caller = q.Write.Caller

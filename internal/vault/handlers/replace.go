@@ -58,10 +58,10 @@ func replaceInVault(v *call.Vault, p call.Values) (change.Proposal, error) {
 	places := 0
 	proposal, err := editAll(v, notes, "", func(path disk.Path, text []byte) ([]byte, error) {
 		edited, n, err := replaceIn(text, marksOf(v, text), find)
-		places += n
 		if err != nil {
 			return nil, err
 		}
+		places += n
 		// A valid block of properties must not become plain text or invalid.
 		before := markdown.Scan(text)
 		after := markdown.Scan(edited)
@@ -148,12 +148,15 @@ func replaceOnce(v *call.Vault, p call.Values) (change.Proposal, error) {
 			within = note.Section(i)
 		}
 		edited, err := edit.ReplaceWithin(text, within, p["old"], p["new"])
+		if err != nil {
+			return nil, err
+		}
 		start := within.Start + bytes.Index(text[within.Start:within.End], []byte(p["old"]))
 		cutsMark := func(mark []int) bool { return guard.Divides(mark, start, start+len(p["old"])) }
-		if err == nil && slices.ContainsFunc(marksOf(v, text), cutsMark) {
+		if slices.ContainsFunc(marksOf(v, text), cutsMark) {
 			return nil, change.MarkCut
 		}
-		return edited, err
+		return edited, nil
 	})
 	proposal.Already = "the new text is the old one"
 	return proposal, err
@@ -297,9 +300,10 @@ func (p *pattern) mayBeIn(note []byte) (found bool) {
 func (p *pattern) each(text string, visit func(start, end int, put string) error) error {
 	var failed error
 	err := p.withEngine(len(text), func(re *formula.Regexp, left time.Duration) error {
-		n := 0
+		matches := 0
 		return formula.EachMatch(re, text, 0, left, func(m *formula.Match) bool {
-			if n++; n > maxMatches {
+			matches++
+			if matches > maxMatches {
 				failed = answer.Failure("More than %d places of one note match. Nothing was changed.", maxMatches)
 				return false
 			}
