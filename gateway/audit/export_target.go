@@ -126,6 +126,9 @@ type syslog struct {
 	datagrams  bool
 }
 
+// maxWrite is how many bytes of messages are collected for one write to a stream.
+const maxWrite = 64 << 10
+
 func (*syslog) deliveryDelay() time.Duration { return 500 * time.Millisecond }
 
 func (s *syslog) send(ctx context.Context, entries []ExportEntry) error {
@@ -178,7 +181,7 @@ func (s *syslog) send(ctx context.Context, entries []ExportEntry) error {
 		} else {
 			fmt.Fprintf(&framed, "%d %s", len(message), message)
 		}
-		if s.datagrams || framed.Len() > 64<<10 || i == len(messages)-1 {
+		if s.datagrams || framed.Len() > maxWrite || i == len(messages)-1 {
 			if _, err := io.WriteString(s.connection, framed.String()); err != nil {
 				s.close()
 				return fmt.Errorf("write: %w", err)

@@ -94,11 +94,11 @@ const (
 // compare runs the calls on both backends. It returns an error if the app does not answer version, or the embedded
 // program does not list the files: then there is nothing to compare.
 func (c backends) compare(ctx context.Context, options Comparing) (Comparison, error) {
-	version := c.ask(ctx, c.app, comparedCall{"version"})
+	version := ask(ctx, c.app, comparedCall{"version"})
 	if version.Error != nil {
 		return Comparison{}, version.Error
 	}
-	files := c.ask(ctx, c.embedded, comparedCallOf("files", ""))
+	files := ask(ctx, c.embedded, comparedCall{"files"})
 	if files.Error != nil {
 		return Comparison{}, files.Error
 	}
@@ -115,8 +115,8 @@ func (c backends) compare(ctx context.Context, options Comparing) (Comparison, e
 		if err := ctx.Err(); err != nil {
 			return r, err
 		}
-		app := c.ask(ctx, c.app, call)
-		embedded := c.ask(ctx, c.embedded, call)
+		app := ask(ctx, c.app, call)
+		embedded := ask(ctx, c.embedded, call)
 		difference := DifferingCall{Call: call.String(), Kind: "different", App: sizeOf(app), Embedded: sizeOf(embedded)}
 		failed := app.Error != nil || embedded.Error != nil
 		r.Compared++
@@ -151,7 +151,7 @@ func (c backends) compare(ctx context.Context, options Comparing) (Comparison, e
 }
 
 // ask runs one call.
-func (c backends) ask(ctx context.Context, gw *gateway.Gateway, call comparedCall) gateway.Result {
+func ask(ctx context.Context, gw *gateway.Gateway, call comparedCall) gateway.Result {
 	return gw.Do(
 		ctx,
 		gateway.Request{Command: call[0], Words: call[1:], Caller: "compare", Client: "compare", Surface: "terminal"},
@@ -162,7 +162,7 @@ func (c backends) ask(ctx context.Context, gw *gateway.Gateway, call comparedCal
 // notes.
 func (c backends) calls(ctx context.Context, files []string, most int) []comparedCall {
 	list := func(command string) []string {
-		return valuesOf(c.ask(ctx, c.embedded, comparedCallOf(command, "")).Output())
+		return valuesOf(ask(ctx, c.embedded, comparedCall{command}).Output())
 	}
 	notes := slices.DeleteFunc(slices.Clone(files), func(file string) bool { return path.Ext(file) != ".md" })
 	sample := spreadOver(notes, most)

@@ -413,14 +413,12 @@ func flowText(field func(*flowTexts) *string) func(*reading, *flowTexts, any, []
 // flows reads the tables [[flow]] at a path.
 func (r *reading) flows(value any, path []string) (rules []policy.Flow) {
 	list, ok := value.([]any)
-	if !ok && value != nil {
-		r.report(
-			path,
-			"%q is %s, want tables [[%s]], one per rule",
-			path[len(path)-1],
-			typeName(value),
-			path[len(path)-1],
-		)
+	if !ok {
+		if value != nil {
+			key := path[len(path)-1]
+			r.report(path, "%q is %s, want tables [[%s]], one per rule", key, typeName(value), key)
+		}
+		return nil
 	}
 	for i, item := range list {
 		at := append(slices.Clone(path), strconv.Itoa(i))
