@@ -99,7 +99,7 @@ func (q question) judge(a answer) verdict {
 	v := verdict{answer: a}
 	var noise, errorNoise []string
 	v.stdout, noise = cutNoise(v.stdout, isNoise)
-	v.stderr, errorNoise = cutNoise(v.stderr, isErrorNoise)
+	v.stderr, errorNoise = cutNoise(v.stderr, isStderrNoise)
 	v.notices = append(noise, errorNoise...)
 	if q.reply.Kind != allowlist.Content || q.windows {
 		v.stdout = cutBlank(v.stdout)
@@ -164,7 +164,7 @@ func (q question) judgeEmbedded(a answer) verdict {
 		v.unavailable = vaultNotFound()
 	case a.reported.Code != "":
 		v.failure = &Failure{
-			fact: fact{code: a.reported.Code, reason: plainly(a.reported.Reason), hint: a.reported.Hint},
+			fact: fact{code: a.reported.Code, reason: reasonFrom(a.reported.Reason), hint: a.reported.Hint},
 		}
 	default:
 		v.failure = endedWithStatus(a.exit)
@@ -215,7 +215,7 @@ func (q question) isUnknownCommand(text string) bool {
 	if !ok || !isLine(tail) {
 		return false
 	}
-	return tail == "" || tail == tailPlugin || strings.HasPrefix(tail, prefixSuggestions)
+	return tail == "" || tail == tailPlugin || strings.HasPrefix(tail, tailSuggestions)
 }
 
 // isErrorReply reports whether the answer of a call that ended with status 0 is an error. Entries of a listing may
@@ -277,7 +277,7 @@ func (q question) refusal(text string, exit int) *Failure {
 		possibleText = text + "\n"
 	}
 	if s := shapeOf(text); s != nil {
-		return &Failure{fact{code: s.code, reason: plainly(firstLine(text)), hint: s.hint}, possibleText}
+		return &Failure{fact{code: s.code, reason: reasonFrom(firstLine(text)), hint: s.hint}, possibleText}
 	}
 	answered := "the Obsidian CLI answered " + excerpt.Quoted(firstLine(text))
 	switch {
@@ -360,7 +360,7 @@ func (q question) settle(v *verdict, text string) {
 	case q.changes && !q.ofNotes && !q.confirmsNamedTarget(text):
 		v.failure = q.outcomeUnknown("the Obsidian CLI confirmed something else: it answered " + excerpt.Quoted(text))
 	case q.versions && isLine(text) && isNothingFound(text):
-		v.failure = &Failure{fact: fact{code: CodeNoSuchNote, reason: plainly(text), hint: protocol.HintNotFound}}
+		v.failure = &Failure{fact: fact{code: CodeNoSuchNote, reason: reasonFrom(text), hint: protocol.HintNotFound}}
 	case q.reply.JSON && !v.cut && !json.Valid([]byte(v.stdout)):
 		v.failure = &Failure{
 			fact: fact{

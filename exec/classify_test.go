@@ -486,11 +486,11 @@ func TestWarningsOfTheRuntime(t *testing.T) {
 		"(electron) 'x' is deprecated", "(node:4711) Warning: x",
 	}
 	for _, line := range lines {
-		assert.That(t, isErrorNoise(line),
-			"%q: noise on stderr %v, on stdout %v", line, isErrorNoise(line), isNoise(line))
-		assert.That(t, !isNoise(line), "%q: noise on stderr %v, on stdout %v", line, isErrorNoise(line), isNoise(line))
+		assert.That(t, isStderrNoise(line),
+			"%q: noise on stderr %v, on stdout %v", line, isStderrNoise(line), isNoise(line))
+		assert.That(t, !isNoise(line), "%q: noise on stderr %v, on stdout %v", line, isStderrNoise(line), isNoise(line))
 	}
-	assert.That(t, !isErrorNoise("[draft] ERROR: x"), "a line of a person was taken for noise")
+	assert.That(t, !isStderrNoise("[draft] ERROR: x"), "a line of a person was taken for noise")
 }
 
 func TestCutBlank(t *testing.T) {
@@ -502,7 +502,7 @@ func TestCutBlank(t *testing.T) {
 // A failure without a text gets a reason that can be read.
 func TestAReasonIsNeverEmpty(t *testing.T) {
 	for _, line := range []string{"", "Error: ", "Error: ."} {
-		reason := plainly(line)
+		reason := reasonFrom(line)
 		assert.That(t, reason != "", "%q has no reason", line)
 		assert.That(t, !strings.ContainsRune(reason, utf8.RuneError), "%q becomes %q", line, reason)
 	}

@@ -23,7 +23,7 @@ const (
 	prefixMissing     = "Error: Missing required parameter: "
 	prefixUsage       = "Usage: "
 	tailPlugin        = " It may require a plugin to be enabled."
-	prefixSuggestions = " Did you mean: "
+	tailSuggestions   = " Did you mean: "
 )
 
 // shape is one family of error messages. It is compared with the first line after everything in quotation marks was
@@ -80,9 +80,9 @@ func shapeOf(text string) *shape {
 // part.
 const maxReason = 1000
 
-// plainly turns an error line into a reason: "Error: File "a.md" not found." becomes "file "a.md" not found". A line
-// that is empty, too long or has unprintable characters is quoted.
-func plainly(line string) string {
+// reasonFrom turns an error line into a reason: "Error: File "a.md" not found." becomes "file "a.md" not found". A
+// line that is empty, too long or has unprintable characters is quoted.
+func reasonFrom(line string) string {
 	text := strings.TrimRight(strings.TrimPrefix(line, prefixError), ".!")
 	first, size := utf8.DecodeRuneInString(text)
 	isVisible := func(r rune) bool { return unicode.IsPrint(r) || unicode.Is(unicode.Zs, r) }
@@ -114,17 +114,17 @@ func isException(text string) bool {
 
 // isUsageError reports whether text consists of the two lines that report a missing parameter.
 func isUsageError(text, command string) bool {
-	first, second, two := strings.Cut(text, "\n")
-	return two && strings.HasPrefix(first, prefixMissing) &&
+	first, second, hasSecond := strings.Cut(text, "\n")
+	return hasSecond && strings.HasPrefix(first, prefixMissing) &&
 		strings.HasPrefix(second, prefixUsage+command) && isLine(second)
 }
 
 // isExplainedError reports whether text is an error line with one more line that lists the valid choices, as for a
 // missing view.
 func isExplainedError(text string) bool {
-	_, second, two := strings.Cut(text, "\n")
+	_, second, hasSecond := strings.Cut(text, "\n")
 	label, _, found := strings.Cut(second, ": ")
-	if !two || !found || !isLine(second) {
+	if !hasSecond || !found || !isLine(second) {
 		return false
 	}
 	return isWord(strings.ReplaceAll(label, " ", ""))
@@ -241,9 +241,9 @@ func isNoise(line string) bool {
 	return false
 }
 
-// isErrorNoise reports whether a line of standard error is noise. In addition to isNoise it recognises warnings of
+// isStderrNoise reports whether a line of standard error is noise. In addition to isNoise it recognises warnings of
 // Electron and Node, and the log lines of Chromium, such as those about a missing display.
-func isErrorNoise(line string) bool {
+func isStderrNoise(line string) bool {
 	if isNoise(line) || strings.HasPrefix(line, "(electron) ") || strings.HasPrefix(line, "(node:") {
 		return true
 	}

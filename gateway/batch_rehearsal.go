@@ -97,7 +97,7 @@ func (r *rehearsal) rehearse(i int) error {
 		}
 	}
 	if !step.plan.call.Effect().Mutates() {
-		r.runRead(i)
+		r.readIfReferredTo(i)
 		return nil
 	}
 	release, err := r.gateway.admission.Acquire(r.ctx, r.batch.Caller, step.plan.call.Name(), r.gateway.running)
@@ -163,8 +163,8 @@ func (g *vaultGateway) adoptRehearsal(now, earlier *batchPlan) (clientID string,
 	return "", nil
 }
 
-// runRead runs operation i, which only reads, if later operations use its result.
-func (r *rehearsal) runRead(i int) {
+// readIfReferredTo runs operation i, which only reads, if later operations use its result.
+func (r *rehearsal) readIfReferredTo(i int) {
 	step := &r.steps[i]
 	call := step.plan.call
 	isChanged := r.planning.batch.Planned > 0
@@ -230,11 +230,11 @@ func (r *rehearsal) recordOutcome(i int) {
 		}
 	}
 	r.keep(i, result)
-	step.origins = r.follow(change)
+	step.origins = r.traceOrigins(change)
 }
 
-// follow records where the files of a change come from, and returns their paths before the batch.
-func (r *rehearsal) follow(change *plannedChange) (origins []string) {
+// traceOrigins records where the files of a change come from, and returns their paths before the batch.
+func (r *rehearsal) traceOrigins(change *plannedChange) (origins []string) {
 	for _, f := range change.Files {
 		if f.Raw == nil { // for such a file the program that makes the change compares the digest
 			continue

@@ -55,12 +55,12 @@ func runCall(ctx context.Context, std terminal.Streams, args []string) error {
 	req.CallPrefix = callPrefix
 	req.ExpectHash = hash
 	req.IdempotencyKey = key
-	return doTyped(ctx, opened, req)
+	return runAndPrint(ctx, opened, req)
 }
 
-// doTyped carries out a request that was typed in a terminal, and prints the output of the command, or the whole
+// runAndPrint carries out a request that was typed in a terminal, and prints the output of the command, or the whole
 // result as JSON. An error that the user has already seen is a [terminal.Silent].
-func doTyped(ctx context.Context, o bootstrap.Opened, req gateway.Request) error {
+func runAndPrint(ctx context.Context, o bootstrap.Opened, req gateway.Request) error {
 	defer func() {
 		if o.Gateway != nil { // nil for a remote server
 			o.Gateway.Flush()

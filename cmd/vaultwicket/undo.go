@@ -21,5 +21,5 @@ var undoHelp = description{
 
 // undo runs "vaultwicket undo".
 func undo(ctx context.Context, std terminal.Streams, args []string) error {
-	return oversight.Undo(ctx, std, args, doTyped)
+	return oversight.Undo(ctx, std, args, runAndPrint)
 }

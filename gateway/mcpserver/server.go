@@ -182,9 +182,9 @@ func (h handler) clock() time.Time {
 	return h.Now()
 }
 
-// fixedListMs is how long, in milliseconds, a client may cache a list that changes only with the
+// fixedListCacheMs is how long, in milliseconds, a client may cache a list that changes only with the
 // version of the program.
-const fixedListMs = 60 * 60 * 1000
+const fixedListCacheMs = 60 * 60 * 1000
 
 func newServer(c Config) (*transport.Server, error) {
 	return handler{Config: c, sealers: &lazySealer{}}.server()
@@ -242,9 +242,9 @@ func (h handler) server() (*transport.Server, error) {
 		Versions:     versionsFor,
 		// These lists do not depend on the policy.
 		KeepMs: map[mcp.MCPMethod]int64{
-			mcp.MethodPromptsList:            fixedListMs,
-			mcp.MethodResourcesList:          fixedListMs,
-			mcp.MethodResourcesTemplatesList: fixedListMs,
+			mcp.MethodPromptsList:            fixedListCacheMs,
+			mcp.MethodResourcesList:          fixedListCacheMs,
+			mcp.MethodResourcesTemplatesList: fixedListCacheMs,
 		},
 		ListTools: func(client *transport.Peer) []mcp.Tool { return h.listTools(tools, client) },
 		CallTool: func(ctx context.Context, client *transport.Peer, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
