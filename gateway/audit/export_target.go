@@ -51,7 +51,8 @@ func parseTarget(address string, c ExportConfig) (s sender, name string, err err
 		return nil, "", errors.New("is not an address such as https://collector:4318/v1/logs")
 	}
 	name = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
-	hasPathOnly := u.User == nil && u.RawQuery == "" && !u.ForceQuery && u.Fragment == ""
+	hasQuery := u.RawQuery != "" || u.ForceQuery
+	hasExtras := u.User != nil || hasQuery || u.Fragment != ""
 	switch u.Scheme {
 	case "http", "https":
 		logs, err := telemetry.OpenLogs(address, c.Getenv, c.Version)
@@ -61,13 +62,14 @@ func parseTarget(address string, c ExportConfig) (s sender, name string, err err
 		return otlp{logs: logs}, name, nil
 	case "syslog+tcp", "syslog+tls":
 		_, _, err := net.SplitHostPort(u.Host)
-		isBare := u.Path == "" && hasPathOnly
+		isBare := u.Path == "" && !hasExtras
 		if err != nil || !isBare || u.Hostname() == "" {
 			return nil, "", fmt.Errorf("want %s://HOST:PORT", u.Scheme)
 		}
 		return &syslog{network: "tcp", address: u.Host, secure: u.Scheme == "syslog+tls"}, name, nil
 	case "syslog+unix", "file":
-		if u.Host != "" || !hasPathOnly || !strings.HasPrefix(u.Path, "/") || strings.HasSuffix(u.Path, "/") {
+		isFile := strings.HasPrefix(u.Path, "/") && !strings.HasSuffix(u.Path, "/")
+		if u.Host != "" || hasExtras || !isFile {
 			return nil, "", fmt.Errorf("want %s:///PATH", u.Scheme)
 		}
 		if u.Scheme == "syslog+unix" {

@@ -114,8 +114,8 @@ func Mistakes[T comparable](a, b []T, limit int) int {
 				cost = 0
 			}
 			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+cost)
-			isSwapped := i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1]
-			if isSwapped {
+			hasPair := i > 1 && j > 1
+			if hasPair && a[i-1] == b[j-2] && a[i-2] == b[j-1] { // two neighbours are exchanged
 				row[j] = min(row[j], twoAbove[j-2]+1)
 			}
 			rowMin = min(rowMin, row[j])

@@ -133,8 +133,10 @@ func (s Session) checkURL() error {
 	isLocal := err == nil && (address.Hostname() == "localhost" || net.ParseIP(address.Hostname()).IsLoopback())
 	isUnencrypted := strings.HasPrefix(s.URL, "http://")
 	isWeb := isUnencrypted || strings.HasPrefix(s.URL, "https://")
+	hasHost := err == nil && address.Hostname() != ""
+	hasOddCharacters := strings.ContainsAny(s.URL, " \t\r\n\"'@")
 	switch {
-	case err != nil || address.Hostname() == "" || !isWeb || strings.ContainsAny(s.URL, " \t\r\n\"'@"):
+	case !isWeb, !hasHost, hasOddCharacters:
 		return usage(
 			fmt.Sprintf("invalid value %q for --url", s.URL),
 			"use an address such as http://127.0.0.1:8765/mcp",

@@ -41,13 +41,18 @@ func (f *Flags) OwnerHint(std terminal.Streams, hint string) string {
 		file = withTilde(std, location.name)
 	}
 	if found := setFully().FindStringSubmatch(hint); found != nil && file != "" {
-		name, value, source := found[1], found[2], found[4]
+		name := found[1]
+		value := found[2]
+		source := found[4]
 		if row, isSetting := settingOf(name); isSetting {
 			return fmt.Sprintf("add %s, or set %s in %s%s", flagOf(row, value), row.line(value), file, source)
 		}
 	}
 	hint = replaceEach(setAmong(), hint, func(found []string) string {
-		before, name, value, after := found[1], found[2], found[3], found[4]
+		before := found[1]
+		name := found[2]
+		value := found[3]
+		after := found[4]
 		row, isSetting := settingOf(name)
 		if !isSetting {
 			return found[0]
