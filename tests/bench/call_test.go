@@ -15,14 +15,14 @@ import (
 // same size with a server that does nothing.
 func BenchmarkCall(b *testing.B) {
 	client := program(b, "obsidian")
-	s := serve(b, "--backend=obsidian", "--cli="+client)
-	s.call("random:read") // the first call asks for the version
-	size := len(s.call("random:read"))
+	s := serve(b, "--backend=obsidian", "--cli="+client, "--tier=v1")
+	s.readByClient() // the first call asks for the version
+	size := len(s.readByClient())
 	quiet := start(b, program(b, "noop"), strconv.Itoa(size-40))
 	var whole, bare, exchange []time.Duration
 	for b.Loop() {
-		whole = append(whole, timed(func() { s.call("random:read") }))
-		bare = append(bare, timed(func() { bareStart(b, client, "random:read") }))
+		whole = append(whole, timed(func() { s.readByClient() }))
+		bare = append(bare, timed(func() { bareStart(b, client, "read", "path=Ideas/Tides.md") }))
 		exchange = append(exchange, timed(func() { quiet.ask("tools/call", map[string]any{"name": "x"}) }))
 	}
 	against(b, "call", whole, "bare", bare)
@@ -35,13 +35,13 @@ func BenchmarkCall(b *testing.B) {
 func BenchmarkFifty(b *testing.B) {
 	const calls = 50
 	client := program(b, "obsidian")
-	s := serve(b, "--backend=obsidian", "--cli="+client, "--max-parallel=64")
-	s.call("random:read")
+	s := serve(b, "--backend=obsidian", "--cli="+client, "--max-parallel=64", "--tier=v1")
+	s.readByClient()
 	var ours, theirs []time.Duration
 	for b.Loop() {
 		ours = append(ours, timed(func() {
 			for range calls {
-				s.send("tools/call", callParams("random:read"))
+				s.send("tools/call", map[string]any{"name": "obsidianCli", "arguments": readOfClient})
 			}
 			for range calls {
 				s.read()
@@ -49,7 +49,7 @@ func BenchmarkFifty(b *testing.B) {
 		}))
 		theirs = append(theirs, timed(func() {
 			for range calls {
-				bareStart(b, client, "random:read")
+				bareStart(b, client, "read", "path=Ideas/Tides.md")
 			}
 		}))
 	}

@@ -75,6 +75,16 @@ func (s *session) succeed(tool string, arguments map[string]any) []byte {
 // readTides are the arguments that read the note of a small vault.
 var readTides = map[string]any{"command": "read", "params": map[string]any{"path": "Tides.md"}}
 
+// readOfClient are the arguments that read the note that the stand-in for the official CLI has.
+var readOfClient = map[string]any{"command": "read", "params": map[string]any{"path": "Ideas/Tides.md"}}
+
+// readByClient makes this call, and fails unless the official CLI has answered it.
+func (s *session) readByClient() []byte {
+	answer := s.succeed("obsidianCli", readOfClient)
+	require.That(s.b, bytes.Contains(answer, []byte(`"backend":"obsidian"`)), "not answered by the client: %.400s", answer)
+	return answer
+}
+
 func callParams(command string) map[string]any {
 	return map[string]any{"name": "obsidianCli", "arguments": map[string]any{"command": command}}
 }

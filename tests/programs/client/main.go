@@ -1,6 +1,6 @@
 // Command client stands for the official CLI: it answers at once, with no more
 // work than printing, so that what is measured is not its own. Reads of the daily note
-// hang. The folder of its vault is its own.
+// hang, also by its path. The folder of its vault is its own.
 package main
 
 import (
@@ -21,7 +21,7 @@ func main() {
 			os.Stdout.WriteString(filepath.Dir(program) + "\n")
 			return
 		}
-		if strings.HasPrefix(arg, "daily") || arg == "read" { // with a folder, the daily note is read by its path
+		if strings.HasPrefix(arg, "daily") || strings.HasPrefix(arg, "path=2") { // such as path=2026-12-01.md
 			time.Sleep(time.Hour)
 		}
 	}
