@@ -51,7 +51,7 @@ func (s *settler) saveLate(i int) error {
 		return nil
 	}
 	if isBegun, late := startsWith(old, before); isBegun {
-		return s.appendLate(recorded, path, late)
+		return s.appendLate(recorded, path, text[:before.Size], late)
 	}
 	name, err := s.vault.Disk.KeepBeside(draft, path)
 	if err != nil {
@@ -63,9 +63,9 @@ func (s *settler) saveLate(i int) error {
 	return nil
 }
 
-// appendLate appends text, which another program appended to the replaced file, to the new one, unless it is
-// already there.
-func (s *settler) appendLate(recorded journal.Step, path disk.Path, late []byte) error {
+// appendLate appends text, which another program appended to the replaced file after its text before, to the new
+// one, unless it is already there.
+func (s *settler) appendLate(recorded journal.Step, path disk.Path, before, late []byte) error {
 	err := disk.ErrChanged
 	for n := 0; n < maxTries && errors.Is(err, disk.ErrChanged); n++ {
 		var now FileState
@@ -74,13 +74,14 @@ func (s *settler) appendLate(recorded journal.Step, path disk.Path, late []byte)
 			return err
 		}
 		isAfter, rest := startsWith(now, recorded.After)
-		isThere := isAfter && slices.Equal(rest, late)
+		text := now.Text.ForProgram()
+		isThere := isAfter && slices.Equal(rest, slices.Concat(lineBreak(before, text[:len(text)-len(rest)], late), late))
 		if isThere {
 			return nil
 		}
 		step := recorded
 		step.Draft = "" // the draft contains the text that is appended
-		err = s.replace(step, path, now, slices.Concat(now.Text.ForProgram(), late))
+		err = s.replace(step, path, now, slices.Concat(text, lineBreak(before, text, late), late))
 	}
 	return err
 }

@@ -875,21 +875,29 @@ func (s *settler) writeText(i int, to disk.Path, seen observation) error {
 		return err
 	}
 	isStaged, rest := startsWith(FileState{Exists: text != nil, Text: guard.NewUnjudged(text)}, recorded.After)
-	if !isStaged || len(rest) > 0 && !bytes.Equal(rest, seen.appended) {
-		return errForeign // the new text was not staged
+	if !isStaged {
+		return errForeign
 	}
-	text = text[:len(text)-len(rest)] // it may have been staged again together with the appended text
 	if isBefore, _ := startsWith(seen.now, recorded.Before); !isBefore {
 		return errForeign // it was moved, and then changed by another program
 	}
+	text = text[:len(text)-len(rest)]
+	var appended []byte
 	if len(seen.appended) > 0 {
+		earlier := seen.now.Text.ForProgram()[:recorded.Before.Size]
+		appended = slices.Concat(lineBreak(earlier, text, seen.appended), seen.appended)
+	}
+	if len(rest) > 0 && !bytes.Equal(rest, appended) { // it may have been staged again together with the appended text
+		return errForeign
+	}
+	if len(appended) > 0 {
 		s.mu.Lock()
 		s.actualBefore[i] = ImageOf(seen.now)
 		s.mu.Unlock()
 		if err := s.keepText(recorded, seen.now.Text.ForProgram()); err != nil {
 			return err
 		}
-		text = slices.Concat(text, seen.appended)
+		text = slices.Concat(text, appended)
 	}
 	err = s.replace(recorded, to, seen.now, text)
 	if err == nil {

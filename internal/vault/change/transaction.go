@@ -245,7 +245,11 @@ func (t *transaction) mergeAppended(i int) bool {
 	}
 	after := now
 	if !s.isPureMove() {
-		after = Existing(slices.Concat(s.After.Text.ForProgram(), appended))
+		text := s.After.Text.ForProgram()
+		if continuesChangedLine(s.Before.Text.ForProgram(), text, appended) {
+			return false
+		}
+		after = Existing(slices.Concat(text, lineBreak(s.Before.Text.ForProgram(), text, appended), appended))
 	}
 	// By now, the note may restrict access to itself in another way.
 	hadOtherLevel := levelIn(t.vault, s.source(), s.Before) != levelIn(t.vault, s.source(), now)
@@ -256,6 +260,31 @@ func (t *transaction) mergeAppended(i int) bool {
 	s.Before = now
 	s.After = after
 	return true
+}
+
+// lineBreak returns what must be put between a text and one that another program has appended to an earlier text,
+// so that the appended lines are lines of their own there, too: nothing, or a line break.
+func lineBreak(earlier, text, appended []byte) []byte {
+	switch {
+	case beginsLine(appended) || !endsLine(earlier) || endsLine(text):
+		return nil
+	case bytes.Contains(text, []byte("\r\n")):
+		return []byte("\r\n")
+	}
+	return []byte("\n")
+}
+
+// continuesChangedLine reports whether appended continues the last line of an earlier text, and the new text ends
+// with another line.
+func continuesChangedLine(earlier, text, appended []byte) bool {
+	lastLine := earlier[bytes.LastIndexByte(earlier, '\n')+1:]
+	return len(lastLine) > 0 && !beginsLine(appended) && !bytes.HasSuffix(text, lastLine)
+}
+
+func endsLine(text []byte) bool { return len(text) == 0 || bytes.HasSuffix(text, []byte("\n")) }
+
+func beginsLine(text []byte) bool {
+	return bytes.HasPrefix(text, []byte("\n")) || bytes.HasPrefix(text, []byte("\r\n"))
 }
 
 // endLending prepares the texts for the journal, and then makes other writers wait again. It returns errStale

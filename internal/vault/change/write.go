@@ -69,9 +69,14 @@ func Write(v *call.Vault, row Command, values call.Values, how protocol.Write) (
 	return carryOut(v, row, values, how)
 }
 
-// maxPlans limits the attempts to plan a change while others write. After them, the change is planned under the
-// lock.
-const maxPlans = 3
+// Limits of the attempts to plan and make a change while others write.
+const (
+	// maxPlans is how often it is planned without the lock of the journal. After that it is planned under the lock.
+	maxPlans = 3
+	// maxAttempts is how often it is attempted in all. Programs that do not use the same journal can prevent it also
+	// under the lock: other programs than this one, and this one with another state folder.
+	maxAttempts = 30
+)
 
 // carryOut plans and makes the change that a call asks for. It plans without the lock of the journal, so that
 // no other writer has to wait, and plans again if a file has changed meanwhile.
@@ -80,19 +85,32 @@ func carryOut(v *call.Vault, row Command, values call.Values, how protocol.Write
 	if err != nil {
 		return answer.Reply{}, err
 	}
+	how.Entry = cmp.Or(how.Entry, journal.NewID(v.Host.Now())) // all attempts are one change in the journal
 	for n := 1; ; n++ {
 		reply, err := attempt(v, j, row, values, how, n > maxPlans)
-		if !errors.Is(err, errStale) {
+		var overtaken *overtakenError
+		switch {
+		case errors.As(err, &overtaken):
+			if n >= maxAttempts {
+				return answer.Reply{}, overtaken.conflict
+			}
+		case !errors.Is(err, errStale):
 			return reply, err
 		}
 	}
 }
 
+// overtakenError is returned if another program changed the file of a change before it was made. Nothing of the
+// change is made.
+type overtakenError struct{ conflict error }
+
+func (e *overtakenError) Error() string { return e.conflict.Error() }
+
 // errStale is returned if files changed after the change was planned on them.
 var errStale = errors.New("was changed while the change was worked out")
 
 // attempt plans a change and makes it, under the lock of the journal. With alone, it also plans under the lock.
-// It returns errStale if the change should be planned again.
+// It returns errStale or an *overtakenError if the change should be planned again.
 func attempt(
 	v *call.Vault,
 	j *journal.Journal,
@@ -154,10 +172,18 @@ func attempt(
 	if isConflict(err) && how.Approved == "" && !alone {
 		return answer.Reply{}, errStale
 	}
+	mayRepeat := how.Approved == "" && len(p.Steps) == 1 && p.Steps[0].changesOneText()
+	if isConflict(err) && mayRepeat {
+		return answer.Reply{}, &overtakenError{err}
+	}
 	if err != nil {
 		return answer.Reply{}, err
 	}
 	end, err := t.run()
+	isUnmade := end.state == unmade && !end.isLeft()
+	if isConflict(err) && isUnmade && mayRepeat {
+		return answer.Reply{}, &overtakenError{err}
+	}
 	reply.Entry = t.entry.ID
 	reply.Overtaken = end.overtaken
 	reply.Notice = noticed(append([]string{reply.Notice}, end.beside...)...)
