@@ -16,8 +16,16 @@ import (
 	"github.com/vaultwicket/vaultwicket/tests/testenv"
 )
 
-// Deadline bounds one session, so that a lost answer fails instead of hanging.
-const Deadline = 30 * time.Second
+// Deadline bounds one session, so that a lost answer fails instead of hanging. In Wine, on a machine that does other work, a
+// program has taken a minute to start.
+var Deadline = deadline()
+
+func deadline() time.Duration {
+	if testenv.ProgramsStartSlowly() {
+		return 4 * time.Minute
+	}
+	return 30 * time.Second
+}
 
 // Binary is the path of the program under test. It is set while tests run.
 var Binary string

@@ -6,13 +6,17 @@
 #
 # Without arguments it tests every package that can be tested there, with --quick those
 # in which Windows differs most. The packages below tests start the program in the ways
-# of Unix and are not among them; instead the program is built and used.
+# of Unix and are not among them; instead the program is built and used. Each part says
+# what it took. A part that fails does not keep the others from being run; the script
+# fails at its end, and names it.
 #
-# WINE_SECONDS is how long they may take together. LONG_TESTS=1 has the two servers append ten times as often.
+# WINE_SECONDS is how long a part may take, and a package of the part with all packages
+# (default: 3600). LONG_TESTS=1 has the two servers append ten times as often.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 umask 077 # Wine keeps rights to files as modes: what is made in a private folder is private
 
+seconds=${WINE_SECONDS:-3600}
 wine=$(command -v wine64 || command -v /usr/lib/wine/wine64 || command -v wine || :)
 server=$(command -v /usr/lib/wine/wineserver64 || command -v wineserver || :)
 compiler=$(command -v x86_64-w64-mingw32-gcc || :)
@@ -24,7 +28,7 @@ export WINEPREFIX=$work/prefix WINEARCH=win64 WINEDEBUG=-all WINEDLLOVERRIDES="b
 trap '"$server" -k 2>/dev/null || :; rm -rf "$work"' EXIT
 mkdir "$WINEPREFIX"
 "$server" -p 2>/dev/null || : # otherwise it ends between two programs, and starts again
-timeout 120 "$wine" wineboot -i >/dev/null 2>&1
+timeout "$seconds" "$wine" wineboot -i >/dev/null 2>&1 || { echo "Wine did not start in $seconds s"; exit 1; }
 "$compiler" -shared -o "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll" tests/wine/prng.c -ladvapi32
 
 # Wine 8 answers the call by which Go deletes with "not implemented" (0xC0000002),
@@ -70,7 +74,7 @@ exit \$status
 EOF
 chmod +x "$work/bin/wine"
 run() {
-	GOOS=windows GOARCH=amd64 timeout "${WINE_SECONDS:-3600}" go test -short -timeout 30m -overlay "$work/overlay.json" -exec "$work/bin/wine" -skip "${skip#|}" "$@"
+	GOOS=windows GOARCH=amd64 go test -short -timeout "${seconds}s" -overlay "$work/overlay.json" -exec "$work/bin/wine" -skip "${skip#|}" "$@"
 }
 
 # use builds the program and uses it as a person and as a client do.
@@ -110,7 +114,7 @@ use() {
 			printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}'
 			printf '%s\n' '{"jsonrpc":"2.0","method":"notifications/initialized"}' '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"daily:path"}}}'
 			sleep 2
-		} | timeout 30 "$wine" vaultwicket.exe serve --vault='C:\vault' >answers.txt
+		} | timeout "$seconds" "$wine" vaultwicket.exe serve --vault='C:\vault' >answers.txt
 		grep -q '"id":2.*"ok":true' answers.txt
 	)
 	echo "ok  	the program"
@@ -122,22 +126,47 @@ used() {
 	PROGRAM_UNDER_TEST="Z:${work//\//\\}\\vaultwicket.exe" run -run '^(TestTwoServersAppendToANoteThatIsRead|TestNamesThatWindowsReserves|TestPathsThatAreLong)$' ./tests/changes
 }
 
+# part runs a command, says what it took, and remembers whether it failed.
+failed=()
+part() {
+	local name=$1 started=$SECONDS status=0
+	shift
+	set +e # a condition would disable it inside the command, too
+	(
+		set -e
+		"$@"
+	)
+	status=$?
+	set -e
+	[ "$status" = 0 ] || failed+=("$name")
+	echo "$([ "$status" = 0 ] && echo "part ok    " || echo "PART FAILED") $name: $((SECONDS - started)) s"
+}
+
+# A program that was not built cannot be used, so the second part says that it failed as well.
+use_built() {
+	part "the program" use
+	part "two servers, names and paths" used
+}
+
 case ${1:-all} in
 all)
-	use
-	used
-	run -p=3 ./tiers ./allowlist/... ./policy/... ./exec/... ./gateway/... ./internal/... ./cmd/...
-	echo "all packages took $SECONDS s"
+	use_built
+	part "all packages" run -p=3 ./tiers ./allowlist/... ./policy/... ./exec/... ./gateway/... ./internal/... ./cmd/...
 	;;
 --quick)
-	use
-	used
-	run ./exec/process ./internal/ownerfiles ./gateway/admission ./internal/filenames ./internal/appvaults \
+	use_built
+	part "nine packages" run ./exec/process ./internal/ownerfiles ./gateway/admission ./internal/filenames ./internal/appvaults \
 		./internal/access ./cmd/internal/settings ./internal/vault/index ./internal/vault/edit
-	run -run 'Search|WellKnown|Suitable|TheWayTo|OthersCan' ./exec
-	run -run 'AccessList|Backups' ./cmd/internal/clients
-	run -run 'Parent' ./cmd/internal/serving
-	run -run 'Short|Spelling|OneJournal' ./internal/vault/call
+	part "finding the app" run -run 'Search|WellKnown|Suitable|TheWayTo|OthersCan' ./exec
+	part "rights to settings of clients" run -run 'AccessList|Backups' ./cmd/internal/clients
+	part "the parent" run -run 'Parent' ./cmd/internal/serving
+	part "spellings" run -run 'Short|Spelling|OneJournal' ./internal/vault/call
 	;;
-*) run "$@" ;;
+*) part "$*" run "$@" ;;
 esac
+
+echo "all parts took $SECONDS s"
+if [ "${#failed[@]}" -gt 0 ]; then
+	printf 'failed: %s\n' "${failed[@]}"
+	exit 1
+fi
