@@ -180,11 +180,11 @@ func CheckFolderPath(folder string) error {
 }
 
 // MachineFile returns the path of the machine-wide settings file of the administrator. It asks Windows for the folder,
-// because environment variables can be changed by the user.
+// because environment variables can be changed by the user. The error names the folder.
 func MachineFile() (string, error) {
 	folder, err := windows.KnownFolderPath(windows.FOLDERID_ProgramData, 0)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("ask Windows for the folder ProgramData: %w", err)
 	}
 	return filepath.Join(folder, "vaultwicket", "config.toml"), nil
 }

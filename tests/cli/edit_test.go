@@ -114,6 +114,14 @@ func TestANamedFileIsBegun(t *testing.T) {
 			got, err := os.ReadFile(file)
 			assert.Equal(t, err == nil, test.content != "", "whether there is a file")
 			assert.Contains(t, string(got), test.content)
+			kept := require.Value(filepath.Glob(filepath.Join(filepath.Dir(file), "config-edited-*.toml")))(t)
+			if name != "meanwhile" {
+				assert.Equal(t, len(kept), 0, "%v", kept)
+				return
+			}
+			require.Equal(t, len(kept), 1, "%s", shown)
+			assert.Contains(t, shown, "what you wrote is in "+kept[0])
+			assert.Contains(t, textOf(t, kept[0]), "#tier = ", "what was edited")
 		})
 	}
 }

@@ -60,15 +60,15 @@ func editConfig(f *Flags, std terminal.Streams) error {
 		return nil
 	case before.info == nil:
 		if err := writeNew(target, edited); err != nil {
-			return err
+			return keepEdited(err, target, edited)
 		}
 	default:
 		current, err := os.ReadFile(target)
 		if err != nil || !bytes.Equal(current, content) {
-			return changedMeanwhile(location.name, target, edited)
+			return keepEdited(changedMeanwhile(location.name), target, edited)
 		}
 		if err := writeAside(target, edited, before.info.Mode().Perm(), os.Rename); err != nil {
-			return cannotWrite(location.name, err)
+			return keepEdited(cannotWrite(location.name, err), target, edited)
 		}
 	}
 	if _, err := fmt.Fprintln(std.Out, location.name); err != nil {
@@ -79,20 +79,35 @@ func editConfig(f *Flags, std terminal.Streams) error {
 }
 
 // changedMeanwhile returns the error for a file that was changed, or can no longer be read, while the user edited a
-// copy. What the user wrote is kept in a file next to target.
-func changedMeanwhile(name, target string, edited []byte) error {
-	message := name + " was changed while you edited it; nothing was written to it"
-	advice := `run "vaultwicket config edit" again`
-	kept, err := os.CreateTemp(filepath.Dir(target), "config-edited-*.toml") // mode 0600
-	if err != nil {
-		return terminal.Fail(terminal.ExitFailed, message, advice)
+// copy.
+func changedMeanwhile(name string) error {
+	return terminal.Fail(
+		terminal.ExitFailed,
+		name+" was changed while you edited it; nothing was written to it",
+		`run "vaultwicket config edit" again`,
+	)
+}
+
+// keepEdited returns the error for settings that could not be written to target: that of the attempt, and where what
+// the user wrote is. That is a file next to target, or in the folder for temporary files.
+func keepEdited(failed error, target string, edited []byte) error {
+	for _, folder := range []string{filepath.Dir(target), os.TempDir()} {
+		kept, err := os.CreateTemp(folder, "config-edited-*.toml") // mode 0600
+		if err != nil {
+			continue
+		}
+		_, err = kept.Write(edited)
+		if err = errors.Join(err, kept.Close()); err != nil {
+			_ = os.Remove(kept.Name())
+			continue
+		}
+		hint := "what you wrote is in " + kept.Name()
+		if advice := terminal.HintOf(failed); advice != "" {
+			hint += "; " + advice
+		}
+		return terminal.Fail(terminal.StatusOf(failed), failed.Error(), hint)
 	}
-	_, err = kept.Write(edited)
-	if err = errors.Join(err, kept.Close()); err != nil {
-		_ = os.Remove(kept.Name())
-		return terminal.Fail(terminal.ExitFailed, message, advice)
-	}
-	return terminal.Fail(terminal.ExitFailed, message, "what you wrote is in "+kept.Name()+"; "+advice)
+	return failed
 }
 
 // readTarget returns the path of a file without symbolic links in its folder, and its content.

@@ -103,6 +103,14 @@ func setManaged(m *managed, row setting, text string) error {
 // than the administrator can write or that is invalid causes a [*failure.RequestError].
 func openManaged() (m managed, err error) {
 	name, err := machine.file()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return m, failure.New(
+			failure.CodeBadRequest,
+			"an administrator may have set limits there, so vaultwicket does not start without them; an administrator can restore the folder",
+			"managed settings: their place is not known: %v",
+			err,
+		)
+	}
 	var content []byte
 	var info fs.FileInfo
 	if err == nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/ownerfiles"
@@ -184,7 +185,9 @@ func TestManagedSettingsThatCannotBeUsed(t *testing.T) {
 	assert.Contains(t, err.Error(), "is not a regular file", "a folder")
 	machine.file = func() (string, error) { return "", errors.New("no such folder on this system") }
 	_, err = loadFor(t, "run", false, "")
-	assert.That(t, err != nil, "a machine that cannot say where its settings are")
+	require.That(t, err != nil, "a machine that cannot say where its settings are")
+	assert.Equal(t, err.Error(), "managed settings: their place is not known: no such folder on this system")
+	assert.Contains(t, terminal.HintOf(err), "does not start without them")
 }
 
 func TestManagedSettingsOfTheUserAreRefused(t *testing.T) {
