@@ -232,8 +232,8 @@ func (r *Runner) withRules(env []string, permit policy.Grant, marker *guard.Mark
 }
 
 // Ask sends a question about notes to p, which must be the embedded program, and returns the lines of its answer. An
-// error means that the answer is unknown. For [protocol.AskNarrowed] words are paths, and each line has a level, a
-// tab and a path. For [protocol.AskMarked] words are tags with their "#", and each line is a path.
+// error means that the answer is unknown. For [protocol.AskNarrowed] words are paths, and each line has a level or
+// [protocol.Unread], a tab and a path. For [protocol.AskMarked] words are tags with their "#", and each line is a path.
 func (r *Runner) Ask(
 	ctx context.Context,
 	q policy.Question,

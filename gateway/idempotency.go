@@ -169,9 +169,12 @@ func (g *vaultGateway) checkVisible(call allowlist.Call, at, stdout string) erro
 			paths = append(paths, spelled.Path)
 		}
 	}
-	isVisible := g.rules.Visible()
-	isHidden := func(path string) bool { return !isVisible(path) }
+	sight := g.rules.Sight()
+	isHidden := func(path string) bool { return !sight.Sees(path) }
 	isListing := !call.Effect().Mutates() && !call.TouchesOneNote()
+	if len(paths) > 0 && slices.ContainsFunc(paths, isHidden) && sight.Unread() > 0 {
+		return sight.Whole() // it is not missing
+	}
 	if len(paths) == 0 || isListing || slices.ContainsFunc(paths, isHidden) {
 		return missing(call)
 	}

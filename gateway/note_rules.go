@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -220,31 +219,46 @@ func (r *NoteRules) Named(call allowlist.Call) (named allowlist.Call, hidden boo
 const noteExtension = ".md"
 
 // Narrowing returns the levels to which notes of the vault restrict access to themselves, by path: for the given
-// paths, or for all notes if there are none. ok is false if that is not known; then any note may be hidden. The
-// embedded program is not asked if no note can do so, or if the folder of the vault is not known.
+// paths, or for all notes if there are none. What cannot be read, folders included, counts as hidden. ok is false if
+// that is not known; then any note may be hidden. The embedded program is not asked if no note can do so, or if the
+// folder of the vault is not known.
 func (r *NoteRules) Narrowing(paths ...string) (levels map[string]access.Level, ok bool) {
+	found := r.narrowing(paths...)
+	return found.levels, found.isKnown
+}
+
+// narrowing is [NoteRules.Narrowing], and tells what could not be read.
+func (r *NoteRules) narrowing(paths ...string) narrowing {
 	if r.policy.Load().Shadows(policy.RulePrivate) {
-		return nil, true
+		return narrowing{isKnown: true}
 	}
-	return r.WouldNarrow(paths...)
+	return r.wouldNarrow(paths)
 }
 
 // WouldNarrow is like [NoteRules.Narrowing], even if the policy makes it irrelevant.
 func (r *NoteRules) WouldNarrow(paths ...string) (levels map[string]access.Level, ok bool) {
+	found := r.wouldNarrow(paths)
+	return found.levels, found.isKnown
+}
+
+func (r *NoteRules) wouldNarrow(paths []string) narrowing {
 	p := r.policy.Load()
 	if p.Private.IsZero() || r.folder() == "" || r.ask == nil {
-		return nil, true
+		return narrowing{isKnown: true}
 	}
 	if len(paths) > 0 && !slices.ContainsFunc(paths, r.mayNarrow(p.Private)) {
-		return nil, true
+		return narrowing{isKnown: true}
 	}
 	lines, err := r.ask(*p, protocol.AskNarrowed, paths)
-	levels = map[string]access.Level{}
+	found := narrowing{levels: map[string]access.Level{}, isKnown: err == nil, unread: map[string]bool{}}
 	for _, line := range lines {
 		level, path, _ := strings.Cut(line, "\t")
-		levels[path], _ = access.ParseLevel(level) // an unknown level is access.None
+		found.levels[path], _ = access.ParseLevel(level) // an unknown level is access.None
+		if level == protocol.Unread {
+			found.unread[path] = true
+		}
 	}
-	return levels, err == nil
+	return found
 }
 
 // maxScanned is the size in bytes up to which notes are scanned here. For longer ones the embedded program is asked.
@@ -290,22 +304,8 @@ func (r *NoteRules) isFile(path string) bool {
 	return FileStampOf(r.folder(), path) != FileStamp{}
 }
 
-// Visible returns a function that reports whether the note at a path may be seen, by the current access rules and
-// ignore file. With an unreadable ignore file no note may be seen.
-func (r *NoteRules) Visible() func(path string) bool {
-	text, ok := ignorePatterns(r.folder())
-	rules := r.Policy().Access
-	patterns := access.ParseIgnored(string(text))
-	narrowing := sync.OnceValues(func() (map[string]access.Level, bool) { return r.Narrowing() })
-	return func(path string) bool {
-		mayBeRead := rules.Level(path) > access.None && !patterns.Hides(path, access.File)
-		if !ok || !mayBeRead {
-			return false
-		}
-		levels, known := narrowing() // asked for once, and only if a path gets that far
-		return !hidesItself(levels, known, path)
-	}
-}
+// Visible returns [Sight.Sees] of the current [Sight].
+func (r *NoteRules) Visible() func(path string) bool { return r.Sight().Sees }
 
 // hiddenFilter returns a function that reports whether a note or folder is hidden.
 func (r *NoteRules) hiddenFilter() func(path string) bool {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/access"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/policy"
@@ -279,4 +280,38 @@ func TestOnlyWhatANoteDoesNotShowIsAsked(t *testing.T) {
 		assert.That(t, known, "whether %s narrows access is not known", path)
 		assert.Equal(t, asked == 1, asks, "%s: %d questions", path, asked)
 	}
+}
+
+// What cannot be read may not be seen, folders with all that is in them included, and is counted once; what is hidden for
+// another reason is not.
+func TestASightCountsWhatCannotBeRead(t *testing.T) {
+	dir := vault(t, "ignored.md\n")
+	private := require.Value(access.NewPrivate([]string{"private"}, nil))(t)
+	levels := require.Value(access.New(map[string]access.Level{"/": access.Delete, "Closed": access.None}))(t)
+	lines := []string{"none\thidden.md", "r\tnarrow.md", "unread\tlost.md", "unread\tLost/In", "unread\tClosed/lost.md", "unread\tignored.md"}
+	var failed error
+	rules := NewNoteRules(policy.Policy{Private: private, Access: levels}, func() string { return dir },
+		func(policy.Policy, protocol.Ask, []string) ([]string, error) { return lines, failed })
+	sight := rules.Sight()
+	for path, want := range map[string]bool{
+		"plain.md": true, "narrow.md": true, "Lost/plain.md": true, "Lost/Inside.md": true, "hidden.md": false,
+		"Closed/lost.md": false, "ignored.md": false,
+	} {
+		assert.Equal(t, sight.Sees(path), want, "%s", path)
+	}
+	assert.Equal(t, sight.Unread(), 0)
+	assert.Equal(t, sight.Remark(), "")
+	assert.NoError(t, sight.Whole())
+	for range 2 {
+		for _, path := range []string{"lost.md", "Lost/In/deep/note.md"} {
+			assert.That(t, !sight.Sees(path), "%s", path)
+		}
+	}
+	assert.Equal(t, sight.Unread(), 2)
+	assert.Contains(t, sight.Remark(), "2 notes could not be read")
+	assert.Equal(t, failure.Of(sight.Whole()).Code, protocol.CodeVaultUnreadable)
+	failed = os.ErrDeadlineExceeded
+	unknown := rules.Sight()
+	assert.That(t, !unknown.Sees("plain.md"), "without an answer any note may be hidden")
+	assert.Equal(t, unknown.Unread(), 1)
 }

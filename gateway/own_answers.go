@@ -21,42 +21,51 @@ import (
 // defaultUndoLimit is how many changes undo:list lists without the parameter limit.
 const defaultUndoLimit = 20
 
-// undoList returns the caller's undoable changes, one per line: id, local time, command, note, and its batch, if any.
-func (g *vaultGateway) undoList(ctx context.Context, plan Plan) (string, error) {
+// undoList answers undo:list: the caller's undoable changes, one per line with id, local time, command, note, and its
+// batch, if any.
+func (g *vaultGateway) undoList(ctx context.Context, plan Plan) (ownAnswer, error) {
 	folder := g.target().Folder
 	if folder == "" {
-		return "", errNoFolder
+		return ownAnswer{}, errNoFolder
 	}
 	undoJournal, err := g.journal(folder)
 	if err != nil {
-		return "", err
+		return ownAnswer{}, err
 	}
 	remaining := defaultUndoLimit
 	if text, ok := plan.call.Param("limit"); ok {
 		remaining, _ = strconv.Atoi(text) // validated when the call was parsed
 	}
 	var b strings.Builder
-	isVisible := g.rules.Visible()
+	sight := g.rules.Sight()
 	filter := journal.Filter{Caller: argument(plan.caller)}
 	if agent := ownerfiles.AgentOf(filter.Caller); agent != "" { // across its sessions
 		filter = journal.Filter{Agent: agent}
 	}
 	err = undoJournal.EachUndoable(ctx, filter, func(e journal.Entry) bool {
-		if e.SeenBy(isVisible) {
+		if e.SeenBy(sight.Sees) {
 			b.WriteString(undoLine(e))
 			remaining--
 		}
 		return remaining > 0
 	})
 	if err != nil {
-		return "", failure.New(
+		return ownAnswer{}, failure.New(
 			failure.CodeState,
 			`the user can see more with "vaultwicket doctor"`,
 			"the journal cannot be read: %s",
 			excerpt.Reason(err),
 		)
 	}
-	return cmp.Or(b.String(), "No change of yours can be undone.\n"), nil
+	answer := ownAnswer{text: b.String(), remark: sight.Remark(), unread: sight.Unread()}
+	switch {
+	case answer.text != "":
+	case answer.unread > 0:
+		answer.text = "No change of yours in the notes that can be read can be undone.\n"
+	default:
+		answer.text = "No change of yours can be undone.\n"
+	}
+	return answer, nil
 }
 
 // undoLine describes an undoable change in one line, with its line break.
@@ -75,17 +84,19 @@ func undoLine(e journal.Entry) string {
 }
 
 // Undoable calls visit for each undoable, visible change of the default vault that matches the filter, newest first,
-// until visit returns false.
-func (g *Gateway) Undoable(ctx context.Context, filter journal.Filter, visit func(journal.Entry) bool) error {
+// until visit returns false. sight tells what was left out because it cannot be read.
+func (g *Gateway) Undoable(
+	ctx context.Context, filter journal.Filter, visit func(journal.Entry) bool,
+) (sight *Sight, err error) {
+	sight = g.Sight("")
 	undoJournal, err := g.Journal("")
 	if err != nil {
-		return err
+		return sight, err
 	}
-	isVisible := g.Visible("")
-	return undoJournal.EachUndoable(
+	return sight, undoJournal.EachUndoable(
 		ctx,
 		filter,
-		func(e journal.Entry) bool { return !e.SeenBy(isVisible) || visit(e) },
+		func(e journal.Entry) bool { return !e.SeenBy(sight.Sees) || visit(e) },
 	)
 }
 
@@ -241,14 +252,27 @@ func (g *vaultGateway) awaitDecisions(ctx context.Context, req Request, plan Pla
 	return plan, nil
 }
 
+// ownAnswer is an answer of the gateway itself. remark says what it is without because unread notes could not be read.
+type ownAnswer struct {
+	text, remark string
+	unread       int
+}
+
 // ownAnswerTo answers a call that the gateway handles itself.
-func (g *vaultGateway) ownAnswerTo(ctx context.Context, plan Plan, req Request) (string, error) {
+func (g *vaultGateway) ownAnswerTo(ctx context.Context, plan Plan, req Request) (ownAnswer, error) {
 	switch plan.call.OwnAnswer() {
 	case allowlist.AnswersUndoList:
 		return g.undoList(ctx, plan)
 	case allowlist.AnswersApprovals:
-		return g.answerApprovals(plan, req)
+		text, err := g.answerApprovals(plan, req)
+		return ownAnswer{text: text}, err
 	}
+	text, err := g.commandHelp(plan, req)
+	return ownAnswer{text: text}, err
+}
+
+// commandHelp answers commands: the signatures of the enabled ones, or how to call one.
+func (g *vaultGateway) commandHelp(plan Plan, req Request) (string, error) {
 	name, ok := plan.call.Param("command")
 	vault := CatalogVault{Policy: plan.policy, Facts: plan.facts, Programs: g.programs()}
 	switch {

@@ -78,8 +78,14 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 		if err == nil {
 			// Planning has no context of its own.
 			ctx, cancel := context.WithTimeout(context.Background(), g.runner.Timeout())
-			plan.answer, err = g.ownAnswerTo(ctx, plan, req)
+			var answer ownAnswer
+			answer, err = g.ownAnswerTo(ctx, plan, req)
 			cancel()
+			plan.answer = answer.text
+			plan.unread = answer.unread
+			if answer.remark != "" {
+				plan.notices = append(plan.notices, answer.remark)
+			}
 		}
 		return plan, err
 	}

@@ -290,6 +290,7 @@ func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 			ExitCode: -1,
 			Stdout:   plan.answer,
 			Notices:  plan.notices,
+			Unread:   plan.unread,
 			raw:      plan.answer,
 		}
 	}

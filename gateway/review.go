@@ -37,20 +37,21 @@ type Reviewed struct {
 	Changes int             // number of journal entries
 	IsCut   bool            // there are older changes that are left out
 	Running time.Time       // when the oldest change began that has not ended and is left out, zero if there is none
+	Unread  int             // notes that are left out because they cannot be read now
 }
 
 // maxReviewed is the maximum number of changes in a review. One grant allows as many.
 const maxReviewed = 1000
 
 // Review returns the changes in a vault that were made under grants, match the filter and are still in effect, by
-// file. Undone changes and files that may not be seen are left out. The vault "" is the default one.
+// file. Undone changes and files that may not be seen are left out, see [Sight]. The vault "" is the default one.
 // [Gateway.Compare] fills in the differences.
 func (g *Gateway) Review(ctx context.Context, vault string, filter journal.Filter) (review Reviewed, err error) {
 	undoJournal, err := g.Journal(vault)
 	if err != nil {
 		return review, err
 	}
-	isVisible := g.Visible(vault)
+	sight := g.Sight(vault)
 	var entries []journal.Entry
 	_, err = undoJournal.Each(ctx, filter, func(e journal.Entry) bool {
 		if e.Grant != "" && e.State == journal.Begun {
@@ -73,7 +74,8 @@ func (g *Gateway) Review(ctx context.Context, vault string, filter journal.Filte
 		)
 	}
 	slices.Reverse(entries)
-	review.Notes = joinSteps(entries, isVisible)
+	review.Notes = joinSteps(entries, sight.Sees)
+	review.Unread = sight.Unread()
 	counted := map[string]bool{}
 	for _, note := range review.Notes {
 		for _, e := range note.Entries {

@@ -71,6 +71,7 @@ type Plan struct {
 	routes   []route         // the first is used; each further one only if nothing ran on those before
 	notices  []string
 	answer   string // of the gateway itself; then there are no routes
+	unread   int    // see [Result], of that answer
 	hidden   bool   // a path leads to a hidden note, see [NoteRules.Named]
 	expect   string
 	policy   policy.Policy // that judged it, with the facts

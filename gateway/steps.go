@@ -234,7 +234,12 @@ func (g *vaultGateway) readDailyAt(
 			return outcomeNotRun(answer), err
 		}
 	}
-	if g.rules.Closes(note) { // the note was not known yet when the call was planned, see restrictedNotes
+	// The note was not known yet when the call was planned, see restrictedNotes.
+	narrowed := g.rules.narrowing(note)
+	switch {
+	case narrowed.isUnread(note):
+		return outcomeNotRun(answer), errUnread("the daily note cannot be read")
+	case hidesItself(narrowed.levels, narrowed.isKnown, note):
 		return outcomeNotRun(answer), failure.New(
 			failure.CodeNotFound,
 			missingDailyHint,

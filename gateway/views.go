@@ -217,15 +217,17 @@ func (g *Gateway) EachVisible(vault string, visit func(path string) bool) error 
 	})
 }
 
-// Visible returns a function that reports whether the note at a path in a vault may be seen, see
-// [NoteRules.Visible]. For an unknown vault, nothing may.
-func (g *Gateway) Visible(vault string) func(path string) bool {
+// Sight returns which notes of a vault may be seen now. For an unknown vault, nothing may.
+func (g *Gateway) Sight(vault string) *Sight {
 	d, err := g.vaultNamed(vault)
 	if err != nil {
-		return func(string) bool { return false }
+		return blind()
 	}
-	return d.rules.Visible()
+	return d.rules.Sight()
 }
+
+// Visible returns [Sight.Sees] of the current sight of a vault.
+func (g *Gateway) Visible(vault string) func(path string) bool { return g.Sight(vault).Sees }
 
 // Status is the state of the gateway, determined without starting anything. It names no folder and no program of the
 // machine, because what a model reads may end up anywhere.

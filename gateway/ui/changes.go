@@ -41,6 +41,7 @@ type changesData struct {
 	Rows                       []changeRow
 	Older                      template.URL // the query of the next part, "" for none
 	Damage                     int          // places in the journal that cannot be read
+	Unread                     int          // notes that cannot be read, whose changes are left out
 }
 
 // changeRow is a change in a list.
@@ -239,7 +240,7 @@ func (p *Page) changes(r request) view {
 	if _, err := journal.ParseID(before); err != nil {
 		before = ""
 	}
-	isVisible := p.Gateway.Visible(data.Vault)
+	sight := p.Gateway.Sight(data.Vault)
 	filter := journal.Filter{OlderThan: before, Caller: data.Caller, Batch: data.Batch, Path: data.Note}
 	if day, err := time.ParseInLocation(time.DateOnly, data.Day, time.Local); err == nil {
 		filter.Since = day
@@ -248,7 +249,7 @@ func (p *Page) changes(r request) view {
 	isMore := false
 	known := map[string]toggle{}
 	damage, err := log.Each(r.Context(), filter, func(e journal.Entry) bool {
-		if !e.SeenBy(isVisible) {
+		if !e.SeenBy(sight.Sees) {
 			return true
 		}
 		row := p.stateOf(r.Context(), log, data.Vault, e, known)
@@ -274,6 +275,7 @@ func (p *Page) changes(r request) view {
 		)
 	}
 	data.Damage = len(damage)
+	data.Unread = sight.Unread()
 	if !isMore {
 		return show(nil)
 	}
@@ -321,16 +323,20 @@ func (p *Page) oneChange(r request) view {
 	return view{template: "change", title: title, data: data}
 }
 
-// changeOf returns the data of the change with an id. A change of a hidden note is reported as unknown.
+// changeOf returns the data of the change with an id. A change of a hidden note is reported as unknown, see
+// [gateway.Sight.Check].
 func (p *Page) changeOf(ctx context.Context, vault, id string, rendered bool) (changeData, error) {
 	log, err := p.Gateway.Journal(vault)
 	if err != nil {
 		return changeData{}, err
 	}
 	e, err := log.Entry(ctx, id)
-	isVisible := p.Gateway.Visible(vault)
-	if err == nil && !e.SeenBy(isVisible) {
-		err = &journal.Unknown{What: id}
+	sight := p.Gateway.Sight(vault)
+	if err == nil {
+		err = sight.Check(e)
+	}
+	if err != nil && sight.Unread() > 0 {
+		return changeData{}, err
 	}
 	if err != nil {
 		return changeData{}, failure.New(failure.CodeNotFound, "the list of changes has those that are kept", "%v", err)
@@ -351,7 +357,7 @@ func (p *Page) changeOf(ctx context.Context, vault, id string, rendered bool) (c
 		c := difference.Of(shownBefore.Bytes(), shownAfter.Bytes())
 		switch {
 		case !ok:
-			file.Unknown = "One of the texts is too long to be shown, is kept no more, or was changed outside of vaultwicket since."
+			file.Unknown = "One of the texts is too long to be shown, is kept no more, cannot be read, or was changed outside of vaultwicket since."
 		case c.Binary:
 			file.Unknown = "The file is not a text."
 		default:
@@ -375,7 +381,7 @@ func (p *Page) changeOf(ctx context.Context, vault, id string, rendered bool) (c
 		later, _, _ := log.Entries(ctx, ofFile) // after an error, the undo itself reports conflicts
 		for _, other := range later {
 			row := p.rowOf(ctx, log, vault, other)
-			isLater := other.ID > e.ID && other.SeenBy(isVisible)
+			isLater := other.ID > e.ID && other.SeenBy(sight.Sees)
 			canBeUndone := row.InEffect && row.Toggle != ""
 			if isLater && canBeUndone {
 				data.Later = append(data.Later, row)

@@ -23,6 +23,7 @@ type overviewData struct {
 	Cards, CardsRest []card
 	Waiting          int
 	Changed          []listed
+	Unread           int // notes that cannot be read, whose changes are left out
 	// Refused and Agents are visible at once, and the rests are folded.
 	Refused, RefusedRest []refused
 	// MoreRefused is the number of kinds of refusals that are not shown.
@@ -74,9 +75,9 @@ func folded[T any](list []T, count int) (shown, rest []T) {
 func (p *Page) overview(r request) view {
 	v := view{template: "overview", title: "Overview"}
 	_, err := p.calls.Update()
-	today, changesErr := p.changedOn(r.Context(), p.Now())
+	today, unread, changesErr := p.changedOn(r.Context(), p.Now())
 	found, questionsErr := p.readQuestions()
-	data := overviewData{Cards: p.cards(found.Waiting), Vault: p.Gateway.VaultName()}
+	data := overviewData{Cards: p.cards(found.Waiting), Unread: unread, Vault: p.Gateway.VaultName()}
 	for _, c := range today {
 		data.Changed = append(data.Changed, p.listed(r.Context(), c))
 	}
@@ -167,6 +168,7 @@ func midnight(t time.Time) time.Time {
 type agentsData struct {
 	Agents []shownAgent
 	Known  bool         // agents are defined
+	Unread int          // notes that cannot be read, whose changes are not counted
 	Grants []shownGrant // grants of servers, and of agents that are not listed
 }
 
@@ -185,7 +187,7 @@ type shownAgent struct {
 // agents shows the agents that may call, and what each did today.
 func (p *Page) agents(r request) view {
 	_, err := p.calls.Update()
-	today, changesErr := p.changedOn(r.Context(), p.Now())
+	today, unread, changesErr := p.changedOn(r.Context(), p.Now())
 	days, _ := p.agentsOn(today)
 	var data agentsData
 	defined, agentsErr := p.Agents()
@@ -223,6 +225,7 @@ func (p *Page) agents(r request) view {
 		}
 	}
 	data.Known = len(defined) > 0
+	data.Unread = unread
 	for _, who := range slices.Sorted(maps.Keys(given)) {
 		data.Grants = append(data.Grants, given[who]...)
 	}

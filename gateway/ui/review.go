@@ -30,6 +30,7 @@ type reviewData struct {
 	All        int // number of notes in all parts
 	Changes    int
 	IsCut      bool // there are older changes
+	Unread     int  // notes that are left out because they cannot be read
 	Part       int  // from 1
 	Next, Prev template.URL
 	// Seen is set on the last part of a review of all agents, where the owner can mark everything as reviewed.
@@ -116,6 +117,7 @@ func (p *Page) review(r request) view {
 	data.All = len(found.Notes)
 	data.Changes = found.Changes
 	data.IsCut = found.IsCut
+	data.Unread = found.Unread
 	if !found.Running.IsZero() {
 		data.Until = found.Running
 	}
@@ -133,7 +135,8 @@ func (p *Page) review(r request) view {
 		data.Next = linkTo(data.Part + 1)
 	}
 	isOfAll := data.Who == "" && data.Grant == ""
-	data.Seen = isOfAll && data.Part == parts && data.All > 0
+	isWhole := data.All > 0 && data.Unread == 0 // otherwise the next review would not have what was left out
+	data.Seen = isOfAll && data.Part == parts && isWhole
 	shown := found.Notes[(data.Part-1)*reviewedOfPage : min(data.Part*reviewedOfPage, data.All)]
 	err = cmp.Or(err, p.Gateway.Compare(r.Context(), data.Vault, shown))
 	notesOf := map[string]int{}
@@ -154,7 +157,7 @@ func reviewedNoteOf(vault string, n *gateway.ReviewedNote, notesOf map[string]in
 	shown := reviewedNote{fileBlock: fileBlock{From: n.File.From, Path: n.File.Path}, ByOthers: n.ByOthers}
 	switch {
 	case !n.IsKnown:
-		shown.Unknown = "One of the texts is kept no more, or was changed outside of vaultwicket since."
+		shown.Unknown = "One of the texts is kept no more, cannot be read, or was changed outside of vaultwicket since."
 	case n.Change.Binary:
 		shown.Unknown = "The file is not a text."
 	default:

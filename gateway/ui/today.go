@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
 )
@@ -47,31 +48,35 @@ const (
 )
 
 // changedOn returns the changes on the day of a time, grouped by who made them; the group with the newest
-// change of a vault comes first. It leaves out changes of hidden notes.
-func (p *Page) changedOn(ctx context.Context, at time.Time) (list []changedBy, err error) {
+// change of a vault comes first. It leaves out changes of hidden notes, and those of the unread notes, which cannot be
+// read.
+func (p *Page) changedOn(ctx context.Context, at time.Time) (list []changedBy, unread int, err error) {
 	for _, vault := range p.Gateway.VaultNames() {
-		ofVault, failed := p.changedIn(ctx, vault, at)
+		ofVault, sight, failed := p.changedIn(ctx, vault, at)
 		if failed != nil && failure.Of(failed).Code == failure.CodeVaultNotFound {
 			failed = nil // without a folder there is no journal
 		}
 		list = append(list, ofVault...)
+		unread += sight.Unread()
 		err = cmp.Or(err, failed)
 	}
-	return list, err
+	return list, unread, err
 }
 
-// changedIn is changedOn for one vault.
-func (p *Page) changedIn(ctx context.Context, vault string, at time.Time) (list []changedBy, err error) {
+// changedIn is changedOn for one vault. sight has what could not be read.
+func (p *Page) changedIn(
+	ctx context.Context, vault string, at time.Time,
+) (list []changedBy, sight *gateway.Sight, err error) {
+	sight = p.Gateway.Sight(vault)
 	log, err := p.Gateway.Journal(vault)
 	if err != nil {
-		return nil, err
+		return nil, sight, err
 	}
-	isVisible := p.Gateway.Visible(vault)
 	dayStart := midnight(at)
 	known := map[string]toggle{}
 	ofDay := journal.Filter{Since: dayStart, Until: midnight(dayStart.AddDate(0, 0, 1))}
 	_, err = log.Each(ctx, ofDay, func(e journal.Entry) bool {
-		if e.Undoes != "" || !e.SeenBy(isVisible) { // an undo is shown with the change that it undid
+		if e.Undoes != "" || !e.SeenBy(sight.Sees) { // an undo is shown with the change that it undid
 			return true
 		}
 		row := p.stateOf(ctx, log, vault, e, known)
@@ -83,7 +88,7 @@ func (p *Page) changedIn(ctx context.Context, vault string, at time.Time) (list 
 		list[at].Rows = append(list[at].Rows, row)
 		return true
 	})
-	return list, err
+	return list, sight, err
 }
 
 // Undoable returns how many changes are in effect and can be undone.
@@ -228,14 +233,17 @@ func (p *Page) changesOfDay(ctx context.Context, form undoForm) (c changedBy, er
 	if err != nil {
 		return c, failure.New(failure.CodeNotFound, "open the view again", "the form names no change: %v", err)
 	}
-	day, err := p.changedIn(ctx, form.Vault, newest.Time)
+	day, sight, err := p.changedIn(ctx, form.Vault, newest.Time)
+	if err = cmp.Or(err, sight.Whole()); err != nil {
+		return c, err // not a part of what the button names
+	}
 	for _, candidate := range day {
 		if candidate.Who == form.Who && candidate.Own == (form.Own != "") {
 			c = candidate
 		}
 	}
 	c.Rows = slices.DeleteFunc(slices.Clone(c.Rows), func(row changeRow) bool { return row.ID > form.ID })
-	return c, err
+	return c, nil
 }
 
 // leftNote tells how many changes of a form are left after an undo that skipped some, or returns "" for none.

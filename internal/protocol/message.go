@@ -56,6 +56,10 @@ const (
 	lastAsk = AskMarked
 )
 
+// Unread is in place of a level in the answer to [AskNarrowed], for a note or folder that cannot be read. It counts as no
+// access.
+const Unread = "unread"
+
 // Write controls how a command that writes is carried out.
 type Write struct {
 	Allowed   bool // permits changes; without it a command that writes is refused, unless it is only planned

@@ -9,6 +9,7 @@ import (
 	"github.com/vaultwicket/vaultwicket/cmd/internal/bootstrap"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/settings"
 	"github.com/vaultwicket/vaultwicket/cmd/internal/terminal"
+	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
@@ -37,12 +38,13 @@ func Journal(ctx context.Context, std terminal.Streams, args []string) error {
 		}
 		noteDamage(opened.Std, damage)
 		list := []keptChange{}
-		isVisible := opened.Gateway.Visible("")
+		sight := opened.Gateway.Sight("")
 		for _, e := range entries {
-			if e.SeenBy(isVisible) {
+			if e.SeenBy(sight.Sees) {
 				list = append(list, keptChangeOf(e))
 			}
 		}
+		noteUnread(opened.Std, sight)
 		return printChanges(opened, screen, list)
 	case len(opened.Rest) == 2 && opened.Rest[0] == "show":
 		return showEntry(ctx, opened, terminal.NewScreen(std, query.screen, now), changes, opened.Rest[1])
@@ -50,6 +52,13 @@ func Journal(ctx context.Context, std terminal.Streams, args []string) error {
 	return &terminal.UsageError{
 		Reason: "usage: vaultwicket journal list | show ID",
 		Advice: `"vaultwicket help journal" shows the flags`,
+	}
+}
+
+// noteUnread prints that changes are left out because their notes cannot be read.
+func noteUnread(std terminal.Streams, sight *gateway.Sight) {
+	if remark := sight.Remark(); remark != "" {
+		terminal.Notef(std.Err, "%s", remark)
 	}
 }
 
@@ -97,8 +106,12 @@ func (q *journalQuery) open(opened bootstrap.Opened, now time.Time) (changes *jo
 // showEntry prints all facts about a change.
 func showEntry(ctx context.Context, opened bootstrap.Opened, screen terminal.Screen, changes *journal.Journal, id string) error {
 	entry, err := changes.Entry(ctx, id)
-	if err == nil && !entry.SeenBy(opened.Gateway.Visible("")) {
-		err = &journal.Unknown{What: id}
+	sight := opened.Gateway.Sight("")
+	if err == nil {
+		err = sight.Check(entry)
+	}
+	if err != nil && sight.Unread() > 0 {
+		return terminal.FailureOf(failure.Of(err))
 	}
 	if err != nil {
 		return terminal.FailureOf(

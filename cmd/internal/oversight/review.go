@@ -72,13 +72,24 @@ func Review(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return terminal.FailureOf(failure.Of(err))
 	}
+	if review.Unread > 0 {
+		terminal.Notef(
+			std.Err,
+			"%s could not be read, and their changes are left out; the next review has them, too",
+			sanitize.Counted(review.Unread, "note"),
+		)
+	}
+	isUnknown := len(review.Notes) == 0 && review.Unread > 0
+	if isUnknown && !opened.JSON {
+		return nil // not that nothing was changed
+	}
 	if review.IsCut {
 		terminal.Notef(std.Err, "these are the latest %d changes; \"vaultwicket journal list\" has the others", review.Changes)
 	}
 	if err := printReview(opened, terminal.NewScreen(std, flags.screen, now), review.Notes, filter.Since); err != nil {
 		return err
 	}
-	if isComplete {
+	if isComplete && review.Unread == 0 {
 		if !review.Running.IsZero() {
 			now = review.Running
 		}
@@ -198,7 +209,14 @@ func takeBackOne(
 	id string,
 ) (reason string, status int) {
 	entry, err := changes.Entry(ctx, id)
-	if err != nil || !entry.SeenBy(opened.Gateway.Visible("")) {
+	sight := opened.Gateway.Sight("")
+	switch {
+	case err != nil:
+		return "no such change", terminal.StatusOfCode(failure.CodeNotFound)
+	case entry.SeenBy(sight.Sees):
+	case sight.Unread() > 0:
+		return "its note cannot be read now", terminal.StatusOfCode(failure.Of(sight.Whole()).Code)
+	default:
 		return "no such change", terminal.StatusOfCode(failure.CodeNotFound)
 	}
 	if entry.Grant == "" {

@@ -55,10 +55,10 @@ func Today(ctx context.Context, std terminal.Streams, args []string) error {
 		terminal.Notef(std.Err, "only the newest %d changes are shown: \"vaultwicket journal list\" has all of them", filter.Limit)
 	}
 	rows := []changedNote{}
-	isVisible := opened.Gateway.Visible("")
+	sight := opened.Gateway.Sight("")
 	for _, entry := range entries {
 		for _, step := range slices.Backward(entry.Steps) {
-			if !isVisible(step.Path) || !isVisible(step.Source()) {
+			if !sight.Sees(step.Path) || !sight.Sees(step.Source()) {
 				continue
 			}
 			row := changedNote{
@@ -81,10 +81,11 @@ func Today(ctx context.Context, std terminal.Streams, args []string) error {
 			rows = append(rows, row)
 		}
 	}
+	noteUnread(std, sight)
 	if opened.JSON {
 		return terminal.PrintJSON(std.Out, rows, terminal.ExitDone)
 	}
-	if len(rows) == 0 {
+	if len(rows) == 0 && sight.Unread() == 0 {
 		terminal.Notef(std.Err, "no changes")
 		return nil
 	}

@@ -68,13 +68,14 @@ func Undo(
 		// "vaultwicket undo list" lists the changes of every caller that can be undone.
 		screen := terminal.NewScreen(std, flags.screen, time.Now())
 		changes := []keptChange{}
-		err := opened.Gateway.Undoable(ctx, journal.Filter{Agent: opened.Reviewed}, func(e journal.Entry) bool {
+		sight, err := opened.Gateway.Undoable(ctx, journal.Filter{Agent: opened.Reviewed}, func(e journal.Entry) bool {
 			changes = append(changes, keptChangeOf(e))
 			return len(changes) < maxListed
 		})
 		if err != nil {
 			return terminal.FailureOf(failure.Of(err))
 		}
+		noteUnread(opened.Std, sight)
 		return printChanges(opened, screen, changes)
 	case len(opened.Rest) > 1:
 		return &terminal.UsageError{
@@ -104,11 +105,11 @@ func grantWords(ctx context.Context, opened bootstrap.Opened, flags undoFlags, i
 		return nil, &terminal.UsageError{Reason: "undo: --grant cannot be combined with an id, --batch or --session"}
 	}
 	var ids []string
-	err := opened.Gateway.Undoable(ctx, journal.Filter{Grant: flags.grant}, func(e journal.Entry) bool {
+	sight, err := opened.Gateway.Undoable(ctx, journal.Filter{Grant: flags.grant}, func(e journal.Entry) bool {
 		ids = append(ids, e.ID)
 		return len(ids) < consent.MaxGrantChanges
 	})
-	switch {
+	switch err = cmp.Or(err, sight.Whole()); { // all that it allowed, or nothing
 	case err != nil:
 		return nil, terminal.FailureOf(failure.Of(err))
 	case len(ids) == 0:
@@ -137,11 +138,11 @@ func changeWords(ctx context.Context, opened bootstrap.Opened, flags undoFlags, 
 		return words, nil // the command reports invalid combinations
 	}
 	var latest journal.Entry // the latest change that can be undone; with --agent of that agent
-	err := opened.Gateway.Undoable(ctx, journal.Filter{Agent: opened.Reviewed}, func(e journal.Entry) bool {
+	sight, err := opened.Gateway.Undoable(ctx, journal.Filter{Agent: opened.Reviewed}, func(e journal.Entry) bool {
 		latest = e
 		return false
 	})
-	switch {
+	switch err = cmp.Or(err, sight.Whole()); { // what cannot be read may be the latest
 	case err != nil:
 		return nil, failure.Of(err)
 	case latest.ID == "":

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
 	"github.com/vaultwicket/vaultwicket/internal/access"
+	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/internal/vault/frontmatter"
@@ -141,15 +142,16 @@ func (v *Vault) IsExcepted(rule string, at disk.Path) bool {
 	return v.Host.exceptions.Has(rule, at.String())
 }
 
-// Narrowed lists the notes that restrict access to themselves, a line each: the level, a tab and the path. It also
-// names hidden notes, and is only for the gateway.
+// Narrowed lists the notes that restrict access to themselves, a line each: the level, a tab and the path. For what
+// cannot be read, folders included, [protocol.Unread] is in place of the level. It also names hidden notes, and is only
+// for the gateway.
 func (v *Vault) Narrowed(paths []string) (answer.Reply, error) {
 	private := v.Rules.Private()
 	if private.IsZero() {
 		return answer.Reply{}, nil
 	}
 	var lines []string
-	addLine := func(level access.Level, path string) { lines = append(lines, level.String()+"\t"+path+"\n") }
+	addLine := func(level, path string) { lines = append(lines, level+"\t"+path+"\n") }
 	unrestricted := v.Disk.Judging(nil).Raw()
 	for _, path := range paths {
 		at, err := v.PathOf(path)
@@ -159,10 +161,10 @@ func (v *Vault) Narrowed(paths []string) (answer.Reply, error) {
 		text, err := unrestricted.Read(at)
 		if err == nil {
 			if level := LevelIn(private, text.ForProgram()); level < access.Delete {
-				addLine(level, path)
+				addLine(level.String(), path)
 			}
 		} else if !disk.IsMissing(err) {
-			addLine(access.None, path) // an unreadable note cannot be judged
+			addLine(protocol.Unread, path) // it cannot be judged
 		}
 	}
 	if len(paths) == 0 {
@@ -170,12 +172,17 @@ func (v *Vault) Narrowed(paths []string) (answer.Reply, error) {
 		if err != nil {
 			return answer.Reply{}, err
 		}
+		for _, path := range idx.UnreadNames() {
+			addLine(protocol.Unread, path) // nor can what is in a folder be judged
+		}
 		for _, f := range idx.Closed {
-			addLine(access.None, f.Path.String())
+			if !idx.IsUnread(f.Path.String()) {
+				addLine(access.None.String(), f.Path.String())
+			}
 		}
 		for i, level := range v.levels(idx) {
 			if 0 < level && level <= access.Delete && !v.IsExcepted("private", idx.Files[i].Path) {
-				addLine(level-1, idx.Files[i].Path.String())
+				addLine((level - 1).String(), idx.Files[i].Path.String())
 			}
 		}
 	}

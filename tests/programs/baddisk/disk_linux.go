@@ -66,8 +66,10 @@ func (d *disk) fail(operation string) fuse.Status {
 }
 
 func (d *disk) Lookup(stop <-chan struct{}, in *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
-	if bad := d.fail("lookup"); !bad.Ok() {
-		return bad
+	for _, operation := range []string{"lookup", "lookup:" + name} {
+		if bad := d.fail(operation); !bad.Ok() {
+			return bad
+		}
 	}
 	return d.RawFileSystem.Lookup(stop, in, name, out)
 }

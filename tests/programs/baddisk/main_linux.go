@@ -11,7 +11,7 @@
 //	count OPERATIONS                     how many of these there were since the last fault or count
 //
 // ERROR is EIO, ENOSPC, EROFS, or a time such as 20ms, by which they are slower instead. OPERATIONS are names with commas, or "all", or
-// "changing".
+// "changing"; "lookup:NAME" are those lookups that are for files and folders of this name.
 package main
 
 import (
