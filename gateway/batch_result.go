@@ -47,6 +47,7 @@ type Answer struct {
 	SectionHash string         `json:"sectionHash,omitempty"`
 	Truncated   *Truncated     `json:"truncated,omitempty"`
 	Notices     []string       `json:"notices,omitempty"`
+	Unread      int            `json:"unread,omitempty"` // see [Result]
 	Change      *Change        `json:"change,omitempty"`
 	Error       *failure.Error `json:"error,omitempty"`
 
@@ -123,6 +124,7 @@ func (r Result) answer() *Answer {
 		SectionHash: r.SectionHash,
 		Truncated:   r.Truncated,
 		Notices:     r.Notices,
+		Unread:      r.Unread,
 		Change:      r.Change,
 		Error:       r.Error,
 		Image:       r.Image,

@@ -147,6 +147,9 @@ func factsOf(request gateway.Request, r gateway.Result) []string {
 	if r.Truncated != nil {
 		addFact("cursor", r.Truncated.Cursor)
 	}
+	if r.Unread > 0 {
+		addFact("unread", strconv.Itoa(r.Unread))
+	}
 	if r.Error == nil {
 		return facts
 	}

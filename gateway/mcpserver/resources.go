@@ -205,6 +205,7 @@ const maxResource = 1 << 20
 const (
 	metaNext    = "vaultwicket/next"    // URI of the next page
 	metaNotices = "vaultwicket/notices" // notices of the result
+	metaUnread  = "vaultwicket/unread"  // how many notes and folders could not be read for the result
 )
 
 // readOutput returns the next page of a truncated result by its cursor. It is the page that the tool would return, but
@@ -240,6 +241,9 @@ func (h handler) readOutput(
 	}
 	if len(result.Notices) > 0 {
 		contents.Meta[metaNotices] = result.Notices
+	}
+	if result.Unread > 0 {
+		contents.Meta[metaUnread] = result.Unread
 	}
 	return []mcp.ResourceContents{contents}, nil
 }
