@@ -126,11 +126,25 @@ func (b *batch) writeRecord(v any) error {
 
 // writeLine writes the line of an encoded record.
 func (b *batch) writeLine(record []byte) error {
-	length := int64(lineHead + len(record) + 1)
-	if length > maxLine {
+	if lineHead+len(record)+1 > maxLine {
 		return &TooLarge{"a record", maxLine}
 	}
 	b.buf = appendLine(b.buf, record)
+	return b.added(record)
+}
+
+// writePacked writes a line that was made by [appendLine] before.
+func (b *batch) writePacked(line []byte) error {
+	if len(line) > maxLine {
+		return &TooLarge{"a record", maxLine}
+	}
+	b.buf = append(b.buf, line...)
+	return b.added(line[lineHead : len(line)-1])
+}
+
+// added takes note of a record whose line is at the end of the buffer.
+func (b *batch) added(record []byte) error {
+	length := int64(lineHead + len(record) + 1)
 	b.tail.add(record, b.at, length)
 	b.at += length
 	if err := b.checkSize(); err != nil {

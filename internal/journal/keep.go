@@ -115,14 +115,14 @@ func wholeText(note, hash string, text []byte) (o object, fits bool) {
 // storePacked stores the bytes of the note at path in their packed form. It returns false if they are not
 // packed, or if a difference from the last version may be shorter.
 func (b *batch) storePacked(path string, image Image, texts *Packed) (isStored bool, err error) {
-	record, isPacked := texts.record(image.Hash)
+	line, isPacked := texts.text(image.Hash)
 	if !isPacked {
 		return false, nil
 	}
 	if _, hasBase := b.tail.latest[noteID(path)]; hasBase {
 		return false, nil
 	}
-	return true, b.writeLine(record)
+	return true, b.writePacked(line)
 }
 
 // delta returns an object that stores a version as the difference from the last version of the note. It returns

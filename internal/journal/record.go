@@ -62,6 +62,17 @@ const chunk = 64 << 10
 // writeList returns a list about an entry as JSON. A long list is written as records of limited length instead,
 // and nil is returned.
 func (b *batch) writeList(key, id string, count int, item func(i int) any) (inline json.RawMessage, err error) {
+	return encodeList(key, id, count, item, b.writeLine)
+}
+
+// encodeList returns a list about an entry as JSON. A long list is passed to write as records of limited length
+// instead, and nil is returned.
+func encodeList(
+	key, id string,
+	count int,
+	item func(i int) any,
+	write func(record []byte) error,
+) (inline json.RawMessage, err error) {
 	list := []byte{'['}
 	first := 0
 	total := 0
@@ -75,7 +86,7 @@ func (b *batch) writeList(key, id string, count int, item func(i int) any) (inli
 			return nil, &TooLarge{"the list of steps", maxListing}
 		}
 		if i > first && len(list)+len(data) > chunk {
-			if err := b.writeLine(listRecord(key, id, first, append(list, ']'))); err != nil {
+			if err := write(listRecord(key, id, first, append(list, ']'))); err != nil {
 				return nil, err
 			}
 			list = list[:1]
@@ -88,7 +99,7 @@ func (b *batch) writeList(key, id string, count int, item func(i int) any) (inli
 	}
 	list = append(list, ']')
 	if first > 0 {
-		return nil, b.writeLine(listRecord(key, id, first, list))
+		return nil, write(listRecord(key, id, first, list))
 	}
 	return list, nil
 }

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -93,7 +94,7 @@ func (b *batch) begin(e Entry, texts *Packed, content Content) error {
 			return err
 		}
 	}
-	steps, err := b.writeList(stepsKey, e.ID, len(e.Steps), func(i int) any { return e.Steps[i] })
+	steps, err := b.writeSteps(e, texts)
 	if err != nil {
 		return err
 	}
@@ -107,6 +108,20 @@ func (b *batch) begin(e Entry, texts *Packed, content Content) error {
 			Steps: steps,
 		},
 	)
+}
+
+// writeSteps is [batch.writeList] for the steps of an entry, which may be packed.
+func (b *batch) writeSteps(e Entry, texts *Packed) (inline json.RawMessage, err error) {
+	lines, isPacked := texts.stepsOf(e)
+	if !isPacked {
+		return b.writeList(stepsKey, e.ID, len(e.Steps), func(i int) any { return e.Steps[i] })
+	}
+	for _, line := range lines {
+		if err := b.writePacked(line); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
 }
 
 // aroundEntry is the approximate size of an entry's record without its steps.

@@ -36,7 +36,7 @@ type transaction struct {
 	unsynced      map[disk.Path]bool    // files written without waiting for the disk
 	// drafts has the drafts of the steps by folder. It is nil until a step removes a folder.
 	drafts map[disk.Path][]disk.Draft
-	texts  journal.Packed // texts before the steps, once they are prepared for the journal
+	texts  journal.Packed // steps and texts before them, once they are prepared for the journal
 	parts  []*operation   // operations of a batch, whose steps are merged; nil for a single change
 }
 
@@ -303,9 +303,12 @@ func (t *transaction) endLending(plannedOn *basis) error {
 	return plannedOn.check()
 }
 
-// pack prepares the texts that the journal is going to keep.
+// pack prepares the texts and the steps that the journal is going to keep.
 func (t *transaction) pack() error {
 	t.recordImages()
+	if err := t.texts.AddSteps(t.entry); err != nil {
+		return unjournaled(err)
+	}
 	content := contentOf(t.vault, t.steps, t.entry.Steps)
 	_, err := budget.WaitForEach(len(t.steps), func(i int) error {
 		step := t.entry.Steps[i]
