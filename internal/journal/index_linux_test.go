@@ -61,3 +61,27 @@ func TestAQuestionReadsAsMuchOfALongJournalAsOfAShortOne(t *testing.T) {
 	whole := diskUse(t, long.folder.dir)
 	assert.That(t, heads < whole/10, "%d bytes of %d are read to find nothing", heads, whole)
 }
+
+// The call with a change of thousands of notes builds the index of what it wrote: other writers need not wait for
+// that, nor does the end of the change.
+func TestOtherWritersDoNotReadALongSegment(t *testing.T) {
+	j := newJournal(t, Limits{})
+	e, _, content := manyNotes(t, 4000)
+	require.NoError(t, j.Begin(e, content))
+	beside, besideContent := change("beside.md", "before", "after")
+	before := bytesRead(t)
+	require.NoError(t, j.Begin(beside, besideContent))
+	require.NoError(t, j.End(beside.ID, Outcome{State: Done}))
+	read := bytesRead(t) - before
+	assert.That(t, read < 64<<10, "another writer reads %d bytes", read)
+	require.NoError(t, j.IndexLong(t.Context()))
+	before = bytesRead(t)
+	require.NoError(t, j.End(e.ID, Outcome{State: Done}))
+	read = bytesRead(t) - before
+	assert.That(t, read < 64<<10, "the end of the change reads %d bytes", read)
+	before = bytesRead(t)
+	got := require.Value(again(j).Entry(t.Context(), e.ID))(t)
+	assert.Equal(t, len(got.Steps), 4000, "steps")
+	assert.Equal(t, got.State, Done, "state")
+	assert.That(t, bytesRead(t)-before < 4<<20, "another process reads %d bytes", bytesRead(t)-before)
+}

@@ -154,6 +154,51 @@ func (j *Journal) headOf(ctx context.Context, seg segment) (*head, error) {
 	return h, err
 }
 
+// IndexLong builds the missing indexes of segments that are too long for the next writer to do so, while others
+// may write. A call that has begun a change of thousands of files should call it. The error is that of ctx, or of a
+// segment that cannot be read; a query then builds the index.
+func (j *Journal) IndexLong(ctx context.Context) error {
+	segments, err := j.segments()
+	if err != nil {
+		return err
+	}
+	for _, seg := range segments {
+		if !seg.isLong() || j.hasIndex(seg) { // a long segment is complete: nobody appends to it
+			continue
+		}
+		h, s, err := newSegmentReader(seg.number).index(ctx, j.folder, seg)
+		if err != nil {
+			return err
+		}
+		j.keepIndex(h, s)
+	}
+	return nil
+}
+
+// hasIndex reports whether the index of a complete segment is known or can be read.
+func (j *Journal) hasIndex(seg segment) bool {
+	k := &j.summaries
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if h := k.heads[seg.number]; h != nil && h.size == seg.size {
+		return true
+	}
+	h, _, err := j.folder.readIndex(seg, headOnly)
+	if err == nil {
+		k.put(h)
+	}
+	return err == nil
+}
+
+func (j *Journal) keepIndex(h *head, s *summary) {
+	k := &j.summaries
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.put(h)
+	k.add(s)
+	j.writeIndex(h, s)
+}
+
 // summaryOf is headOf for the whole summary.
 func (j *Journal) summaryOf(ctx context.Context, seg segment) (*summary, error) {
 	k := &j.summaries
@@ -215,31 +260,43 @@ func (j *Journal) makeIndex(ctx context.Context, seg segment) (*head, *summary, 
 	if r == nil || r.number != seg.number || r.size > seg.size {
 		r = newSegmentReader(seg.number)
 	}
-	if err := r.readTo(ctx, j.folder, seg.size); err != nil {
+	h, s, err := r.index(ctx, j.folder, seg)
+	if err != nil {
+		return nil, nil, err
+	}
+	j.summaries.put(h)
+	j.summaries.add(s)
+	j.writeIndex(h, s)
+	return h, s, nil
+}
+
+// index reads the rest of a complete segment and returns its summary.
+func (r *segmentReader) index(ctx context.Context, p folder, seg segment) (*head, *summary, error) {
+	if err := r.readTo(ctx, p, seg.size); err != nil {
 		return nil, nil, err
 	}
 	s := r.snapshot()
 	s.size = seg.size
 	s.sort()
-	h := s.head()
-	j.summaries.put(h)
-	j.summaries.add(s)
-	// Without the file, the next process builds the summary again.
+	return s.head(), s, nil
+}
+
+// writeIndex writes a summary to a file if possible. Without the file, the next process builds the summary again.
+func (j *Journal) writeIndex(h *head, s *summary) {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // it never fails
-	temporary := j.folder.file(fmt.Sprintf("%0*d-%x%s", numberDigits, seg.number, random, temporarySuffix))
+	temporary := j.folder.file(fmt.Sprintf("%0*d-%x%s", numberDigits, s.number, random, temporarySuffix))
 	file, err := j.sys.Create(temporary)
 	if err == nil {
 		_, err = file.Write(s.encode(h))
 		err = errors.Join(err, file.Close())
 	}
 	if err == nil {
-		err = j.sys.Rename(temporary, j.folder.file(indexName(seg.number)))
+		err = j.sys.Rename(temporary, j.folder.file(indexName(s.number)))
 	}
 	if err != nil {
 		_ = j.sys.Remove(temporary)
 	}
-	return h, s, nil
 }
 
 // sort prepares a summary for binary search. It copies the slices that it sorts.

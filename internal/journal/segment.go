@@ -48,6 +48,14 @@ type segment struct {
 	info    fs.FileInfo // of the file with the lines; nil if there is none
 }
 
+// maxIndexedByWriter is the size in bytes of the longest segment whose index is built by the next writer. A change
+// of thousands of files makes a segment of up to hundreds of MiB. Building its index takes seconds, during which
+// nobody could write, so that is left to the call with the change ([Journal.IndexLong]).
+const maxIndexedByWriter = 4 * maxSegment
+
+// isLong reports whether the index of a complete segment is not built by the next writer.
+func (s segment) isLong() bool { return s.size > maxIndexedByWriter }
+
 // content is the list of the files in the folder.
 type content struct {
 	segments  []segment // sorted by number
@@ -182,8 +190,10 @@ func (j *Journal) openTail(now time.Time) (*tail, error) {
 		if err != nil {
 			return nil, unusable(name, err)
 		}
-		// The previous segment is complete. If its index cannot be written, the next query builds it.
-		_, _ = j.headOf(context.Background(), newest)
+		// The previous segment is complete. If its index is not written, the next query builds it.
+		if !newest.isLong() {
+			_, _ = j.headOf(context.Background(), newest)
+		}
 		next := newIndex(j.tail.number + 1)
 		next.spent.load(j.tail.spent.records(now))
 		j.tail = &tail{index: next}

@@ -347,6 +347,9 @@ func (t *transaction) run() (ending, error) {
 		return ending{}, err
 	}
 	t.turn.passOn()
+	if len(t.steps) >= minLentFiles {
+		_ = t.journal.IndexLong(t.vault.Ctx) // others need not wait for it; without the index, the next query builds it
+	}
 	err := t.stage()
 	isCommitting := false
 	if err == nil {
