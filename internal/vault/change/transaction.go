@@ -64,6 +64,7 @@ func newTransaction(
 	for i := range t.steps {
 		s := &t.steps[i]
 		if err := t.reservePaths(s, cache); err != nil {
+			t.close()
 			return nil, err
 		}
 		isMoved := s.After.Exists && !s.After.Folder && s.source() != s.Path
@@ -131,7 +132,7 @@ func (t *transaction) reservePaths(s *Step, cache *folderCache) error {
 	switch {
 	case s.Before.Folder || s.After.Folder:
 	case s.Trash && !s.After.Exists:
-		name, next, err := t.vault.Disk.FreeTrashName(s.Path, cache.numbers[s.Path.Base()])
+		name, next, err := t.folder.FreeTrashName(s.Path, cache.numbers[s.Path.Base()])
 		if err != nil {
 			return answer.WriteError(s.Path.String(), err)
 		}

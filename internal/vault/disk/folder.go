@@ -180,6 +180,11 @@ func (f *Folder) enter(segments []string) (*os.Root, error) {
 
 // enterMaking is enter, but creates missing folders.
 func (f *Folder) enterMaking(segments []string) (*os.Root, error) {
+	if f.gathered != nil { // the folder may be open already
+		if dir, err := f.enter(segments); !errors.Is(err, fs.ErrNotExist) {
+			return dir, err
+		}
+	}
 	dir, err := f.enter(nil)
 	if err != nil {
 		return nil, err

@@ -111,7 +111,7 @@ func (f *Folder) respell(file *File, source, target *os.Root, to Path) error {
 	if err := f.sys.Rename(source, file.Info.Name(), source, to.Base(), noCheck); err != nil {
 		return err
 	}
-	folder, err := source.Open(".")
+	folder, err := system.OpenFolder(source)
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func (f *Folder) rooted(dir *os.Root) rooted { return rooted{dir, f.view != nil}
 func (r rooted) close() { r.dir.Close() }
 
 func (r rooted) list() ([]listed, error) {
-	handle, err := r.dir.Open(".")
+	handle, err := system.OpenFolder(r.dir)
 	if err != nil {
 		return nil, err
 	}

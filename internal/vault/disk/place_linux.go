@@ -41,7 +41,7 @@ func retried[T any](call func() (T, error)) (T, error) {
 
 // native returns the cheaper place of this system. After an error, r is closed.
 func native(r rooted) (place, error) {
-	folder, err := r.dir.Open(".")
+	folder, err := system.OpenFolder(r.dir)
 	if err != nil {
 		r.close()
 		return nil, err

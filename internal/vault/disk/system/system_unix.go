@@ -70,7 +70,7 @@ func between(op string, source *os.Root, from string, target *os.Root, to string
 
 // within calls a function with the descriptor of an open folder, and repeats that after EINTR.
 func within(dir *os.Root, call func(fd int) error) error {
-	handle, err := dir.Open(".")
+	handle, err := OpenFolder(dir)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func control(file *os.File, call func(fd int) error) (err error) {
 // and ends with the process. If the file system has no such locks, or another process holds the lock for too
 // long, it does nothing.
 func Lock(dir *os.Root) (unlock func()) {
-	handle, err := dir.Open(".")
+	handle, err := OpenFolder(dir)
 	if err != nil {
 		return func() {}
 	}
