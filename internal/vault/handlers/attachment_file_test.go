@@ -100,6 +100,24 @@ func TestAttachmentsOfANote(t *testing.T) {
 	h.Expect(answer.ExitFailed, "Error: File \"None\" not found.\n", "attachments", "note=None")
 }
 
+// Users by properties are named once each, in the order of listings, and a worker sees how they change.
+func TestUsersByProperties(t *testing.T) {
+	h := embedded.New(t, map[string]string{
+		"b.md": "---\ncover: \"![[p.png]]\"\nmore: [p.png, p.png]\n---\n", "a.md": "---\ncover: p.png\n---\n![[p.png]]\n",
+		"c.md": "---\ncover: q.png\n---\n", "p.png": "", "q.png": "",
+	})
+	w := h.Worker()
+	say := func(words ...string) string { return w.Ask(nil, words...).Stdout }
+	assert.Equal(t, say("attachments"), "p.png\timage\t0\ta.md, b.md\nq.png\timage\t0\tc.md\n", "at first")
+	assert.Equal(t, say("attachments", "note=b"), "p.png\timage\t0\ta.md, b.md\n", "of a note")
+	h.Put("c.md", "---\ncover: p.png\n---\n")
+	h.Put("aa.md", "---\ncover: r.png\n---\n")
+	h.Put("r.png", "")
+	want := "p.png\timage\t0\ta.md, b.md, c.md\nq.png\timage\t0\t\nr.png\timage\t0\taa.md\n"
+	assert.Equal(t, say("attachments"), want, "after changes")
+	assert.Equal(t, say("attachments", "unused"), "q.png\timage\t0\t\n", "unused after changes")
+}
+
 // An image is scaled down to what is asked for, in its proportions, and one that would not fit
 // into memory is refused before it is decoded.
 func TestScaledImages(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -107,7 +108,7 @@ func (f file) appendJSON(b []byte, paths quoted) []byte {
 func attachmentsOf(v *call.Vault, idx *index.Index, p call.Values) ([]file, error) {
 	var found []file
 	graph := idx.Graph()
-	inProperties := namedInProperties(idx)
+	inProperties := namedInProperties(v, idx)
 	isUsed := func(place int) bool { return true } // by the note of the request
 	if p.Has("note") {
 		used, err := usedBy(v, idx, p["note"], inProperties)
@@ -173,34 +174,88 @@ func usedBy(
 }
 
 // namedInProperties returns, by the place of each attachment that a property names as ![[image.png]] or by a path, the
-// notes that name it. It skips [[links]] in properties, which the graph contains.
-func namedInProperties(idx *index.Index) map[int32][]index.Edge {
+// notes that name it, in the order of listings. It skips [[links]] in properties, which the graph contains. The result
+// is cached and must not be changed.
+func namedInProperties(v *call.Vault, idx *index.Index) map[int32][]index.Edge {
+	inProperties := search.Derived[map[int32][]index.Edge]{
+		Name: "users by properties",
+		Compute: func(files []*index.File) map[int32][]index.Edge {
+			return usersByProperties(idx, attachmentNames.Of(&v.Host.Memo, files))
+		},
+	}
+	return inProperties.Of(&v.Host.Memo, idx.Files)
+}
+
+// usersByProperties returns, by the place of each attachment, the files whose properties name it. names are those of
+// [attachmentNames].
+func usersByProperties(idx *index.Index, names map[int32][]string) map[int32][]index.Edge {
 	named := map[int32][]index.Edge{}
-	texts := index.Collect(idx.Files, func(f index.Facts) (names []string) {
-		for _, property := range f.Properties() {
-			for _, value := range property.Value.Elements() {
-				text := strings.TrimSpace(value.Text())
-				if inner, isEmbed := strings.CutPrefix(text, "![["); isEmbed {
-					text, _, _ = strings.Cut(strings.TrimSuffix(inner, "]]"), "|")
-				}
-				text, _, _ = strings.Cut(text, "#")
-				extension := strings.TrimPrefix(path.Ext(text), ".")
-				if extension != "" && isAttachment(extension) && !strings.HasPrefix(text, "[[") {
-					names = append(names, text)
-				}
+	for _, source := range slices.Sorted(maps.Keys(names)) {
+		for _, name := range names[source] {
+			target, ok := idx.ResolveFrom(name, idx.Files[source].Path.String())
+			if !ok {
+				continue
 			}
-		}
-		return names
-	})
-	for source, names := range texts {
-		for _, text := range names {
-			target, ok := idx.ResolveFrom(text, idx.Files[source].Path.String())
-			if ok {
-				named[int32(target)] = withUsers(named[int32(target)], []index.Edge{{Place: int32(source), Count: 1}})
+			users := named[int32(target)]
+			if last := len(users) - 1; last >= 0 && users[last].Place == source {
+				users[last].Count++
+				continue
 			}
+			named[int32(target)] = append(users, index.Edge{Place: source, Count: 1})
 		}
 	}
 	return named
+}
+
+// attachmentNames has the attachments that the properties of each file name, as they are written, by the place of the
+// file. Files that name none, which are most, are left out.
+var attachmentNames = search.Derived[map[int32][]string]{
+	Name: "attachments in properties",
+	Compute: func(files []*index.File) map[int32][]string {
+		return followAttachmentNames(nil, nil, files)
+	},
+	Follow: followAttachmentNames,
+}
+
+// followAttachmentNames returns [attachmentNames] of files from last, those of the files before. It decodes the
+// properties of new and changed files only.
+func followAttachmentNames(last map[int32][]string, before, files []*index.File) map[int32][]string {
+	next := map[int32][]string{}
+	var fresh []*index.File
+	var places []int32 // of the fresh files
+	for place, previous := range index.Kept(before, files) {
+		switch {
+		case previous < 0:
+			fresh = append(fresh, files[place])
+			places = append(places, int32(place))
+		case len(last[previous]) > 0:
+			next[int32(place)] = last[previous]
+		}
+	}
+	for i, names := range index.Collect(fresh, attachmentsInProperties) {
+		if len(names) > 0 {
+			next[places[i]] = names
+		}
+	}
+	return next
+}
+
+// attachmentsInProperties returns the attachments that the properties of a file name, as they are written.
+func attachmentsInProperties(f index.Facts) (names []string) {
+	for _, property := range f.Properties() {
+		for _, value := range property.Value.Elements() {
+			text := strings.TrimSpace(value.Text())
+			if inner, isEmbed := strings.CutPrefix(text, "![["); isEmbed {
+				text, _, _ = strings.Cut(strings.TrimSuffix(inner, "]]"), "|")
+			}
+			text, _, _ = strings.Cut(text, "#")
+			extension := strings.TrimPrefix(path.Ext(text), ".")
+			if extension != "" && isAttachment(extension) && !strings.HasPrefix(text, "[[") {
+				names = append(names, strings.Clone(text)) // a substring would keep all facts of the file in memory
+			}
+		}
+	}
+	return names
 }
 
 // withUsers merges two lists of users of a file, in the order of listings.
