@@ -92,6 +92,9 @@ func Nearest(word string, list []string) string {
 	return best
 }
 
+// usualWord is the length in elements up to which [Mistakes] compares words without allocating memory.
+const usualWord = 31
+
 // Mistakes returns the optimal string alignment distance of a and b: how many elements are
 // missing, superfluous, wrong, or swapped with their neighbour. It returns limit+1 as soon
 // as the distance exceeds limit.
@@ -99,9 +102,15 @@ func Mistakes[T comparable](a, b []T, limit int) int {
 	if max(len(a), len(b))-min(len(a), len(b)) > limit {
 		return limit + 1
 	}
-	twoAbove := make([]int, len(b)+1)
-	above := make([]int, len(b)+1)
-	row := make([]int, len(b)+1)
+	var short [3 * (usualWord + 1)]int // on the stack: a word may be compared with all words of a vault
+	rows := short[:]
+	columns := len(b) + 1
+	if columns > usualWord+1 {
+		rows = make([]int, 3*columns)
+	}
+	twoAbove := rows[:columns]
+	above := rows[columns : 2*columns]
+	row := rows[2*columns : 3*columns]
 	for j := range above {
 		above[j] = j
 	}
