@@ -443,6 +443,10 @@ func (l *vocabulary) addBeginnings(terms []*term) {
 func (l *vocabulary) eachTitle(terms []*term, visit func(words []string)) {
 	var words []string
 	for i, s := range l.x.segments {
+		// The words of titles are among those of the segment, which are far fewer than its titles have together.
+		if slices.ContainsFunc(terms, func(t *term) bool { return !s.mayHaveMatch(t) }) {
+			continue
+		}
 		for j := range s.files {
 			if !l.visible[i][j] {
 				continue
@@ -496,11 +500,32 @@ func (t *term) matchingWord(words []string) string {
 		}
 	}
 	for _, w := range words {
-		if len(t.word) >= 4 && len(w) >= len(t.word)+4 && strings.Contains(w, t.word) {
+		if t.isInside(w) {
 			return w
 		}
 	}
 	return ""
+}
+
+// isInside reports whether a long word contains the term.
+func (t *term) isInside(word string) bool {
+	return len(t.word) >= 4 && len(word) >= len(t.word)+4 && strings.Contains(word, t.word)
+}
+
+// mayHaveMatch reports whether [term.matchingWord] finds a word of the segment.
+func (s *segment) mayHaveMatch(t *term) bool {
+	first, _ := slices.BinarySearch(s.words, t.word)
+	if first < len(s.words) && strings.HasPrefix(s.words[first], t.word) {
+		return true
+	}
+	letters := lettersOf(t.word)
+	for i, w := range s.words {
+		hasLetters := s.letters[i]&letters == letters
+		if hasLetters && t.isInside(w) {
+			return true
+		}
+	}
+	return false
 }
 
 // addParts adds compounds that begin or end with the word. If there are no answers, it splits the word and adds the two
