@@ -9,7 +9,9 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/excerpt"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
+	"github.com/vaultwicket/vaultwicket/internal/vault/index"
 	"github.com/vaultwicket/vaultwicket/internal/vault/ranking"
+	"github.com/vaultwicket/vaultwicket/internal/vault/search"
 )
 
 // The index of words covers notes, canvases and file names. A word that it does not contain, or that it only matched as
@@ -42,9 +44,8 @@ func (f *finding) elsewhere(found ranking.Answer) (string, error) {
 	paths := map[string][]string{} // files by the word
 	unsearched := map[string]int{}
 	left := int64(maxTextFiles)
-	for _, file := range f.idx.Files {
-		path := file.Path
-		if kind := allowlist.FileKind(path.Ext()); kind != "pdf" && kind != other || f.excluded(path.String()) {
+	for _, path := range filesWithoutWords.Of(&f.Host.Memo, f.idx.Files) {
+		if f.excluded(path.String()) {
 			continue
 		}
 		text, searched := f.textOf(path, &left)
@@ -72,6 +73,19 @@ func (f *finding) elsewhere(found ranking.Answer) (string, error) {
 		notices = append(notices, "not searched: the text of "+countKinds(unsearched)+"; attachment:text reads one")
 	}
 	return strings.Join(notices, "; "), nil
+}
+
+// filesWithoutWords are the files that may have a text that the index of words does not contain.
+var filesWithoutWords = search.Derived[[]disk.Path]{
+	Name: "files without words",
+	Compute: func(files []*index.File) (paths []disk.Path) {
+		for _, file := range files {
+			if kind := allowlist.FileKind(file.Path.Ext()); kind == "pdf" || kind == other {
+				paths = append(paths, file.Path)
+			}
+		}
+		return paths
+	},
 }
 
 // textOf returns the text of a text file in lower case, as the caller may read it. It subtracts its size from left, the
