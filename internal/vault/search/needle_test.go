@@ -256,3 +256,25 @@ func FuzzMatch(f *testing.F) {
 		}
 	})
 }
+
+// A search asks each note of a vault for the first match of a word in its path.
+func TestTheFirstMatchAllocatesNothing(t *testing.T) {
+	path := []byte("Projects/Überblick/The river of İstanbul.md")
+	for _, word := range []string{"river", "RIVER", "über", "istanbul", "none", ""} {
+		plain := wordPattern{newNeedle(word, ignoreCase), word}
+		exact := wordPattern{newNeedle(word, matchCase), word}
+		for _, p := range []pattern{plain, exact, phrase{plain}} {
+			uses := budget.New(budget.Limits{})
+			allocs := testing.AllocsPerRun(10, func() { p.first(uses, path) })
+			assert.Equal(t, allocs, 0.0, "%T %q", p, word)
+			first := -1
+			p.each(uses, path, func(start, _ int) verdict {
+				first = start
+				return stop
+			})
+			start, found := p.first(uses, path)
+			assert.Equal(t, found, first >= 0, "%T %q: found", p, word)
+			assert.That(t, !found || start == first, "%T %q: at %d, not %d", p, word, start, first)
+		}
+	}
+}

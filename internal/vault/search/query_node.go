@@ -155,18 +155,13 @@ var dividers = map[string]kind{
 	"line": lines, "block": blocks, "section": sections, "task": tasks, "task-todo": openTasks, "task-done": doneTasks,
 }
 
-// extent selects which matches a pattern reports.
-type extent bool
-
-const (
-	firstMatch extent = false
-	everyMatch extent = true
-)
-
 // pattern is a word, phrase or regex that a term searches for.
 type pattern interface {
-	// each calls try for the wanted matches in text, from left to right, until try returns stop.
-	each(b *budget.Budget, text []byte, wanted extent, try func(start, end int) verdict)
+	// each calls try for the matches in text, from left to right, until try returns stop.
+	each(b *budget.Budget, text []byte, try func(start, end int) verdict)
+	// first returns the beginning of the first match in text. It is called for each note of a vault, so it allocates
+	// nothing for words and phrases.
+	first(b *budget.Budget, text []byte) (start int, found bool)
 	// mayOccur reports whether text may contain the pattern. It has no false negatives.
 	mayOccur(text []byte) bool
 	// grams returns the trigrams that every matching text contains.
@@ -212,11 +207,7 @@ func (t *term) match(s *search, in scope) bool {
 
 // occurs reports whether a pattern occurs in a name or value.
 func (s *search) occurs(p pattern, text []byte) bool {
-	found := false
-	p.each(s.budget, text, firstMatch, func(int, int) verdict {
-		found = true
-		return stop
-	})
+	_, found := p.first(s.budget, text)
 	return found
 }
 
@@ -227,12 +218,8 @@ func (t *term) matchesPath(s *search) bool {
 	if dot := bytes.LastIndexByte(path, '.'); dot > bytes.LastIndexByte(path, '/') {
 		stem = dot
 	}
-	found := false
-	t.each(s.budget, path, firstMatch, func(start, _ int) verdict {
-		found = start < stem
-		return stop // later matches do not begin earlier
-	})
-	return found
+	start, found := t.first(s.budget, path) // later matches do not begin earlier
+	return found && start < stem
 }
 
 func (t *term) matchText(s *search, in scope) bool {
@@ -240,16 +227,12 @@ func (t *term) matchText(s *search, in scope) bool {
 	if !s.spend(len(text)) {
 		return false
 	}
-	wanted := firstMatch
-	if s.collects {
-		wanted = everyMatch
+	if !s.collects {
+		return s.occurs(t.pattern, text)
 	}
 	found := false
-	t.each(s.budget, text, wanted, func(start, end int) verdict {
+	t.each(s.budget, text, func(start, end int) verdict {
 		found = true
-		if !s.collects {
-			return stop
-		}
 		if start < end || !in.whole { // task:"" has to report every task, although the match is empty
 			s.addOffset(offset + start)
 		}
@@ -290,8 +273,12 @@ type wordPattern struct {
 	raw    string
 }
 
-func (w wordPattern) each(_ *budget.Budget, text []byte, _ extent, try func(start, end int) verdict) {
+func (w wordPattern) each(_ *budget.Budget, text []byte, try func(start, end int) verdict) {
 	w.needle.each(text, try)
+}
+
+func (w wordPattern) first(_ *budget.Budget, text []byte) (start int, found bool) {
+	return w.needle.first(text)
 }
 
 func (w wordPattern) mayOccur(text []byte) bool { return w.needle.occursIn(text) }
@@ -302,26 +289,49 @@ func (w wordPattern) source() string            { return w.raw }
 // phrase is text that matches only with a word boundary at each end.
 type phrase struct{ wordPattern }
 
-func (p phrase) each(_ *budget.Budget, text []byte, _ extent, try func(start, end int) verdict) {
+func (p phrase) each(_ *budget.Budget, text []byte, try func(start, end int) verdict) {
 	p.needle.each(text, func(start, end int) verdict {
-		if start < end && (isInWord(text, start) || isInWord(text, end)) {
+		if isInsideWords(text, start, end) {
 			return skip
 		}
 		return try(start, end)
 	})
 }
 
+func (p phrase) first(_ *budget.Budget, text []byte) (start int, found bool) {
+	p.needle.each(text, func(from, to int) verdict {
+		if isInsideWords(text, from, to) {
+			return skip
+		}
+		start = from
+		found = true
+		return stop
+	})
+	return start, found
+}
+
+// isInsideWords reports whether a match begins or ends inside a word.
+func isInsideWords(text []byte, start, end int) bool {
+	return start < end && (isInWord(text, start) || isInWord(text, end))
+}
+
 func (p phrase) source() string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(p.raw) + `"`
 }
 
-// occursIn reports whether text contains the needle.
-func (n *needle) occursIn(text []byte) bool {
-	found := false
-	n.each(text, func(int, int) verdict {
+// first returns the offset of the first occurrence of the needle in a text.
+func (n *needle) first(text []byte) (start int, found bool) {
+	n.each(text, func(from, _ int) verdict {
+		start = from
 		found = true
 		return stop
 	})
+	return start, found
+}
+
+// occursIn reports whether text contains the needle.
+func (n *needle) occursIn(text []byte) bool {
+	_, found := n.first(text)
 	return found
 }
 

@@ -60,7 +60,29 @@ const (
 	overlap = 64 << 10
 )
 
-func (r *regexTerm) each(b *budget.Budget, text []byte, wanted extent, try func(start, end int) verdict) {
+func (r *regexTerm) each(b *budget.Budget, text []byte, try func(start, end int) verdict) {
+	r.find(b, text, everyMatch, try)
+}
+
+func (r *regexTerm) first(b *budget.Budget, text []byte) (start int, found bool) {
+	r.find(b, text, firstMatch, func(from, _ int) verdict {
+		start = from
+		found = true
+		return stop
+	})
+	return start, found
+}
+
+// extent selects which matches of a regex are found.
+type extent bool
+
+const (
+	firstMatch extent = false
+	everyMatch extent = true
+)
+
+// find calls try for the wanted matches in text, from left to right, until try returns stop.
+func (r *regexTerm) find(b *budget.Budget, text []byte, wanted extent, try func(start, end int) verdict) {
 	if !r.mayOccur(text) {
 		return
 	}

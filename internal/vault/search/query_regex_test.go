@@ -117,7 +117,7 @@ func TestPlacesInALongText(t *testing.T) {
 		want := require.Value(regexp2.MustCompile(source, regexp2.ECMAScript|regexp2.Multiline).FindAllStringIndex(text, -1))(t)
 		for _, many := range []bool{false, true} {
 			var found [][]int
-			re.each(uses, []byte(text), extent(many), func(start, end int) verdict {
+			re.find(uses, []byte(text), extent(many), func(start, end int) verdict {
 				found = append(found, []int{start, end})
 				return take
 			})
@@ -152,7 +152,7 @@ func TestRandomRegexes(t *testing.T) {
 		}
 		want := require.Value(regexp2.MustCompile(source, options).FindAllStringIndex(text, -1))(t)
 		var found [][]int
-		re.each(budget.New(budget.Limits{}), []byte(text), everyMatch, func(start, end int) verdict {
+		re.each(budget.New(budget.Limits{}), []byte(text), func(start, end int) verdict {
 			found = append(found, []int{start, end})
 			return take
 		})
