@@ -132,13 +132,16 @@ func (w *worker) await(ctx context.Context, x *exchange, command Command) {
 }
 
 // ready waits until the worker accepts requests. A worker that does not start within the time limit of a call is
-// stopped; calls that waited for it too may use another one.
+// stopped, unless it is given no processor; calls that waited for it too may use another one.
 func (w *worker) ready(ctx context.Context) (unrun bool, kind process.Kind, cause error) {
 	select {
 	case <-w.begun:
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			w.stopUnlessBegun()
+			w.mu.Lock()
+			since := w.start
+			w.mu.Unlock()
+			w.stopUnlessBegun(since)
 		}
 		select {
 		case <-w.life.Done():
@@ -238,7 +241,8 @@ func (w *worker) cancelCall(x *exchange) {
 		if w.abandonConfirmed(x) {
 			return
 		}
-		time.AfterFunc(confirmGrace, func() { w.giveUpOn(x) })
+		since := w.pool.listen(w.pid)
+		time.AfterFunc(confirmGrace, func() { w.giveUpOn(x, since) })
 	})
 	defer late.Stop()
 	_, _ = w.write(x, func(b []byte) ([]byte, bool) {
@@ -248,15 +252,52 @@ func (w *worker) cancelCall(x *exchange) {
 }
 
 // giveUpOn ends the waiting for a call that did not end within the grace periods after its cancellation.
-func (w *worker) giveUpOn(x *exchange) {
+func (w *worker) giveUpOn(x *exchange, since silence) {
 	if w.abandonConfirmed(x) {
 		return
 	}
 	if w.mayWrite(x) {
-		w.stopOverdue(x)
+		w.stopUnlessStarved(x, since, w.pool.limits.unheard)
 		return
 	}
-	w.abandonUnconfirmed(x)
+	w.abandonUnconfirmed(x, since)
+}
+
+// silence is a time in which the process of a worker has said nothing. The zero silence is that of no process.
+type silence struct {
+	pid    int
+	from   time.Time
+	before process.Demand // at its beginning
+}
+
+// listen begins a silence of a process.
+func (p *pool) listen(pid int) silence {
+	before, _ := p.demandOf(pid)
+	return silence{pid, time.Now(), before}
+}
+
+// isStarved reports whether a process is silent because other programs have the processors: it would run, and was
+// given less than half of the time of one processor. One that hangs does not want to run, and one that computes
+// without end gets more of a processor that is free. On systems where that is unknown it is false.
+func (p *pool) isStarved(since silence) bool {
+	if since.pid == 0 {
+		return false
+	}
+	now, isKnown := p.demandOf(since.pid)
+	return isKnown && now.IsRunnable && now.Used-since.before.Used < time.Since(since.from)/2
+}
+
+// stopUnlessStarved calls [worker.stopOverdue] once the worker is not starved any more and still silent, or after the
+// longest time of silence.
+func (w *worker) stopUnlessStarved(x *exchange, since silence, longest time.Duration) {
+	if w.abandonConfirmed(x) {
+		return
+	}
+	if time.Since(since.from) < longest && w.pool.isStarved(since) {
+		time.AfterFunc(confirmGrace, func() { w.stopUnlessStarved(x, since, longest) })
+		return
+	}
+	w.stopOverdue(x)
 }
 
 // The time that a call may take to change files: commitLimit, plus commitPerFile for each file.
@@ -298,15 +339,14 @@ func (w *worker) mayWrite(x *exchange) bool {
 }
 
 // abandonUnconfirmed stops waiting for a read-only call whose cancellation the worker has not even confirmed in
-// time. On a busy machine it may not have been given a processor yet. The worker is stopped only if it stays silent.
-func (w *worker) abandonUnconfirmed(x *exchange) {
+// time. On a busy machine it may not have been given a processor yet. The worker is stopped only if it stays silent
+// without being starved.
+func (w *worker) abandonUnconfirmed(x *exchange, since silence) {
 	x.frameMu.Lock()
 	x.finishWithout("")
 	x.frameMu.Unlock()
 	time.AfterFunc(w.pool.limits.unheard, func() {
-		if !w.abandonConfirmed(x) {
-			w.stopOverdue(x)
-		}
+		w.stopUnlessStarved(x, since, w.pool.limits.late)
 	})
 }
 

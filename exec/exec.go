@@ -99,7 +99,7 @@ func New(c Config) *Runner {
 		queue:    make(chan struct{}, 1),
 		middle:   shares.NewLine(maxMediumAnswers),
 		large:    shares.NewLine(1),
-		pool:     &pool{keep: c.MaxKept, limits: limits},
+		pool:     &pool{keep: c.MaxKept, limits: limits, demandOf: process.DemandOf},
 	}
 	// The environment of each kind of program is computed once, at its first use.
 	app := sync.OnceValue(func() []string {

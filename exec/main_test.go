@@ -191,7 +191,8 @@ func (p part) act(out io.Writer, in io.Reader) {
 		gateway(string(p.Argv[0]))
 	case "garbage":
 		os.Stdout.WriteString(strings.Repeat("garbage ", 100))
-	case "worker", "worker of another version", "worker of another folder", "no worker", "silent worker", "worker that ignores SIGTERM", "worker that stays":
+	case "worker", "worker of another version", "worker of another folder", "no worker", "silent worker", "worker that ignores SIGTERM", "worker that stays",
+		"worker that waits to begin":
 		if !fake.IsEmbedded(os.Args[1:]) {
 			playWorker(p.Do, os.Args[2])
 		}

@@ -14,13 +14,17 @@ import (
 // beginLimit is how long a worker may take to start while no call waits for it.
 const beginLimit = 15 * time.Second
 
+// beginStarvedLimit is beginLimit for a worker that is given no processor.
+const beginStarvedLimit = time.Minute
+
 const (
 	// cancelGrace is how long a cancelled or timed out call is waited for. Then, if the worker has confirmed the
 	// cancellation, the call is abandoned.
 	cancelGrace = 150 * time.Millisecond
 	// confirmGrace is how much longer a worker may take to confirm a cancellation. Then it is stopped in the steps of
 	// every child; together they keep a call within its limit plus half a second. If the call only reads, the worker
-	// has unheardLimit more.
+	// has unheardLimit more. One that is given no processor has up to unheardLimit for a call that writes, and up to
+	// lateLimit for one that reads, whose caller does not wait that long.
 	confirmGrace = 150 * time.Millisecond
 	// unheardLimit is how long a worker may stay silent. It is longer than a busy machine leaves a process without a
 	// processor.
@@ -51,6 +55,7 @@ type worker struct {
 	mu     sync.Mutex
 	open   map[uint32]*exchange // nil when no more answers will come
 	last   uint32               // id of the last call
+	start  silence              // before it accepts requests
 	cause  string               // why the worker was stopped
 	doomed bool                 // a call did not end: the worker is stopped once no call that writes is open
 
@@ -85,7 +90,11 @@ func (w *worker) live(c process.Child) {
 			peer.Close()
 		}
 	}()
-	defer time.AfterFunc(beginLimit, w.stopUnlessBegun).Stop()
+	start := w.pool.listen(peer.PID)
+	w.mu.Lock()
+	w.start = start
+	w.mu.Unlock()
+	defer time.AfterFunc(beginLimit, func() { w.stopUnlessBegun(start) }).Stop()
 	in := protocol.NewReader(peer.Out)
 	w.failed = w.handshake(in)
 	if w.failed != nil {
@@ -115,13 +124,21 @@ func (w *worker) readAnswers(in *protocol.Reader) error {
 	return nil // io.EOF, or the error of reading a pipe that we closed
 }
 
-// stopUnlessBegun stops a process that does not accept requests yet.
-func (w *worker) stopUnlessBegun() {
+// stopUnlessBegun stops a process that does not accept requests yet. One that is given no processor has more time:
+// another one would have to begin anew.
+func (w *worker) stopUnlessBegun(since silence) {
 	select {
 	case <-w.begun:
+		return
+	case <-w.gone:
+		return
 	default:
-		w.stop("did not begin")
 	}
+	if time.Since(since.from) < beginStarvedLimit && w.pool.isStarved(since) {
+		time.AfterFunc(time.Second, func() { w.stopUnlessBegun(since) })
+		return
+	}
+	w.stop("did not begin")
 }
 
 // finish waits for the end of the process and returns how it ended. A process that closed its output gets time to

@@ -33,6 +33,11 @@ func playWorker(how, folder string) {
 		return
 	case "silent worker":
 		hang()
+	case "worker that waits to begin":
+		assert.Await(time.Minute, func() bool {
+			_, err := os.Stat(os.Args[0] + ".begin")
+			return err == nil
+		})
 	case "worker that ignores SIGTERM":
 		signal.Ignore(syscall.SIGTERM)
 	}

@@ -26,7 +26,7 @@ type workerLimits struct {
 	retireAbove, stopAbove int64
 	commit, perFile        time.Duration // see [workerLimits.commitOf]
 	late                   time.Duration // how long a cancelled call may continue
-	unheard                time.Duration // how long a worker may take to confirm a cancellation
+	unheard                time.Duration // how long a worker may take to confirm a cancellation, if it is given a processor
 }
 
 // commitOf returns how long a call may take to change that many files. It is far more than disks need: a program
@@ -39,6 +39,8 @@ func (l workerLimits) commitOf(files int) time.Duration {
 type pool struct {
 	keep   int
 	limits workerLimits
+	// demandOf is [process.DemandOf]; tests use another one.
+	demandOf func(pid int) (d process.Demand, isKnown bool)
 
 	mu        sync.Mutex
 	closed    bool

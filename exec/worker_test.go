@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -289,6 +290,76 @@ func TestABusyMachineCostsNoWorker(t *testing.T) {
 	got := <-hung
 	assert.Equal(t, codeOf(got.err), CodeCancelled, "%v", got.err)
 	assert.Equal(t, pidOf(t, r, p), pid, "the worker of the next call")
+}
+
+// A worker that would run and is given no processor is not stopped for its silence, whether the call reads or writes, and
+// is stopped for it if it is silent though it was given one, or does not want one.
+func TestAStarvedWorkerIsNotStoppedForItsSilence(t *testing.T) {
+	t.Parallel()
+	for _, permit := range []policy.Permit{reads("hang.md"), writes("hang.md")} {
+		r, p, path := residentRunner(t, Config{}, "worker")
+		r.pool.limits.unheard = time.Hour
+		if permit.Call().OnlyReads() {
+			r.pool.limits.unheard = 0
+			r.pool.limits.late = time.Hour
+		}
+		var asked atomic.Int64
+		var isGiven atomic.Bool
+		r.pool.demandOf = func(int) (process.Demand, bool) {
+			asked.Add(1)
+			return process.Demand{IsRunnable: !isGiven.Load()}, true
+		}
+		pid := pidOf(t, r, p)
+		ctx, cancel := context.WithCancel(t.Context())
+		hung := inFlight(ctx, t, r, permit, p, path, 1)
+		cancel()
+		within(t, 20*time.Second, "some looks at what it is given", func() bool { return asked.Load() > 4 })
+		assert.That(t, !gone(pid), "the worker is stopped")
+		isGiven.Store(true)
+		<-hung
+		within(t, 20*time.Second, "the end of a worker that is silent", func() bool { return gone(pid) })
+	}
+}
+
+// What a silent worker was given decides whether it is starved.
+func TestWhoIsStarved(t *testing.T) {
+	t.Parallel()
+	began := silence{1, time.Now().Add(-time.Second), process.Demand{Used: time.Minute}}
+	for _, tt := range []struct {
+		name      string
+		now       process.Demand
+		isKnown   bool
+		isStarved bool
+	}{
+		{"it waits for a processor", process.Demand{Used: time.Minute + 100*time.Millisecond, IsRunnable: true}, true, true},
+		{"it computes", process.Demand{Used: time.Minute + time.Second, IsRunnable: true}, true, false},
+		{"it waits for something else", process.Demand{Used: time.Minute}, true, false},
+		{"nobody knows", process.Demand{IsRunnable: true}, false, false},
+	} {
+		p := &pool{demandOf: func(int) (process.Demand, bool) { return tt.now, tt.isKnown }}
+		assert.Equal(t, p.isStarved(began), tt.isStarved, "%s", tt.name)
+		assert.That(t, !p.isStarved(silence{}), "%s: no process", tt.name)
+	}
+}
+
+// A worker that is given no processor to start with is not stopped because the time of a call that waits for it is over: the
+// next one would have to begin anew.
+func TestAStarvedWorkerGoesOnToStart(t *testing.T) {
+	t.Parallel()
+	for isStarved, workers := range map[bool][]string{
+		true:  {"worker that waits to begin"},
+		false: {"worker that waits to begin", "worker"},
+	} {
+		r, p, path := residentRunner(t, Config{Timeout: 2 * time.Second}, workers...) // each of them is started once
+		r.pool.demandOf = func(int) (process.Demand, bool) { return process.Demand{IsRunnable: isStarved}, true }
+		_, err := r.Run(t.Context(), reads("a.md"), p)
+		assert.Equal(t, codeOf(err), CodeTimeout, "starved %v: %v", isStarved, err)
+		require.NoError(t, os.WriteFile(path+".begin", nil, 0o600))
+		within(t, 20*time.Second, "an answer", func() bool {
+			_, err := r.Run(t.Context(), reads("a.md"), p)
+			return err == nil
+		})
+	}
 }
 
 func TestAChangeIsNotCutByAnotherCall(t *testing.T) {

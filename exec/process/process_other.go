@@ -18,3 +18,6 @@ func MemoryOf(int) int64 { return 0 }
 
 // ReapOrphans does nothing: only in containers on Linux can any program be the first process.
 func ReapOrphans(context.Context) {}
+
+// DemandOf always returns false, for unknown.
+func DemandOf(int) (d Demand, ok bool) { return Demand{}, false }
