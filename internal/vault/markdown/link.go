@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"slices"
 	"strings"
@@ -33,6 +34,7 @@ func ParseLink(text string) (Link, bool) {
 	s := scanner{text: []byte(text), source: text, line: 1}
 	s.para = []segment{{0, len(text), 1}}
 	s.scanText()
+	s.orderLinks(0)
 	if len(s.note.Links) == 0 {
 		return Link{}, false
 	}
@@ -91,8 +93,8 @@ func (s *scanner) wikilink(at int, line segment) (end int) {
 	return end
 }
 
-// addLink adds a link with this target to the note. Links are ordered by where they begin; an embed begins at the
-// exclamation mark before its brackets.
+// addLink adds a link with this target to the note. An embed begins at the exclamation mark before its brackets. The
+// caller of [scanner.scanText] must call [scanner.orderLinks] for the links of a paragraph.
 func (s *scanner) addLink(link Link, target string) {
 	link.Target = target
 	link.Path = target
@@ -103,11 +105,23 @@ func (s *scanner) addLink(link Link, target string) {
 	if link.Embed {
 		link.Span.Start--
 	}
-	links := append(s.note.Links, link)
-	for n := len(links) - 1; n > 0 && links[n-1].Span.Start > link.Span.Start; n-- {
-		links[n-1], links[n] = links[n], links[n-1]
+	last := len(s.note.Links) - 1
+	if last >= 0 && s.note.Links[last].Span.Start > link.Span.Start {
+		s.isUnordered = true
 	}
-	s.note.Links = links
+	s.note.Links = append(s.note.Links, link)
+}
+
+// orderLinks orders the links from an index on by where they begin. A link that contains another one is added after
+// it, and definitions are added after the links of their paragraph.
+func (s *scanner) orderLinks(from int) {
+	if !s.isUnordered {
+		return
+	}
+	s.isUnordered = false
+	links := s.note.Links[from:]
+	s.reread += len(links)
+	slices.SortStableFunc(links, func(a, b Link) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
 }
 
 // closeBracket handles the closing bracket at the offset at and returns where to continue. If

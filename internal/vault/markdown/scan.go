@@ -33,7 +33,8 @@ type scanner struct {
 	before       section // the outermost block before it
 	sawBlankLine bool    // whether a blank line came after top
 
-	references *References // collects references; nil if they are not needed
+	references  *References // collects references; nil if they are not needed
+	isUnordered bool        // a link was added that begins before the last one
 
 	inline
 }
@@ -348,12 +349,14 @@ func (s *scanner) closeParagraph() {
 	if len(s.para) == 0 {
 		return
 	}
+	links := len(s.note.Links)
 	s.scanText()
 	first := s.para[0].start
 	isHeading := first != s.start && s.text[s.start] == '#'
 	if first < len(s.text) && s.text[first] == '[' && !isHeading {
 		s.addReferences()
 	}
+	s.orderLinks(links)
 	if s.references != nil {
 		s.addDefinitions()
 	}
@@ -364,7 +367,9 @@ func (s *scanner) closeParagraph() {
 // flush reads the current text without closing a paragraph.
 func (s *scanner) flush() {
 	if len(s.para) > 0 {
+		links := len(s.note.Links)
 		s.scanText()
+		s.orderLinks(links)
 		s.para = s.para[:0]
 	}
 }

@@ -36,6 +36,8 @@ func hostileTexts(n int) []string {
 		// A first paragraph, a quote and an item full of them.
 		out = append(out, "a "+strings.Repeat(unit, n), "> "+strings.Repeat(unit, n), "- "+strings.Repeat(unit, n))
 	}
+	definitions := strings.Repeat("[a]: b\n", n)
+	out = append(out, definitions+strings.Repeat("[[c]] ", n), strings.Repeat("![", n)+"a"+strings.Repeat("](b)", n))
 	deep := strings.Repeat("- ", n)
 	return append(out, deep+strings.Repeat("\n", n), deep+"a\n"+strings.Repeat(" ", n)+"\n"+strings.Repeat("\n b", n),
 		"a `"+strings.Repeat("``", n)+strings.Repeat(" `", n), "a \""+strings.Repeat("[a](b '", n), strings.Repeat("<a x='<b y=\"", n))
