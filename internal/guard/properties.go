@@ -59,10 +59,67 @@ type region struct {
 	isYAML     bool // otherwise it has lines with "="
 }
 
-// configFence matches the line that opens a code block with names and values.
+// configFence matches a line that opens a code block with names and values.
 var configFence = lazily(
-	"(?im)^([ \\t>]*)(```+|~~~+)[ \\t]*(ya?ml|ini|toml|env|dotenv|properties|conf|cfg)\\b[^`\\r\\n]*\\r?\\n",
+	"(?i)^([ \\t>]*)(```+|~~~+)[ \\t]*(ya?ml|ini|toml|env|dotenv|properties|conf|cfg)\\b[^`\\r\\n]*\\r?\\n",
 )
+
+// fences finds the lines of a text that open a code block with names and values. It looks only at lines with a fence:
+// most texts have few.
+type fences struct {
+	text []byte
+	// backticks and tildes are the offsets of the next fence of each kind, or the length of the text.
+	backticks, tildes int
+}
+
+func newFences(text []byte) *fences {
+	return &fences{text, indexFrom(text, 0, "```"), indexFrom(text, 0, "~~~")}
+}
+
+// next returns the match of configFence in the first line that matches from an offset on, or nil. Its indexes are
+// offsets in the text. An offset must not be before that of the call before.
+func (f *fences) next(from int) []int {
+	for {
+		if f.backticks < from {
+			f.backticks = indexFrom(f.text, from, "```")
+		}
+		if f.tildes < from {
+			f.tildes = indexFrom(f.text, from, "~~~")
+		}
+		at := min(f.backticks, f.tildes)
+		if at == len(f.text) {
+			return nil
+		}
+		start := from + bytes.LastIndexByte(f.text[from:at], '\n') + 1
+		end := min(len(f.text), indexFrom(f.text, at, "\n")+1)
+		if mayOpenConfig(f.text[at:end]) {
+			match := configFence().FindSubmatchIndex(f.text[start:end])
+			if match != nil {
+				for i := range match {
+					match[i] += start
+				}
+				return match
+			}
+		}
+		from = end
+	}
+}
+
+// mayOpenConfig is a fast check before configFence: it returns false only if that cannot match a line with this fence
+// and what follows it.
+func mayOpenConfig(fence []byte) bool {
+	language := bytes.TrimLeft(fence, "`~ \t")
+	return len(language) > 0 && strings.IndexByte("yitedpc", language[0]|0x20) >= 0
+}
+
+// indexFrom returns the offset of the first piece at or after an offset, or the length of the text.
+func indexFrom(text []byte, from int, piece string) int {
+	n := bytes.Index(text[from:], []byte(piece))
+	if n < 0 {
+		return len(text)
+	}
+	return from + n
+}
 
 // regions returns the regions of the text, in order.
 func (s *scan) regions() []region {
@@ -74,18 +131,15 @@ func (s *scan) regions() []region {
 	if end > 0 {
 		s.regionCache = append(s.regionCache, region{0, end, true})
 	}
-	isFenced := bytes.Contains(s.text, []byte("```")) || bytes.Contains(s.text, []byte("~~~"))
-	if !isFenced {
-		return s.regionCache
-	}
+	opening := newFences(s.text)
 	for at := end; ; {
-		m := configFence().FindSubmatchIndex(s.text[at:])
+		m := opening.next(at)
 		if m == nil {
 			return s.regionCache
 		}
-		fence := s.text[at+m[4] : at+m[5]]
-		isYAML := s.text[at+m[6]]|0x20 == 'y'
-		start := at + m[1]
+		fence := s.text[m[4]:m[5]]
+		isYAML := s.text[m[6]]|0x20 == 'y'
+		start := m[1]
 		for at = start; at < len(s.text); {
 			line, next := lineAt(s.text, at)
 			if bytes.HasPrefix(bytes.TrimLeft(line, " \t>"), fence) {
