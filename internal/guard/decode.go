@@ -139,6 +139,9 @@ func decodeEscape(rest []byte) (decoded []byte, size int) {
 	if text, ok := controls[c]; ok {
 		return []byte(text), 2
 	}
+	if c == 'u' && len(rest) > 2 && rest[2] == '{' {
+		return decodeBracedEscape(rest)
+	}
 	switch digits := digitsOf[c]; {
 	case digits > 0:
 		r, ok := hexRune(rest[2:], digits)
@@ -166,6 +169,21 @@ func decodeEscape(rest []byte) (decoded []byte, size int) {
 		return rest[1:2], 2
 	}
 	return nil, 0
+}
+
+// decodeBracedEscape decodes an escape of JavaScript such as "\u{67}" at the start of rest; size is 0 if there is none.
+func decodeBracedEscape(rest []byte) (decoded []byte, size int) {
+	const before = len(`\u{`)
+	const maxDigits = 6
+	digits := bytes.IndexByte(rest[before:min(len(rest), before+maxDigits+1)], '}')
+	if digits < 1 {
+		return nil, 0
+	}
+	r, ok := hexRune(rest[before:], digits)
+	if !ok {
+		return nil, 0
+	}
+	return utf8.AppendRune(nil, r), before + digits + len("}")
 }
 
 // isPunctuation reports whether c is ASCII punctuation, which stands for itself after a backslash.
@@ -233,7 +251,7 @@ func (l *level) origin(start, end int) (from, to int) {
 	return start, end
 }
 
-// levelsOf returns all decoded forms of a text. without has the views after each decoding of its backslash escapes; it
+// levelsOf returns all decoded forms of a text, and each of them as a reader sees it. without has the views after each decoding of its backslash escapes; it
 // is empty for a text with NUL bytes.
 func levelsOf(text []byte) (levels []*level, without escapes) {
 	var base *level
@@ -242,10 +260,9 @@ func levelsOf(text []byte) (levels []*level, without escapes) {
 		levels = append(levels, base)
 		text = v.text
 	}
-	if v := unpercent(text); v != nil {
-		levels = append(levels, &level{view: v, parent: base})
-	}
+	levels = append(levels, percentLevels(text, base)...)
 	levels = append(levels, entityLevels(text, base)...)
+	whole := text
 	parent := base
 	for range maxLevels {
 		v := unescape(text)
@@ -262,7 +279,31 @@ func levelsOf(text []byte) (levels []*level, without escapes) {
 	if parent != base {
 		levels = append(levels, entityLevels(text, parent)...)
 	}
+	decoded := levels
+	levels = append(levels, visibleLevels(whole, base)...)
+	for _, l := range decoded {
+		if l != base {
+			levels = append(levels, visibleLevels(l.text, l)...)
+		}
+	}
 	return levels, without
+}
+
+// maxPercentLevels is how often percent escapes are decoded in succession: an address may be a parameter of another one.
+const maxPercentLevels = 2
+
+// percentLevels returns the levels of decoding the percent escapes of a text.
+func percentLevels(text []byte, parent *level) (levels []*level) {
+	for range maxPercentLevels {
+		v := unpercent(text)
+		if v == nil {
+			break
+		}
+		parent = &level{view: v, parent: parent}
+		text = v.text
+		levels = append(levels, parent)
+	}
+	return levels
 }
 
 // maxEntityLevels is how often entities are decoded in succession: "&amp;#103;" is a g in an attribute that a script
@@ -301,6 +342,11 @@ func mayHideSecret(text []byte) bool {
 		}
 		decoded, _ := decodeEntity(rest)
 		if len(decoded) == 1 && !bytes.ContainsAny(decoded, "&<>\"") {
+			return true
+		}
+		r, _ := utf8.DecodeRune(decoded)
+		seen, isKnown := seenAs(r)
+		if isKnown && len(seen) == 0 {
 			return true
 		}
 	}

@@ -21,6 +21,7 @@ var hostileLines = []string{
 	"seed:\n", "seed phrase: abandon ", "abandon ", "totp: ", "TOTP: JBSWY3DPEHPK3PXP", "pw ", "pw: ", "pw is ",
 	"password: correct horse battery staple\n", "password: correct horse ", "пароль：", "wpa key: ", "DB_PASSWORD=", "bitlocker 123456-",
 	"Z2hwX1I4ZGsyTHgwUHFXM21adDdZYk41Y1ZqMUhzQTlmR2U0VW9UNg", "<!--",
+	"a\u00ad", "\u200b", "a\u0301a", "\uff41", "<wbr>", "a<wbr>b\u200bc", "~~~\n", "```\n", "```yaml\n~~~yaml\n",
 }
 
 // TestWorkGrowsWithTheText: four times the text is four times the work, in a text and in properties.
@@ -54,7 +55,7 @@ func TestViewsAreFew(t *testing.T) {
 			bytesOfAll += len(l.text)
 			parts += len(l.parts)
 		}
-		const most = 2 + maxLevels + 2*maxEntityLevels
+		const most = 1 + maxPercentLevels + maxLevels + 2*maxEntityLevels
 		assert.That(t, len(levels) <= most, "%q: %d views", piece, len(levels))
 		assert.That(t, bytesOfAll <= most*len(text), "%q: %d bytes in views", piece, bytesOfAll)
 		assert.That(t, parts <= most*len(text), "%q: %d parts of views", piece, parts)

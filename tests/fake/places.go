@@ -105,7 +105,7 @@ func withoutNULs(text string) (string, error) { return strings.ReplaceAll(text, 
 // Places returns the places by their names.
 func Places() map[string]Place {
 	all := map[string]Place{}
-	for _, some := range []map[string]Place{cards(), properties(), markdowns(), bytesOfFiles(), others()} {
+	for _, some := range []map[string]Place{cards(), properties(), markdowns(), bytesOfFiles(), others(), unseen()} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -321,4 +321,67 @@ func others() map[string]Place {
 			Splits: true,
 		},
 	}
+}
+
+// unseen are texts with characters that nobody sees, or that look like others, and texts encoded twice.
+func unseen() map[string]Place {
+	places := map[string]Place{}
+	for name, between := range map[string]string{
+		"soft hyphens": "\u00ad", "zero-width spaces": "\u200b", "joiners": "\u2060", "marks of direction": "\u200f", "accents": "\u0301",
+		"breaks of HTML": "<wbr>", "soft hyphens, entities": "&shy;", "zero-width spaces, entities": "&#8203;",
+		"soft hyphens, escaped": `\u00ad`,
+	} {
+		places[name] = Place{
+			Ext:    "md",
+			Put:    func(line string) string { return "text\n" + withBetween(line, between) + "\n" },
+			Decode: func(text string) (string, error) { return strings.ReplaceAll(text, between, ""), nil },
+		}
+	}
+	places["full width"] = Place{
+		Ext: "md",
+		Put: func(line string) string { return strings.Map(widened, line) + "\n" },
+		Decode: func(text string) (string, error) {
+			return strings.Map(func(r rune) rune {
+				if r > 0xff00 && r < 0xff5f {
+					return r - 0xfee0
+				}
+				return r
+			}, text), nil
+		},
+	}
+	places["percent, twice"] = Place{
+		Ext: "md",
+		Put: func(line string) string {
+			return "[x](https://example.org/?to=" + url.PathEscape(url.PathEscape(line)) + ")\n"
+		},
+		Decode: func(text string) (string, error) {
+			once, err := url.PathUnescape(text)
+			if err != nil {
+				return text, err
+			}
+			return url.PathUnescape(once)
+		},
+	}
+	return places
+}
+
+// withBetween puts a text between the letters and digits of a line, after every third of them.
+func withBetween(line, between string) string {
+	isLetter := func(c byte) bool { return strings.IndexByte(characters['w'], c) >= 0 }
+	var out strings.Builder
+	for i := range len(line) {
+		out.WriteByte(line[i])
+		if i%3 == 2 && i+1 < len(line) && isLetter(line[i]) && isLetter(line[i+1]) {
+			out.WriteString(between)
+		}
+	}
+	return out.String()
+}
+
+// widened returns the full-width form of a character of ASCII.
+func widened(r rune) rune {
+	if r > ' ' && r < 0x7f {
+		return r + 0xfee0
+	}
+	return r
 }
