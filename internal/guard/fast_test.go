@@ -67,7 +67,7 @@ func TestFastTestsRuleOutNothingElse(t *testing.T) {
 			matched[name]++
 		}
 	}
-	for range testenv.Count(20000, 200000) {
+	for range testenv.Count(30000, 200000) {
 		text := []byte(drawnLayout(r, layouts))
 		for _, name := range []string{"password", "passwort", "token"} {
 			at := bytes.Index(bytes.ToLower(text), []byte(name))

@@ -210,6 +210,7 @@ type scan struct {
 	// firstTag is the offset of the first "<" of the text; it is set if hasFirstTag is.
 	firstTag    int
 	hasFirstTag bool
+	depth       int // how often the text was decoded from base64 or hexadecimal digits
 	spend       Spend
 	err         error // of spend: the search has ended
 }

@@ -3,6 +3,7 @@ package guard
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/hex"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,7 +12,7 @@ import (
 
 // passwordNames are the words for a password that are recognized as names.
 var passwordNames = []string{
-	"password", "passwd", "passphrase", "passwort", "kennwort", "pwd", "passcode",
+	"password", "passwd", "passphrase", "pass phrase", "pass-phrase", "passwort", "kennwort", "pwd", "passcode",
 	"wachtwoord", "contraseña", "mot de passe", "senha", "passwörter", "kennwörter", "pass word", "pass-word", "pass_word", "pswd",
 	"hasło", "heslo", "lösenord", "salasana", "adgangskode", "passord", "jelszó", "şifre", "parola",
 	"пароль", "Пароль", "ПАРОЛЬ", "密码", "密碼", "パスワード", "비밀번호", // case is only ignored in ASCII letters
@@ -28,7 +29,7 @@ var own = []rule{
 		keywords: passwordNames,
 		find:     (*scan).password,
 	},
-	{kind: "password", keywords: []string{"pass:", "pass=", "pw:", "pw=", "pw ", "pass =", "sshpass", "curl ", "wifi:"}, find: (*scan).shortForm},
+	{kind: "password", keywords: []string{"pass:", "pass=", "pw:", "pw=", "pw ", "pass =", "sshpass", "curl ", "wifi:", "psk=", "psk =", "psk:"}, find: (*scan).shortForm},
 	{
 		kind: "secret",
 		keywords: []string{
@@ -42,8 +43,31 @@ var own = []rule{
 			"accesskey",
 			"access key",
 			"private_key",
+			"private key",
+			"privatekey",
 			"auth_key",
+			"account_key",
+			"accountkey",
+			"account key",
+			"preshared_key",
+			"presharedkey",
+			"pre-shared key",
+			"encryption_key",
+			"encryptionkey",
+			"encryption key",
+			"signing_key",
+			"signingkey",
+			"signing key",
+			"sessionid",
+			"session_id",
+			"session-id",
+			"sessid",
 			"credential",
+			"identitytoken",
+			"accesstoken",
+			"refreshtoken",
+			"authtoken",
+			"csrftoken",
 		},
 		find: (*scan).namedSecret,
 	},
@@ -55,7 +79,7 @@ func lazily(pattern string) func() *regexp.Regexp {
 }
 
 func allRules() (all []*rule) {
-	for _, rules := range [][]rule{table, own, codes} {
+	for _, rules := range [][]rule{table, own, codes, services, commandRules} {
 		for i := range rules {
 			all = append(all, &rules[i])
 		}
@@ -112,26 +136,46 @@ func (s *scan) authorization(at, _ int) {
 	value := s.text[from:to]
 	s.charge(len(value))
 	isPartOfWord := at > 0 && isWord(s.text[at-1])
-	if len(value) < 16 || isPartOfWord {
+	if len(value) < 8 || isPartOfWord {
 		return
 	}
 	isSecret := isBearerToken
 	if bytes.EqualFold(s.text[at:at+len("basic")], []byte("basic")) {
 		isSecret = isBasicCredentials
+		if isHeader := bytes.HasSuffix(bytes.ToLower(s.text[max(0, at-longestHeaderName):at]), []byte("authorization: ")); isHeader {
+			isSecret = isUserAndPassword
+		}
 	}
 	if isSecret(value) {
 		s.add(from, to, "authorization")
 	}
 }
 
-// isBasicCredentials reports whether a value is a user and a password in base64, as in the Basic scheme of HTTP.
+// longestHeaderName is the length of the text before the scheme in a header.
+const longestHeaderName = len("authorization: ")
+
+// isBasicCredentials reports whether a value is a printable user and a password in base64, as in the Basic scheme of
+// HTTP. Of a short value the password must be printable, too.
 func isBasicCredentials(value []byte) bool {
+	user, password, ok := userAndPassword(value)
+	const minSure = 16
+	return ok && isPrintable(user) && (len(value) >= minSure || isPrintable(password))
+}
+
+// isUserAndPassword reports whether a value is a user and a password of any bytes in base64.
+func isUserAndPassword(value []byte) bool {
+	_, _, ok := userAndPassword(value)
+	return ok
+}
+
+// userAndPassword decodes a user and a password, which is not empty, from base64.
+func userAndPassword(value []byte) (user, password []byte, ok bool) {
 	decoded, err := base64.StdEncoding.DecodeString(string(value))
 	if err != nil {
-		return false
+		return nil, nil, false
 	}
-	user, password, ok := bytes.Cut(decoded, []byte(":"))
-	return ok && isPrintable(user) && len(password) > 0
+	user, password, ok = bytes.Cut(decoded, []byte(":"))
+	return user, password, ok && len(password) > 0
 }
 
 // isBearerToken reports whether a value looks like a token.
@@ -149,6 +193,7 @@ func (s *scan) password(at, end int) {
 	if !s.isInSentence(at, end, rest) && s.structuredPassword(at, end, rest) {
 		return
 	}
+	s.commandArgument(at, end, rest)
 	from, to := s.value(end, rest)
 	value := s.text[from:to]
 	if phraseEnd, ok := s.quotedPhraseEnd(from, to); ok {
@@ -241,12 +286,13 @@ var shortForms = lazily(
 	`(?i)^(?:(?:pass|pw)[ \t]?[:=]|pw[ \t](?:is |ist |war )?)[ \t]*[` + "`" + `"'*]{0,3}([^\s` + "`" + `"'|<>,;]+)` +
 		`|^sshpass[ \t]+-p[ \t]*["']?([^\s"']+)` +
 		`|^curl [^\n]*?(?:-u|--user)[ \t=]+["']?[^\s:"']+:([^\s"']+)` +
-		`|^wifi:[^\n]*?;? ?P:([^;\n]+);`,
+		`|^wifi:[^\n]*?;? ?P:([^;\n]+);` +
+		`|^psk ?[:=][ \t]*(?:"([^"\n]{8,63})"|([^\s"'` + "`" + `|<>,;"]*\d[^\s"'` + "`" + `|<>,;"]*))`,
 )
 
 // shortForm finds passwords in the notations of shortForms.
 func (s *scan) shortForm(at, _ int) {
-	if at > 0 && isWord(s.text[at-1]) {
+	if !s.beginsName(at) {
 		return
 	}
 	isPW := bytes.EqualFold(s.text[at:min(len(s.text), at+len("pw:"))], []byte("pw:"))
@@ -360,7 +406,9 @@ func isQuotedPhrase(text []byte) bool {
 }
 
 // isPassphraseKeyword reports whether a keyword implies that the secret is several words.
-func isPassphraseKeyword(keyword []byte) bool { return bytes.EqualFold(keyword, []byte("passphrase")) }
+func isPassphraseKeyword(keyword []byte) bool {
+	return len(keyword) >= len("passphrase") && bytes.EqualFold(keyword[len(keyword)-len("phrase"):], []byte("phrase"))
+}
 
 var (
 	passwordWord = lazily(`(?i)passw|passphrase|kennwort|passcode`)
@@ -391,6 +439,10 @@ func (s *scan) namedSecret(at, end int) {
 		return
 	}
 	from, to := s.value(end, rest)
+	if s.isQuoted(from, to) && isRandomString(s.text[from:to]) {
+		s.add(from, to, "secret")
+		return
+	}
 	if n := bytes.IndexAny(s.text[from:to], "[](){}<>,;"); n > 0 {
 		to = from + n
 	}
@@ -442,6 +494,17 @@ func isRandom(value []byte) bool {
 	return !isTextOrCode && !isAddressOrName(value) && !placeholder().Match(value)
 }
 
+// isRandomString is isRandom for a value in quotes, which may have any signs but blanks, quotes and backslashes.
+func isRandomString(value []byte) bool {
+	const minLength = 24
+	hasLength := len(value) >= minLength && len(value) <= longestPassword
+	if !hasLength || !isMixed(value) || entropyOf(value) < 4 {
+		return false
+	}
+	isTextOrCode := bytes.ContainsAny(value, " \t\\\"'`") || bytes.Contains(value, []byte("()"))
+	return !isTextOrCode && !isAddressOrName(value) && !placeholder().Match(value)
+}
+
 // isName reports whether a keyword may begin a name, or a word in it.
 func (s *scan) isName(at int) bool {
 	if s.beginsName(at) {
@@ -461,8 +524,9 @@ func isCapitalLetter(c byte) bool { return 'A' <= c && c <= 'Z' }
 // isKeyByte reports whether a byte may be in the key of a JSON member that names a secret.
 func isKeyByte(c byte) bool { return isWord(c) || c == '-' }
 
-// memberRest matches the rest of the key of a JSON member after a keyword, up to its value: a string or a list.
-var memberRest = lazily(`^[\w-]{0,40}"\s{0,20}:\s{0,20}["\[]`)
+// memberRest matches the rest of the key of a JSON member after a keyword, up to its value: a string, a list or a number
+// of at least four digits.
+var memberRest = lazily(`^[\w-]{0,40}"\s{0,20}:\s{0,20}(?:["\[]|\d{4})`)
 
 // member calls each with the strings in the value of the JSON member whose key contains the keyword at s.text[at:end].
 // It returns false if there is no such key.
@@ -478,7 +542,11 @@ func (s *scan) member(at, end int, each func(from, to int, value []byte)) bool {
 	}
 	s.charge(len(piece))
 	r := properties{scan: s, end: end + len(piece), each: each, flow: true}
-	r.value(end+len(rest)-1, 0)
+	last := len(rest) - 1
+	for isDecimal(rest[last]) && isDecimal(rest[last-1]) {
+		last--
+	}
+	r.value(end+last, 0)
 	return true
 }
 
@@ -794,9 +862,38 @@ func mayAssign(line []byte) bool {
 
 // isAddressOrName reports whether a value is more likely a version, an address, a path or words than a secret.
 func isAddressOrName(value []byte) bool {
-	return bytes.Contains(value, []byte("://")) || bytes.Count(value, []byte("/")) > 2 ||
-		bytes.Count(value, []byte(".")) > 3 ||
+	isPath := bytes.Count(value, []byte("/")) > 2 && !isBase64Key(value)
+	return isPath || bytes.Contains(value, []byte("://")) || bytes.Count(value, []byte(".")) > 3 ||
 		words().Match(value)
+}
+
+// isBase64Key reports whether a value is a key in base64, and no path: it has no other bytes than base64, and letters of
+// both cases and digits alternate more often than in words.
+func isBase64Key(value []byte) bool {
+	const minKeyLength = 32
+	if len(value) < minKeyLength || !isAll(bytes.TrimRight(value, "="), &isBase64) {
+		return false
+	}
+	changes := 0
+	for i := 1; i < len(value); i++ {
+		if classOf(value[i]) != classOf(value[i-1]) {
+			changes++
+		}
+	}
+	return 2*changes >= len(value)
+}
+
+// classOf returns a small letter, a capital or a digit for a byte of that class, and other bytes themselves.
+func classOf(c byte) byte {
+	switch {
+	case 'a' <= c && c <= 'z':
+		return 'a'
+	case isCapitalLetter(c):
+		return 'A'
+	case isDecimal(c):
+		return '0'
+	}
+	return c
 }
 
 // words matches at least two words with separators after them; only a last one may have digits.
@@ -833,23 +930,60 @@ func (s *scan) searchEncoded() {
 func (s *scan) searchDecoded(start, end int) {
 	s.charge(end - start)
 	text := make([]byte, base64.RawStdEncoding.DecodedLen(end-start))
-	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		n, _ := encoding.Decode(text[:6], s.text[start:start+8]) // n is less than 6 after an error
-		if n < 6 || !isPrintable(text[:6]) {
+	for _, decoder := range encodings {
+		// n is less than decoder.bytes after an error
+		n, _ := decoder.decode(text[:decoder.bytes], s.text[start:start+decoder.characters])
+		if n < decoder.bytes || !isEncodedText(text[:n]) {
 			continue
 		}
-		n, err := encoding.Decode(text, s.text[start:end])
-		if err != nil || !isPrintable(text[:n]) {
+		n, err := decoder.decode(text, s.text[start:end])
+		if err != nil || !isEncodedText(text[:n]) {
 			continue
 		}
-		inner := scan{text: text[:n], spend: s.spend, err: s.err}
+		inner := scan{text: bytes.ReplaceAll(text[:n], []byte{0}, nil), spend: s.spend, err: s.err, depth: s.depth + 1}
 		inner.keywords(secretWords())
+		if inner.depth < maxEncoded {
+			inner.searchEncoded()
+		}
 		if len(inner.found) > 0 {
 			s.add(start, end, inner.found[0].Kind)
 		}
 		s.err = inner.err
 		return
 	}
+}
+
+// maxEncoded is how often encoded text in encoded text is decoded.
+const maxEncoded = 2
+
+// encodings are the encodings in which a text is searched, with how many of its first characters are decoded to how
+// many bytes.
+var encodings = []struct {
+	characters, bytes int
+	decode            func(to, from []byte) (int, error)
+}{
+	{8, 4, func(to, from []byte) (int, error) { return hex.Decode(to, from[:len(from)&^1]) }},
+	{8, 6, base64.RawStdEncoding.Decode},
+	{8, 6, base64.RawURLEncoding.Decode},
+}
+
+// isEncodedText reports whether decoded bytes are text in ASCII, or in UTF-16 with only such characters.
+func isEncodedText(text []byte) bool {
+	isWide := len(text) > 1 && (text[0] == 0) != (text[1] == 0)
+	if !isWide {
+		return isPrintable(text)
+	}
+	first := 0
+	if text[0] == 0 {
+		first = 1
+	}
+	for i := range text {
+		isZero := text[i] == 0
+		if isZero != (i%2 != first) {
+			return false
+		}
+	}
+	return isPrintable(bytes.ReplaceAll(text, []byte{0}, nil))
 }
 
 func isPrintable(text []byte) bool {

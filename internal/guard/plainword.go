@@ -23,6 +23,18 @@ var (
 	labelAfter = lazily(
 		`^[*_` + "`" + `"']{0,3}[.!;,]?[*_` + "`" + `"']{0,3}[ \t\\]*(?:\r?$|\||#|//|<br|\([^()]*\)[ \t]*\r?$|[,;/][ \t]*[\pL _-]{1,30}[:=])`,
 	)
+	// sentenceEnd matches a verb after a name, and one word up to the end of the sentence. Group 1 is the word.
+	sentenceEnd = lazily(`^[ \t]+(?:is|was|ist|war|lautet)[ \t]+([\pL'’-]{5,40}[!?$#&+]{0,3}?)(?:[.!][*_"”)]{0,3})?[ \t]*(?:\r?$|\r?\n|[.] )`)
+	// germanPredicate matches German words that say how a password is, by what they end with. Names of things begin with a
+	// capital there.
+	germanPredicate = lazily(
+		`^[a-zäöü]\pL*(?:ig|ig[er]|lich|bar|los|isch|iert|haft|sam|frei|weise|lt|kt|zt|pt|ft|rt|gt|cht|tet|sst|ten|en)$`,
+	)
+	// predicate matches words that say how a password is, by what they end with or one by one.
+	predicate = lazily(
+		`(?i)(?:ed|ing|able|ible|ful|less|ous|ive|al|ic|ical|ly|ent|ant|ary|ory|ish|like|free|proof|wise|ness|ity|ment|tion|sion)$` +
+			`|^(?:yours|mine|ours|theirs|hers|ready|there|where|available|valid|ancient|aloud|alone|alike|alive|apart|ahead|aside|awful|bogus|brief|broke|brute|cheap|clean|clear|close|crucial|dead|dirty|dumb|easy|enough|equal|exact|exposed|extra|false|fixed|flawed|fresh|funny|half|handy|hard|harder|harsh|heavy|huge|ideal|idle|inert|intact|junk|king|late|later|lame|lengthy|light|little|longer|shorter|stronger|weaker|better|worse|worst|best|loose|main|major|messy|minor|moot|more|most|much|naive|nasty|near|neat|nice|noisy|obscure|obsolete|over|part|plenty|poor|pretty|prime|pure|quick|quite|ready|real|rough|rude|safer|same|sane|short|silly|slow|small|smart|smooth|sole|solid|stale|steady|stiff|strict|stupid|sturdy|such|sure|tight|tiny|tough|tricky|trivial|true|twice|ugly|under|upper|urgent|usual|vague|vast|void|vulnerable|wide|with|yet|zero|access|data|garbage|nonsense|rubbish|history|trash|magic|metadata|plaintext|cleartext|overkill|insecure|case|rare|rather|really|pain|problem|trouble|weakness|yours|anders|meist|nur|immer|egal|hier|dort|falsch|kurz|lang|richtig|ganz|sehr|schon|weg|dein|deins|meins|unser|ihrer|seiner|neues|altes|schlecht|besser|streng)$`,
+	)
 	// remarkWord matches words of remarks about a password, in the languages of [passwordNames], and types and names in
 	// code.
 	remarkWord = lazily(
@@ -78,6 +90,25 @@ func (s *scan) wordOfLabel(at, end, from, to int) bool {
 		}
 	}
 	s.add(from, to, "password")
+	return true
+}
+
+// wordOfSentence adds the word that follows the name of a password that ends at end, and "is" or "was", at the end of a
+// sentence. line is the rest of the line. It returns false if the word says something about the password.
+func (s *scan) wordOfSentence(end int, line []byte, kind string) bool {
+	if kind != "password" || len(line) == 0 || line[0] != ' ' && line[0] != '\t' {
+		return false
+	}
+	m := sentenceEnd().FindSubmatchIndex(line)
+	if m == nil {
+		return false
+	}
+	word := line[m[2]:m[3]]
+	isPredicate := predicate().Match(word) || germanPredicate().Match(word)
+	if isPredicate || !isPlainPassword(word) {
+		return false
+	}
+	s.add(end+m[2], end+m[3], kind)
 	return true
 }
 

@@ -172,6 +172,8 @@ func (s *scan) regionAt(at int) (r region, found bool) {
 var (
 	// keyRest matches the rest of the key of a property after a keyword, and the colon.
 	keyRest = lazily(`^[\w-]{0,40}(?: [\w-]{1,20})?(?: ?\([^()\n]{0,40}\))?["']?[ \t]*:(?:[ \t\r\n]|$)`)
+	// explicitKeyRest is keyRest for a key after "? ", whose colon begins the next line.
+	explicitKeyRest = lazily(`^[\w-]{0,40}["']?[ \t]*\r?\n[ \t>]*:(?:[ \t\r\n]|$)`)
 	// remarkKey matches the rest of a key that tells something about a secret, such as password_length.
 	remarkKey = lazily(
 		`(?i)^s?[-_ ]?(?:polic|manager|hint|chang|updat|expir|length|reset|rotat|date|age\b|less|location|type|strength|rule|require|url|link|file|path|store|count|min|max|protect|enabl|field|id\b|name|are\b|is\b)`,
@@ -190,6 +192,9 @@ func (s *scan) property(at, end int, each func(from, to int, value []byte)) bool
 	}
 	rest := s.text[end:min(region.end, end+longestValue)]
 	colon := keyRest().FindIndex(rest)
+	if colon == nil {
+		colon = explicitKeyRest().FindIndex(rest)
+	}
 	if colon == nil || remarkKey().Match(rest[:colon[1]]) {
 		return false
 	}

@@ -27,9 +27,11 @@ var (
 	// valueBelow matches from such a name to a value that has one of the next lines to itself. Group 1 is the value, as
 	// in the patterns below.
 	valueBelow = lazily(
-		`^s?[*_]{0,3}[ \t]*:?[*_]{0,3}[ \t]*(?:\r?\n[ \t>]*(?:=+|-+)[ \t]*)?(?:\r?\n[ \t>]*){1,3}(?:(?:` + "```" + `|~~~)\w*\r?\n[ \t>]*)?` +
+		`^s?[*_]{0,3}[ \t]*(?:(?:is|was|ist|war|lautet)\b)?[ \t]*:?[*_]{0,3}[ \t]*(?:\r?\n[ \t>]*(?:=+|-+)[ \t]*)?(?:\r?\n[ \t>]*){1,3}(?:(?:` + "```" + `|~~~)\w*\r?\n[ \t>]*)?` +
 			`(?:[-*+:][ \t]+|\d{1,3}[.)][ \t]+)?[*_` + "`" + `"']{0,3}([^\s` + "`" + `"'|<>()\[\]]+)[*_` + "`" + `"']{0,3}[ \t]*(?:\r?\n|$)`,
 	)
+	// verbAtEnd matches a verb with which a line ends before the value that follows below.
+	verbAtEnd = lazily(`^[ \t]+(?:is|was|ist|war|lautet)`)
 	// phraseValue matches a verb after a name and the quoted phrase that follows it.
 	phraseValue = lazily(
 		`(?i)^[ \t]+(?:is|was|ist|war|lautet|heißt|est|es)[ \t]*:?[ \t]*(?:["'` + "`" + `“„«]|<code>|<kbd>)` +
@@ -95,7 +97,10 @@ func (s *scan) findInProse(at, end int, line []byte, kind string, isSecret func(
 		s.findInMarkup(end, kind, isSecret)
 		return
 	}
-	isTitle := len(line) < maxTitleRest && isAll(line, &isTitleByte)
+	if s.wordOfSentence(end, line, kind) {
+		return
+	}
+	isTitle := len(line) < maxTitleRest && isAll(verbAtEnd().ReplaceAll(line, nil), &isTitleByte)
 	if isTitle {
 		s.findBelow(at, end, kind, isSecret)
 	}

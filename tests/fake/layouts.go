@@ -27,6 +27,14 @@ func Layouts() (mixed, inWords []string) {
 		"Пароль: %s", "密码：%s", "パスワード: %s", "hasło: %s", "heslo = %s", "pw %s", "pw is %s", "pass = %s",
 		"pass-word: %s", "password＝%s", "password -- %s", "WPA2 key: %s", "wifi key is %s",
 		"| a | password&nbsp; |\n|---|---|\n| b | %s |",
+		"My password is\n%s\n", "> The password is:\n> `%s`\n", "password\u00a0: %s", "pass\u00adword: %s", "pass<wbr>word: %s",
+		"ｐａｓｓｗｏｒｄ：%s", "ansible_ssh_pass: %s", "db_pass=%s", "psk=\"%s\"", "PSK: %s", "username bob password 0 %s",
+		"mysql -u bob -p%s boats", "mysqldump --all -p'%s' > x", "docker login -u bob -p %s harbour.test",
+		"ldapsearch -x -D cn=bob -w %s -b dc=x", "redis-cli -a %s ping", "htpasswd -b file bob %s", "zip -P %s a.zip b",
+		"7z a -p%s a.7z b", "net use z: \\\\harbour\\x /user:bob %s", "http -a bob:%s harbour.test",
+		"echo 'bob:%s' | sudo chpasswd", "openssl rsa -passin pass:%s -in x", "jdbc:oracle:thin:bob/%s@//harbour:1521/x",
+		"ConvertTo-SecureString \"%s\" -AsPlainText", "harbour.test:5432:boats:bob:%s\n", "*:*:*:postgres:%s",
+		"ENV DB_PASSWORD %s", "set -gx DB_PASSWORD %s", "setx DB_PASSWORD %s",
 	}
 	inWords = []string{
 		"```yaml\npassword: %s\n```\n", "```yml\ndb:\n  password: \"%s\"\n  user: bob\n```\n",
@@ -48,6 +56,7 @@ func Layouts() (mixed, inWords []string) {
 		"Password:: %s\n", "- password:: %s\n", "The boat [password:: %s] is blue.\n", "The boat (wifi-password:: %s) is blue.\n",
 		"passphrase: %s\n", "Passphrase = %s\n", "Password: %s staple\n", "- password: %s staple\n",
 		"> **Password:** %s staple\n", "---\npw: %s\n---\n", "---\nwifi:\n  pw: '%s'\n---\n",
+		"---\n? password\n: %s\n---\n", "---\n? \"password\"\n: - %s\n---\n", "pass phrase: %s\n",
 		"password: \"%s\"", "PASSWORD='%s' run", "password=\"%s\";", "const password = `%s`;",
 		"the password is \"%s\".", "The password is: `%s`", "Das Passwort lautet „%s“.",
 	}

@@ -26,6 +26,8 @@ var characters = map[byte]string{
 	'l': "abcdefghijklmnopqrstuvwxyz0123456789",
 	'A': "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
 	'q': "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
+	'b': "qpzry9x8gf2tvdw0s3jn54khce6mua7l",
+	'B': "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
 }
 
 // tokens are the forms of what is recognized by itself: {w36} are 36 characters of a set.
@@ -72,6 +74,25 @@ var tokens = map[string]string{
 	"jwt":                     "eyJ{w30}.eyJ{w40}.{w43}",
 	"shippo":                  "shippo_live_{h40}",
 	"sentry":                  "sntryu_{h64}",
+	"anthropic-oauth":         "sk-ant-oat01-{w80}",
+	"openai, short":           "sk-proj-{w80}",
+	"openrouter":              "sk-or-v1-{h64}",
+	"groq":                    "gsk_{w52}",
+	"xai":                     "xai-{w80}",
+	"replicate":               "r8_{w37}",
+	"google-client-secret":    "GOCSPX-{w28}",
+	"google-access":           "ya29.{w60}",
+	"google-refresh":          "1//0{w60}",
+	"tailscale":               "tskey-auth-{w12}-{w32}",
+	"resend":                  "re_{w8}_{w24}",
+	"supabase":                "sbp_{h40}",
+	"figma":                   "figd_{w40}",
+	"docker":                  "dckr_pat_{w27}",
+	"telegram":                "{d10}:AA{w33}",
+	"discord-webhook":         "https://discord.com/api/webhooks/{d18}/{w68}",
+	"nostr":                   "nsec1{b58}",
+	"wallet":                  "xprv{B107}",
+	"bcrypt":                  "$2b$12${w53}",
 }
 
 // named are lines in which a value is a secret because of its name: {p} is a password with letters and digits, {k} a key.
@@ -95,6 +116,18 @@ var named = map[string]string{
 	"key, is":                 "my API key is {k}",
 	"secret, equals":          "client_secret={k}",
 	"token, of something":     "access token for the boats: {k}",
+	"cookie":                  "Cookie: session={k}",
+	"account key":             "AccountName=boats;AccountKey={k}",
+	"private key, named":      "private key: {k}",
+	"signing key":             "signing_key = '{k}'",
+	"encryption key":          "encryption key: {k}",
+	"session":                 "sessionid={k}",
+	"signed address":          "https://boats.harbour.test/x?sig={k}{k}",
+	"mysql":                   "mysql -u bob -p{p} boats",
+	"docker login":            "docker login -u bob -p {p} harbour.test",
+	"redis-cli":               "redis-cli -h harbour.test -a {p}",
+	"password file":           "harbour.test:5432:boats:bob:{p}",
+	"one-time keys":           "otpauth-migration://offline?data={k}",
 	"private key in one line": "-----BEGIN PRIVATE KEY----- {w64} {w64} {w48} -----END PRIVATE KEY-----",
 }
 
@@ -111,7 +144,7 @@ func Secrets() (all []Secret) {
 		for mark, length := range map[string]int{"{p}": 12, "{k}": 32} {
 			if strings.Contains(form, mark) {
 				value = mixed(r, length)
-				form = strings.Replace(form, mark, value, 1)
+				form = strings.ReplaceAll(form, mark, value)
 			}
 		}
 		line := drawn(r, form)
