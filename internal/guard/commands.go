@@ -102,7 +102,7 @@ func (s *scan) commandArgument(at, end int, rest []byte) {
 	pattern := loginRest
 	isSecret := func(value []byte) bool { return !placeholder().Match(value) }
 	switch {
-	case bytes.IndexByte(line, ' ') >= 0 && variableBefore().Match(line):
+	case maySetVariable(line) && variableBefore().Match(line):
 		pattern = variableRest
 	case mayHaveValue(rest) && loginBefore().Match(before):
 		isSecret = isPassword
@@ -113,4 +113,9 @@ func (s *scan) commandArgument(at, end int, rest []byte) {
 	if m != nil && isSecret(rest[m[2]:m[3]]) {
 		s.add(end+m[2], end+m[3], "password")
 	}
+}
+
+// maySetVariable is a fast check before variableBefore: it returns false only if that cannot match.
+func maySetVariable(line []byte) bool {
+	return bytes.Contains(line, []byte("set")) || bytes.Contains(line, []byte("ENV")) || bytes.Contains(line, []byte("ARG"))
 }

@@ -49,6 +49,7 @@ func TestFastTestsRuleOutNothingElse(t *testing.T) {
 	mixed, inWords := fake.Layouts()
 	layouts := append(append(mixed, inWords...),
 		"%s is the password.",
+		"the password is sunflower", "The password was sunflower. It is another.", "ENV DB_password %s",
 		"a password is in the safe",
 		"the password of the pier\n\n%s",
 		"name: password   \nvalue: %s\n",
@@ -82,6 +83,8 @@ func TestFastTestsRuleOutNothingElse(t *testing.T) {
 			check("mayNameValue", mayNameValue(before), nameLabel().Match(before), string(text), around)
 			check("mayEndWithVerb", mayEndWithVerb(before), valueBefore().Match(before), string(text), around)
 			check("mayHavePhrase", mayHavePhrase(rest), phraseValue().Match(rest), string(text), around)
+			check("mayEndSentence", mayEndSentence(rest), sentenceEnd().Match(rest), string(text), around)
+			check("maySetVariable", maySetVariable(before), variableBefore().Match(before), string(text), around)
 			isLaidOut := s.structuredPassword(at, end, rest) || s.structuredSecret(at, end)
 			inSentence := (&scan{text: text}).isInSentence(at, end, rest)
 			check("isInSentence", !inSentence, isLaidOut, string(text), around)

@@ -96,7 +96,7 @@ func (s *scan) wordOfLabel(at, end, from, to int) bool {
 // wordOfSentence adds the word that follows the name of a password that ends at end, and "is" or "was", at the end of a
 // sentence. line is the rest of the line. It returns false if the word says something about the password.
 func (s *scan) wordOfSentence(end int, line []byte, kind string) bool {
-	if kind != "password" || len(line) == 0 || line[0] != ' ' && line[0] != '\t' {
+	if kind != "password" || !mayEndSentence(line) {
 		return false
 	}
 	m := sentenceEnd().FindSubmatchIndex(line)
@@ -110,6 +110,27 @@ func (s *scan) wordOfSentence(end int, line []byte, kind string) bool {
 	}
 	s.add(end+m[2], end+m[3], kind)
 	return true
+}
+
+// mayEndSentence is a fast check before sentenceEnd: it returns false only if that cannot match, as for most sentences,
+// in which a verb and a word are followed by another word.
+func mayEndSentence(line []byte) bool {
+	verb := skipBlanks(line, 0)
+	if verb == 0 || verb == len(line) || strings.IndexByte("iwl", line[verb]) < 0 {
+		return false
+	}
+	word := skipBlanks(line, skipWord(line, verb))
+	end := skipWord(line, word)
+	rest := skipBlanks(line, end)
+	return rest == len(line) || isEndOfLine(line[rest]) || line[end-1] == '.'
+}
+
+// skipWord returns the index of the first blank at or after at, or the length of the line.
+func skipWord(line []byte, at int) int {
+	for at < len(line) && line[at] != ' ' && line[at] != '\t' {
+		at++
+	}
+	return at
 }
 
 // isQuoted reports whether the same quote is before and after s.text[from:to].

@@ -30,8 +30,6 @@ var (
 		`^s?[*_]{0,3}[ \t]*(?:(?:is|was|ist|war|lautet)\b)?[ \t]*:?[*_]{0,3}[ \t]*(?:\r?\n[ \t>]*(?:=+|-+)[ \t]*)?(?:\r?\n[ \t>]*){1,3}(?:(?:` + "```" + `|~~~)\w*\r?\n[ \t>]*)?` +
 			`(?:[-*+:][ \t]+|\d{1,3}[.)][ \t]+)?[*_` + "`" + `"']{0,3}([^\s` + "`" + `"'|<>()\[\]]+)[*_` + "`" + `"']{0,3}[ \t]*(?:\r?\n|$)`,
 	)
-	// verbAtEnd matches a verb with which a line ends before the value that follows below.
-	verbAtEnd = lazily(`^[ \t]+(?:is|was|ist|war|lautet)`)
 	// phraseValue matches a verb after a name and the quoted phrase that follows it.
 	phraseValue = lazily(
 		`(?i)^[ \t]+(?:is|was|ist|war|lautet|heißt|est|es)[ \t]*:?[ \t]*(?:["'` + "`" + `“„«]|<code>|<kbd>)` +
@@ -100,10 +98,31 @@ func (s *scan) findInProse(at, end int, line []byte, kind string, isSecret func(
 	if s.wordOfSentence(end, line, kind) {
 		return
 	}
-	isTitle := len(line) < maxTitleRest && isAll(verbAtEnd().ReplaceAll(line, nil), &isTitleByte)
+	if len(line) >= maxTitleRest {
+		return
+	}
+	isTitle := isAll(withoutVerb(line), &isTitleByte)
 	if isTitle {
 		s.findBelow(at, end, kind, isSecret)
 	}
+}
+
+// verbsAtEnd are verbs with which a line can end before a value that follows below.
+var verbsAtEnd = []string{"is", "was", "ist", "war", "lautet"}
+
+// withoutVerb returns a text, which follows a name, without the verb that it begins with.
+func withoutVerb(line []byte) []byte {
+	at := skipBlanks(line, 0)
+	if at == 0 {
+		return line
+	}
+	for _, verb := range verbsAtEnd {
+		rest, found := bytes.CutPrefix(line[at:], []byte(verb))
+		if found && (len(rest) == 0 || !isWord(rest[0])) {
+			return rest
+		}
+	}
+	return line
 }
 
 // findInMarkup looks for the value in the HTML elements after a name that ends at end.

@@ -80,6 +80,10 @@ func nextNonASCII(text []byte, from int) int {
 // ASCII letters or signs of tokens, a full-width letter, digit or "_", or a space beside ":" or "=".
 func isSeenOtherwise(text []byte, at int) bool {
 	r, size := utf8.DecodeRune(text[at:])
+	isLetter := 0xc0 <= r && r < 0x300
+	if isLetter {
+		return false
+	}
 	seen, isKnown := seenAs(r)
 	switch {
 	case !isKnown:
@@ -114,7 +118,11 @@ func byteBehind(text []byte, at int) byte {
 // characters that stand for themselves.
 func seenAs(r rune) (seen []byte, isKnown bool) {
 	switch {
-	case r < utf8.RuneSelf, r == utf8.RuneError:
+	case r == 0xa0:
+		return []byte(" "), true
+	case r < 0x300: // of these letters only the soft hyphen is invisible
+		return nil, r == 0xad
+	case r == utf8.RuneError, 0x3400 <= r && r < 0xfb00: // most letters of Chinese and Korean
 		return nil, false
 	case 0xff01 <= r && r <= 0xff5e: // full-width ASCII
 		return fullWidth[r-0xff01 : r-0xff00], true
