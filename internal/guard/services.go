@@ -99,7 +99,7 @@ var (
 	cookiePair = lazily(`[\w.!%-]+=([^;\s"'` + "`" + `,]+)`)
 	// webKeyMember matches a private member of a key in JSON (RFC 7517). Group 1 is its value.
 	webKeyMember = lazily(`"(?:d|p|q|dp|dq|qi|k)"\s{0,20}:\s{0,20}"([\w-]{16,})"`)
-	// passwordFileLine matches a line of a password file of PostgreSQL: host, port, database, user and password. Group 1
+	// passwordFileLine matches a line of a .pgpass file: host, port, database, user and password. Group 1
 	// is the password.
 	passwordFileLine = lazily(`(?:^|[^\w.*:-])[\w.*-]+:(?:5432|\*):[A-Za-z*][\w*-]*:[A-Za-z*][\w.*@-]*:([^\s:"'|<>` + "`" + `]{3,})`)
 	// registryRest matches the value of "auth" in a settings file of Docker, or of _auth in one of npm. Group 1 is the
@@ -174,7 +174,7 @@ func (s *scan) webKey(at, _ int) {
 	}
 }
 
-// passwordFile finds the password in a line of a password file of PostgreSQL that contains the offset at.
+// passwordFile finds the password in a line of a .pgpass file that contains the offset at.
 func (s *scan) passwordFile(at, _ int) {
 	start := max(s.lineStart(at), at-longestName)
 	line := s.line(start, longestCommand)
