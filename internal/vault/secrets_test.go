@@ -288,6 +288,20 @@ func TestWritesKeepSecrets(t *testing.T) {
 	}
 }
 
+// TestAnErrorInABaseDoesNotTellSecrets has a secret where an error of YAML names a text.
+func TestAnErrorInABaseDoesNotTellSecrets(t *testing.T) {
+	token := "ghp_" + "R8dk2Lx0PqW3mZt7YbN5cVj1HsA9fGe4UoTg"
+	w := newTwins(t, map[string]string{"K.base": "formulas:\n  " + token + ": \"1\"\nviews:\n  - type: table\n    name: A\n"})
+	mark := string(w.marker.Redact([]byte(token)))
+	for _, content := range []string{
+		"formulas:\n  " + mark + ": \"1\"\n  " + mark + ": \"2\"\n", "x: *" + mark + "\n", mark + ": [\n", "views: {" + mark + ": 1}\n",
+	} {
+		said := w.secret.Failure("create", "path=K.base", "content="+content, "overwrite").Reason
+		assert.NotContains(t, said, token[4:], "%q", content)
+		assert.Contains(t, said, "is not a base", "%q", content)
+	}
+}
+
 // TestASecretIsNotExtended: text after a token would make it a longer one, which is not recognized.
 func TestASecretIsNotExtended(t *testing.T) {
 	token := "npm_" + strings.Repeat("a1B2c3D4e5F6", 3)

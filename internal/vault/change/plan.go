@@ -228,8 +228,8 @@ const maxRows = 8 << 20
 
 // checkFileKinds refuses a proposal that would write text into a file of an unsuitable kind: only notes accept
 // any text; canvases and bases accept content that the app can open. An undo, a copy and an attachment write
-// bytes unchanged and are not checked.
-func (p Proposal) checkFileKinds() error {
+// bytes unchanged and are not checked. What is wrong with a content is said of what the caller sees of it.
+func (p Proposal) checkFileKinds(v *call.Vault) error {
 	if p.Undoes != "" || p.Raw {
 		return nil
 	}
@@ -248,14 +248,13 @@ func (p Proposal) checkFileKinds() error {
 			}
 			why = "is not a canvas in JSON."
 		case "base":
-			read, err := bases.Read(s.After.Text.ForProgram())
-			if err == nil {
-				err = read.Fatal()
-			}
-			if err == nil {
+			if mistakeInBase(s.After.Text.ForProgram()) == nil {
 				continue
 			}
-			why = "is not a base: " + err.Error()
+			why = "is not a base."
+			if err := mistakeInBase(v.Judged(s.After.Text).Bytes()); err != nil {
+				why = "is not a base: " + err.Error()
+			}
 		default:
 			return refused.Failure(
 				"File %q is not a note: no text is written into it.",
@@ -265,6 +264,15 @@ func (p Proposal) checkFileKinds() error {
 		return refused.Failure("The content of %q %s", answer.Verbatim(s.Path.String()), why)
 	}
 	return nil
+}
+
+// mistakeInBase returns the error for a text that the app cannot open as a base.
+func mistakeInBase(text []byte) error {
+	base, err := bases.Read(text)
+	if err != nil {
+		return err
+	}
+	return base.Fatal()
 }
 
 // isCanvas reports whether the app can open a text as a canvas. It can open an empty one. The contents of nodes

@@ -352,7 +352,7 @@ func propose(v *call.Vault, row Command, values call.Values, how protocol.Write)
 			p.assessLoss(v),
 			budget.From(v.Ctx).Exceeded(),
 			checkAccess(v, p),
-			p.checkFileKinds(),
+			p.checkFileKinds(v),
 		)
 	}
 	if err != nil {
