@@ -83,6 +83,104 @@ func TestNoTextIsOpenedWhereRepliesAreMade(t *testing.T) {
 	}
 }
 
+// failures are the functions that look into a text which was not judged, and say something in an error or a notice.
+var failures = map[string]string{
+	"internal/vault/change checkFileKinds":     "paths, and what is wrong with a base as the caller sees it",
+	"internal/vault/change restore":            "paths and marks",
+	"internal/vault/handlers add":              "what the caller asked for, and the number of a line",
+	"internal/vault/handlers addBookmark":      "what the caller asked for, and where JSON is wrong",
+	"internal/vault/handlers attachmentText":   "the type of a file, numbers of pages, and what is wrong with a PDF",
+	"internal/vault/handlers listBookmarks":    "where JSON is wrong",
+	"internal/vault/handlers listJournal":      "a date",
+	"internal/vault/handlers readAttachment":   "the type of a file, and what is wrong with an image",
+	"internal/vault/handlers requestedVersion": "what the caller asked for",
+}
+
+// A text of an error or a notice is made of a format and of names, numbers and what the caller wrote. Whoever looks into
+// a text that was not judged says nothing else, but for a few that are read; bytes are not made a string there; and
+// no other package writes the text of a fault.
+func TestErrorsAndNoticesAreMadeOfWhatCallersMaySee(t *testing.T) {
+	found := map[string]bool{}
+	for _, s := range sources(t) {
+		if !strings.HasPrefix(s.name, "internal/vault/") {
+			continue
+		}
+		for _, d := range s.syntax.Decls {
+			f, isFunction := d.(*ast.FuncDecl)
+			if !isFunction {
+				continue
+			}
+			said := saidTo(f)
+			opens, _ := opensAndMakes(f)
+			if opens && len(said) > 0 {
+				found[s.folder()+" "+f.Name.Name] = true
+			}
+			for _, part := range said {
+				assert.That(t, !convertsBytes(part), "%s: bytes are said as a string", s.set.Position(part.Pos()))
+			}
+		}
+		ast.Inspect(s.syntax, func(n ast.Node) bool {
+			literal, isLiteral := n.(*ast.CompositeLit)
+			if isLiteral && s.folder() != "internal/vault/answer" {
+				kind, isOfPackage := literal.Type.(*ast.SelectorExpr)
+				isFault := isOfPackage && selector(kind) == "answer.Fault"
+				assert.That(t, !isFault, "%s: a fault is made here", s.set.Position(n.Pos()))
+			}
+			return true
+		})
+	}
+	assert.Equal(t, keysOf(found), keysOf(failures), "functions that look into texts which were not judged, and say something")
+	for function, why := range failures {
+		assert.That(t, why != "", "%s has no reason", function)
+	}
+}
+
+// failing are the functions that make an error of a format and of what it says.
+var failing = []string{"Failure", "Misuse", "MisuseWithHint", "DidYouMean", "InPart"}
+
+// saidTo returns what a function puts into the texts of errors, and into notices.
+func saidTo(f *ast.FuncDecl) (said []ast.Expr) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			method, isMethod := n.Fun.(*ast.SelectorExpr)
+			if isMethod && slices.Contains(failing, method.Sel.Name) && len(n.Args) > 1 {
+				said = append(said, n.Args...)
+			}
+		case *ast.KeyValueExpr:
+			if key, isName := n.Key.(*ast.Ident); isName && key.Name == "Notice" {
+				said = append(said, n.Value)
+			}
+		case *ast.AssignStmt:
+			for _, to := range n.Lhs {
+				if field, isField := to.(*ast.SelectorExpr); isField && field.Sel.Name == "Notice" {
+					said = append(said, n.Rhs...)
+				}
+			}
+		}
+		return true
+	})
+	return said
+}
+
+// convertsBytes reports whether an expression makes a string of bytes, or looks into a text that was not judged.
+func convertsBytes(part ast.Expr) (converts bool) {
+	ast.Inspect(part, func(n ast.Node) bool {
+		call, isCall := n.(*ast.CallExpr)
+		if !isCall {
+			return true
+		}
+		switch f := call.Fun.(type) {
+		case *ast.Ident:
+			converts = converts || f.Name == "string"
+		case *ast.SelectorExpr:
+			converts = converts || f.Sel.Name == "ForProgram"
+		}
+		return true
+	})
+	return converts
+}
+
 func keysOf[V any](of map[string]V) string { return strings.Join(slices.Sorted(maps.Keys(of)), "\n") }
 
 // opensAndMakes reports whether a function looks into a text that was not judged, and whether it makes a reply from a string.

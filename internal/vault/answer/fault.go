@@ -19,11 +19,12 @@ import (
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
 )
 
-// Fault is an error whose text is what the app would print.
+// Fault is an error whose text is what the app would print. Only the functions of this package make one: of a format
+// and of what callers may see, such as a [Verbatim] name.
 type Fault struct {
 	Status  int
 	Kind    Kind
-	Text    string
+	text    string
 	Missing Missing
 	// Made and Unmade are the changed and the unchanged files of a change that was made in part.
 	Made, Unmade []string
@@ -36,7 +37,7 @@ type Missing struct {
 	Ext    string // the required extension, "" for any
 }
 
-func (f *Fault) Error() string { return f.Text }
+func (f *Fault) Error() string { return f.text }
 
 // Failure returns the error of a valid request that could not be fulfilled.
 func Failure(format string, args ...any) error {
@@ -45,18 +46,23 @@ func Failure(format string, args ...any) error {
 
 // Misuse returns the error of an invalid request.
 func Misuse(format string, args ...any) error {
-	return &Fault{Status: ExitMisuse, Kind: BadValue, Text: "Error: " + fmt.Sprintf(format, args...)}
+	return &Fault{Status: ExitMisuse, Kind: BadValue, text: "Error: " + fmt.Sprintf(format, args...)}
 }
 
 // MisuseWithHint is [Misuse] with a hint for programs.
 func MisuseWithHint(hint, format string, args ...any) error {
-	return &Fault{Status: ExitMisuse, Kind: Kind{BadValue.Code, hint}, Text: "Error: " + fmt.Sprintf(format, args...)}
+	return &Fault{Status: ExitMisuse, Kind: Kind{BadValue.Code, hint}, text: "Error: " + fmt.Sprintf(format, args...)}
+}
+
+// InPart returns the error for a change that was made in part: of the files in made, and not of those in unmade.
+func (k Kind) InPart(made, unmade []string, format string, args ...any) error {
+	return &Fault{Status: ExitFailed, Kind: k, text: "Error: " + fmt.Sprintf(format, args...), Made: made, Unmade: unmade}
 }
 
 // Explain returns the reply that reports an error.
 func Explain(err error) Reply {
 	if fault, ok := errors.AsType[*Fault](err); ok {
-		return Reply{Status: fault.Status, Kind: fault.Kind, text: fault.Text, Made: fault.Made, Unmade: fault.Unmade}
+		return Reply{Status: fault.Status, Kind: fault.Kind, text: fault.text, Made: fault.Made, Unmade: fault.Unmade}
 	}
 	if over, ok := errors.AsType[*budget.Overrun](err); ok {
 		return Reply{Status: ExitFailed, Kind: Kind{over.Code(), over.Hint()}, text: "Error: " + over.Error()}
@@ -186,7 +192,7 @@ func (k Kind) Failure(format string, args ...any) error {
 			k = Unread
 		}
 	}
-	return &Fault{Status: ExitFailed, Kind: k, Text: "Error: " + fmt.Sprintf(format, printed...)}
+	return &Fault{Status: ExitFailed, Kind: k, text: "Error: " + fmt.Sprintf(format, printed...)}
 }
 
 // Advise returns the kind with another hint.
@@ -232,7 +238,7 @@ func FileNotFound(asTyped string) error {
 	return &Fault{
 		Status:  ExitFailed,
 		Kind:    NotFound,
-		Text:    fmt.Sprintf("Error: File %q not found.", Verbatim(asTyped)),
+		text:    fmt.Sprintf("Error: File %q not found.", Verbatim(asTyped)),
 		Missing: Missing{Typed: asTyped},
 	}
 }
@@ -242,7 +248,7 @@ func FolderNotFound(asTyped string) error {
 	return &Fault{
 		Status:  ExitFailed,
 		Kind:    NotFoundFolder,
-		Text:    fmt.Sprintf("Error: Folder %q not found.", Verbatim(asTyped)),
+		text:    fmt.Sprintf("Error: Folder %q not found.", Verbatim(asTyped)),
 		Missing: Missing{Typed: asTyped, Folder: true},
 	}
 }
@@ -252,7 +258,7 @@ func BaseNotFound(asTyped string) error {
 	return &Fault{
 		Status:  ExitFailed,
 		Kind:    NotFound,
-		Text:    "Error: Base file not found: " + asTyped,
+		text:    "Error: Base file not found: " + asTyped,
 		Missing: Missing{Typed: asTyped, Ext: "base"},
 	}
 }
@@ -423,7 +429,7 @@ func isNoFolder(err error) bool {
 }
 
 // ErrVaultNotFound is the only error of the app that does not begin with "Error:".
-var ErrVaultNotFound error = &Fault{Status: ExitFailed, Kind: VaultNotFound, Text: "Vault not found."}
+var ErrVaultNotFound error = &Fault{Status: ExitFailed, Kind: VaultNotFound, text: "Vault not found."}
 
 // NoActiveFile returns the app's error for a call without a target while no note is open. The angle brackets are part
 // of its text.

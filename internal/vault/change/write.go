@@ -289,32 +289,31 @@ func (e ending) isLeft() bool { return len(e.made) > 0 || e.unseen && e.unsettle
 // partlyApplied returns the error for a change that can neither be completed nor undone, because of other
 // programs or the disk. It lists which files are changed and which are not.
 func partlyApplied(id string, end ending, cause error) error {
-	fault := &answer.Fault{Status: answer.ExitFailed, Made: end.made, Unmade: end.unmade}
-	state := "The change is made in part"
-	why := "because other programs changed notes at the same time"
-	switch {
-	case end.unsettled && end.unseen:
-		fault.Kind = answer.Unsettled
-		fault.Made = nil
-		fault.Unmade = nil
-		fault.Text = "Error: The disk let the change neither be completed nor be taken back, and does not tell how much of it is made."
-	case end.unsettled:
-		fault.Kind = answer.Unwritable.Advise(answer.Unsettled.Hint)
-		state = "The change is made in part for now"
-		why = "and the disk let it neither be completed nor be taken back"
-	default:
-		fault.Kind = answer.PartlyApplied.Advise("undo id=" + id + " takes back what was made")
-	}
-	if len(fault.Made) > 0 {
-		fault.Text = fmt.Sprintf("Error: %s, %s. Changed: %s.", state, why, listed(end.made))
-	}
-	if len(fault.Unmade) > 0 {
-		fault.Text += fmt.Sprintf(" Not changed by it: %s.", listed(end.unmade))
-	}
+	reason := ""
 	if cause != nil {
-		fault.Text += " " + strings.TrimPrefix(answer.Explain(cause).Text(), "Error: ")
+		reason = " " + strings.TrimPrefix(answer.Explain(cause).Text(), "Error: ")
 	}
-	return fault
+	if end.unsettled && end.unseen {
+		return answer.Unsettled.InPart(
+			nil,
+			nil,
+			"The disk let the change neither be completed nor be taken back, and does not tell how much of it is made.%s",
+			reason,
+		)
+	}
+	kind := answer.PartlyApplied.Advise("undo id=" + id + " takes back what was made")
+	state := "The change is made in part, because other programs changed notes at the same time."
+	if end.unsettled {
+		kind = answer.Unwritable.Advise(answer.Unsettled.Hint)
+		state = "The change is made in part for now, and the disk let it neither be completed nor be taken back."
+	}
+	if len(end.made) > 0 {
+		state += " Changed: " + listed(end.made) + "."
+	}
+	if len(end.unmade) > 0 {
+		state += " Not changed by it: " + listed(end.unmade) + "."
+	}
+	return kind.InPart(end.made, end.unmade, "%s%s", state, reason)
 }
 
 // listed returns the first of some names, and how many more there are.
