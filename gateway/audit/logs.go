@@ -40,7 +40,10 @@ func Lines(ctx context.Context, state string, f Filter) iter.Seq2[Line, error] {
 const keptFor = 90 * 24 * time.Hour
 
 // Logs has the two parts of the audit log. The zero value writes nothing.
-type Logs struct{ lasting, calls *Log }
+type Logs struct {
+	lasting, calls *Log
+	reserves       *sync.Once // see [Logs.makeReserves]; nil if the parts have none
+}
 
 // OpenLogs returns the audit log in a state folder, or the zero Logs if state is "".
 func OpenLogs(state string) Logs {
@@ -50,6 +53,8 @@ func OpenLogs(state string) Logs {
 	l := Logs{
 		lasting: Open(AuditFolder(state), Limits{MinAge: keptFor}),
 		calls:   Open(CallsFolder(state), Limits{}),
+
+		reserves: &sync.Once{},
 	}
 	l.lasting.hasReserve = true
 	l.calls.hasReserve = true
@@ -73,6 +78,7 @@ func (l Logs) Digest(value string) string { return l.lasting.Digest(value) }
 // Write writes a line about a call that changes nothing to the part where it belongs.
 func (l Logs) Write(line Line, how Durability) error {
 	if isRoutine(line) && !l.None() {
+		l.makeReserves()
 		return l.calls.Write(line, how)
 	}
 	return l.WriteLasting(line, how)
@@ -84,7 +90,20 @@ func (l Logs) WriteLasting(line Line, how Durability) error {
 	if l.None() {
 		return nil
 	}
+	l.makeReserves()
 	return l.lasting.Write(line, how)
+}
+
+// makeReserves creates the reserves of both parts before the first line of the process in either: once the disk is full,
+// the part that has no line yet could not have one.
+func (l Logs) makeReserves() {
+	if l.reserves == nil {
+		return
+	}
+	l.reserves.Do(func() {
+		l.lasting.ensureReserve()
+		l.calls.ensureReserve()
+	})
 }
 
 // isRoutine reports whether a line about a call that changes nothing belongs to the calls part: it
@@ -142,6 +161,7 @@ func (d *heldDecision) End(end Line) bool {
 		return false
 	case d.logs.None():
 	case isRoutine(d.line) && isRoutine(end): // together, because both belong to the same part
+		d.logs.makeReserves()
 		_ = d.logs.calls.WriteAll(Buffered, d.line, end)
 	default:
 		_ = d.logs.Write(d.line, Buffered)

@@ -114,6 +114,21 @@ func (l *Log) makeReserve() {
 	}
 }
 
+// ensureReserve is makeReserve for a log that is not written to yet. If the reserve exists, it only looks at it.
+func (l *Log) ensureReserve() {
+	if _, _, err := l.folder.readReserve(l.sys); !errors.Is(err, errNoReserve) {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	unlock, err := l.lock()
+	if err != nil {
+		return // a line will tell
+	}
+	defer unlock()
+	l.makeReserve()
+}
+
 // writeReserve replaces the content of the reserve. The caller holds the lock.
 func (l *Log) writeReserve(r reserve, refusals []byte) error {
 	file, err := l.sys.Open(l.folder.file(reserveFile), os.O_RDWR)

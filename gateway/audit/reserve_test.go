@@ -115,6 +115,27 @@ func TestWhatAFullDiskDoesNotTakeIsCounted(t *testing.T) {
 	assert.Equal(t, strings.Join(told(t, lasting), ", "), strings.Join(want, ", "), "the other part")
 }
 
+// A part that has no line yet when the disk becomes full has a reserve too, whichever part the first line was for.
+func TestAPartWithoutALineHasAReserve(t *testing.T) {
+	for _, first := range []Line{read(0), refused(0)} {
+		logs, full, open := onFullDisk(t)
+		require.NoError(t, logs.Write(first, Buffered))
+		*full = true
+		assert.ErrorIs(t, logs.Write(read(1), Buffered), syscall.ENOSPC)
+		assert.ErrorIs(t, logs.Write(refused(1), Buffered), syscall.ENOSPC)
+		for _, part := range []*Log{logs.calls, logs.lasting} {
+			report := require.Value(Verify(t.Context(), part.folder.dir))(t)
+			assert.Equal(t, report.Missed+uint64(report.Waiting), uint64(1), "after %s, while it is full: %+v", first.Call, report)
+		}
+		*full = false
+		next := open() // the first process may be gone
+		require.NoError(t, next.Write(read(2), Buffered))
+		require.NoError(t, next.Write(refused(2), Buffered))
+		assert.Contains(t, strings.Join(told(t, next.calls.folder.dir), ", "), "gap 1, read 2", "after %s", first.Call)
+		assert.Contains(t, strings.Join(told(t, next.lasting.folder.dir), ", "), "refused 1, refused 2", "after %s", first.Call)
+	}
+}
+
 // told returns the calls of the lines of a log, and how many lines its gaps count.
 func told(t *testing.T, dir string) (all []string) {
 	t.Helper()

@@ -65,7 +65,9 @@ func verifyEach(ctx context.Context, dir string, each func(point)) (Report, erro
 	}
 	defer s.close()
 	if s.content.isEmpty() && s.headReason != "" {
-		return Report{Broken: s.brokenHead()}, nil
+		r := Report{Broken: s.brokenHead()}
+		p.addUnwritten(&r)
+		return r, nil
 	}
 	w := walker{at: s.head.start, markOffset: -1, each: each}
 	r := Report{Files: len(s.files), First: w.at.seq + 1}
@@ -76,9 +78,8 @@ func verifyEach(ctx context.Context, dir string, each func(point)) (Report, erro
 		r.Broken, err = p.checkKey(s.head.key)
 	}
 	r.Since = s.firstTime(ctx)
-	reserve, refusals, _ := p.readReserve(ownerfiles.Disk{})
-	r.Missed = w.missed + reserve.Missed
-	r.Waiting = bytes.Count(refusals, []byte("\n"))
+	r.Missed = w.missed
+	p.addUnwritten(&r)
 	r.Lines = w.lines
 	r.Gaps = w.gaps
 	r.Last = w.at.seq
@@ -90,6 +91,13 @@ func verifyEach(ctx context.Context, dir string, each func(point)) (Report, erro
 		r.Since = time.Time{}
 	}
 	return r, err
+}
+
+// addUnwritten adds the lines that the log has yet to report to a report.
+func (p folder) addUnwritten(r *Report) {
+	reserve, refusals, _ := p.readReserve(ownerfiles.Disk{})
+	r.Missed += reserve.Missed
+	r.Waiting = bytes.Count(refusals, []byte("\n"))
 }
 
 // checkKey returns the break if the key of the digests is not the one with the given fingerprint, nil if
