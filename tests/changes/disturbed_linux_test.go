@@ -220,8 +220,12 @@ func changerApart(t *testing.T, folder string) changer {
 		}
 		var message struct {
 			Result struct{ StructuredContent json.RawMessage }
+			Error  struct{ Message string }
 		}
 		require.NoError(t, json.Unmarshal(line, &message))
+		if message.Error.Message == "the server stopped before it could answer" { // it does not say what was made
+			return answeredCall{code: "none"}
+		}
 		require.That(t, len(message.Result.StructuredContent) > 0, "%q is answered by %s", c, line)
 		if len(c) > 1 {
 			var result gateway.BatchResult
