@@ -95,23 +95,32 @@ func (c Child) Run(ctx context.Context) Ending {
 	e.Stdout = NewStream(c.Keep, flood, capacity)
 	e.Stderr = NewStream(c.Keep, flood, capacity)
 
-	cmd, err := c.command(ctx)
+	outputs, err := c.outputs(&e)
 	if err != nil {
 		e.End(NotStarted, err)
 		return e
 	}
-	cmd.Stdout = e.Stdout
-	cmd.Stderr = e.Stderr
-	if c.Hear != nil {
-		cmd.Stdout = outputReader{e.Stdout, c.Hear}
+	cmd, err := c.command(outputs.contextOfCommand(ctx))
+	if err != nil {
+		outputs.close()
+		e.End(NotStarted, err)
+		return e
 	}
+	outputs.connect(cmd)
 	if c.Stdin != "" {
 		cmd.Stdin = strings.NewReader(c.Stdin)
 	}
 	s := &stopper{cmd: cmd, embedded: c.Embedded}
 	cmd.Cancel = s.ask
 	begun := time.Now()
-	if err := children.start(func() error { return start(cmd, c) }, cmd); err != nil {
+	begin := func() error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return start(cmd, c)
+	}
+	if err := children.start(begin, cmd); err != nil {
+		outputs.close()
 		if cause := StopCause(ctx); cause != nil {
 			e.End(Stopped, cause)
 			return e
@@ -120,14 +129,13 @@ func (c Child) Run(ctx context.Context) Ending {
 		return e
 	}
 	e.Started = true
-	if c.Ended != nil && awaitEnd(cmd.Process.Pid) {
-		c.Ended()
-	}
+	isHeld := outputs.await(ctx, s, c.Ended)
 	err = children.wait(cmd)
 	s.done()
 	e.Took = time.Since(begun)
 	e.read(cmd.ProcessState, err)
-	if s.asked.Load() {
+	e.Held = e.Held || isHeld
+	if s.isAsked() {
 		if cause := StopCause(ctx); cause != nil {
 			e.End(Stopped, cause)
 		}
@@ -190,11 +198,22 @@ func (c Child) command(ctx context.Context) (*osexec.Cmd, error) {
 type stopper struct {
 	cmd      *osexec.Cmd
 	embedded bool
-	asked    atomic.Bool
+	askedAt  atomic.Pointer[time.Time] // nil until the child is asked
 	timer    *time.Timer
 }
 
-// ask is called once, by os/exec, if the context ends before the child.
+// isAsked reports whether the child was asked to end.
+func (s *stopper) isAsked() bool { return s.askedAt.Load() != nil }
+
+// grace returns how long the pipes of a child that has ended may still be read.
+func (s *stopper) grace() time.Duration {
+	if at := s.askedAt.Load(); at != nil {
+		return max(0, PipeGrace-time.Since(*at))
+	}
+	return PipeGrace
+}
+
+// ask is called once if the context ends before the child.
 func (s *stopper) ask() error {
 	interrupt := interruptClient
 	if s.embedded {
@@ -203,7 +222,8 @@ func (s *stopper) ask() error {
 	if err := interrupt(s.cmd.Process); err != nil {
 		return err
 	}
-	s.asked.Store(true)
+	now := time.Now()
+	s.askedAt.Store(&now)
 	s.timer = time.AfterFunc(StopGrace, func() {
 		if s.embedded {
 			killGroup(s.cmd.Process.Pid)
@@ -213,7 +233,7 @@ func (s *stopper) ask() error {
 	return nil
 }
 
-// done is called after Wait, when ask can no longer be running.
+// done is called after Wait, when ask is no longer running.
 func (s *stopper) done() {
 	if s.timer != nil {
 		s.timer.Stop()
@@ -320,7 +340,7 @@ func (p *Process) live(ctx context.Context, c Child, stdin, stdout *os.File, sta
 	err = children.wait(cmd)
 	p.end.read(cmd.ProcessState, err)
 	s.done()
-	if s.asked.Load() {
+	if s.isAsked() {
 		p.end.End(Stopped, context.Canceled)
 	}
 }
