@@ -81,7 +81,7 @@ func TestOptionsOfAnotherFormAreRefused(t *testing.T) {
 		spoil(&bad)
 		var known *answer.Fault
 		require.That(t, errors.As(CheckWrite(bad), &known), "%s is taken", name)
-		assert.That(t, name != "no characters" || strings.Contains(known.Text, "UTF-8"), "%s: %v", name, known)
+		assert.That(t, name != "no characters" || strings.Contains(known.Error(), "UTF-8"), "%s: %v", name, known)
 		assert.Equal(t, known.Status, answer.ExitMisuse, "%s is taken", name)
 	}
 }
@@ -101,7 +101,7 @@ func TestStandardInputThatBreaks(t *testing.T) {
 	var known *answer.Fault
 	require.That(t, errors.As(err, &known), "error %v", err)
 	require.Equal(t, known.Status, answer.ExitFailed, "error %v", err)
-	assert.Equal(t, known.Text, "Error: Cannot read standard input: gone", "error %v", err)
+	assert.Equal(t, known.Error(), "Error: Cannot read standard input: gone", "error %v", err)
 }
 
 func TestStandardInputIsBounded(t *testing.T) {
@@ -112,7 +112,7 @@ func TestStandardInputIsBounded(t *testing.T) {
 	var known *answer.Fault
 	require.That(t, errors.As(err, &known), "one byte more: %v", err)
 	require.Equal(t, known.Status, answer.ExitMisuse, "one byte more")
-	assert.Equal(t, known.Text, "Error: Standard input is too long: at most 10 bytes.", "one byte more")
+	assert.Equal(t, known.Error(), "Error: Standard input is too long: at most 10 bytes.", "one byte more")
 }
 
 func TestExpand(t *testing.T) {
