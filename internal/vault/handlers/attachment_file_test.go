@@ -114,6 +114,7 @@ func TestUsersByProperties(t *testing.T) {
 	h.Put("aa.md", "---\ncover: r.png\n---\n")
 	h.Put("r.png", "")
 	want := "p.png\timage\t0\ta.md, b.md, c.md\nq.png\timage\t0\t\nr.png\timage\t0\taa.md\n"
+	assert.Await(embedded.Patience, func() bool { return say("attachments") == want }) // the worker watches the folder
 	assert.Equal(t, say("attachments"), want, "after changes")
 	assert.Equal(t, say("attachments", "unused"), "q.png\timage\t0\t\n", "unused after changes")
 }
