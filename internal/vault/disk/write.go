@@ -182,6 +182,9 @@ func (r rooted) openUnchanged(name string, want Content) (*File, error) {
 	return file, nil
 }
 
+// compareAtOnce is how many bytes of a file are compared at once. Smaller files take no more memory than they have.
+const compareAtOnce = 64 << 10
+
 // compare returns ErrChanged unless the file has the content.
 func (f *File) compare(want Content) error {
 	if f.Info.Size() != want.size {
@@ -189,7 +192,7 @@ func (f *File) compare(want Content) error {
 	}
 	if want.sum != "" {
 		hash := sha256.New()
-		if _, err := io.Copy(hash, f); err != nil {
+		if _, err := io.Copy(hash, io.LimitReader(f, want.size+1)); err != nil {
 			return err
 		}
 		if hex.EncodeToString(hash.Sum(nil)) != want.sum {
@@ -198,7 +201,7 @@ func (f *File) compare(want Content) error {
 		return nil
 	}
 	text := want.text
-	chunk := make([]byte, 64<<10)
+	chunk := make([]byte, min(len(text)+1, compareAtOnce)) // one byte more shows that the file is longer
 	for {
 		n, err := f.Read(chunk)
 		if n > len(text) || !bytes.Equal(chunk[:n], text[:n]) {
