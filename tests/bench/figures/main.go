@@ -4,7 +4,7 @@
 //
 //	go run ./tests/bench/figures
 //
-// It takes less than ten minutes and wants a machine that does nothing else. A row that
+// It takes some eight minutes for each round, and wants a machine that does nothing else. A row that
 // cannot be measured here, such as one against a program that is not installed, says so.
 //
 //go:generate go test -run TestThePageIsFresh -update .
