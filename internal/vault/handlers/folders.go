@@ -51,98 +51,125 @@ func relocateFolders(v *call.Vault, p call.Values, how folderRelocation) (change
 	if err != nil {
 		return change.Proposal{}, err
 	}
-	r := relocation{
-		v:       v,
-		follow:  !how.copies || p["links"] == holdLinks,
-		holds:   p["links"] == holdLinks,
-		copies:  how.copies,
-		to:      map[string]string{},
-		folders: map[string]string{},
-		taken:   map[string]bool{},
+	plan := folderPlan{
+		how: how,
+		relocation: relocation{
+			v:       v,
+			follow:  !how.copies || p["links"] == holdLinks,
+			holds:   p["links"] == holdLinks,
+			copies:  how.copies,
+			to:      map[string]string{},
+			folders: map[string]string{},
+			taken:   map[string]bool{},
+		},
+		isCreated: map[disk.Path]bool{},
 	}
-	var created, removed []change.Step
-	isCreated := map[disk.Path]bool{} // folders that the change creates
-	var moves []string
-	files := 0
-	for _, t := range folders {
-		from := t.Path
-		for other := range r.folders {
-			if isSameOrNested(from.String(), other) {
-				return change.Proposal{}, answer.Misuse(
-					"%q and %q are in one another.",
-					answer.Verbatim(from.String()),
-					answer.Verbatim(other),
-				)
-			}
-		}
-		contents := contentsToChange
-		if how.copies {
-			contents = contentsOf
-		}
-		in, err := contents(v, t)
-		if err != nil {
+	for _, folder := range folders {
+		if err := plan.add(folder); err != nil {
 			return change.Proposal{}, err
 		}
-		typed := how.destination(from)
-		to, err := newFolderPath(v, typed)
-		if err != nil {
-			return change.Proposal{}, err
-		}
-		if to.Below(from) {
-			return change.Proposal{}, answer.Misuse(
-				"Invalid value for to: %s. It is in the folder itself.",
-				answer.Verbatim(typed),
-			)
-		}
-		below := func(p disk.Path) string { return to.String() + strings.TrimPrefix(p.String(), from.String()) }
-		for _, folder := range in.Folders {
-			at, err := disk.ParseFolder(below(folder))
-			if err != nil {
-				return change.Proposal{}, answer.Failure(
-					"Folder %q cannot be created: %v.",
-					answer.Verbatim(below(folder)),
-					err,
-				)
-			}
-			missing, err := missingFolders(v, at)
-			if err != nil {
-				return change.Proposal{}, err
-			}
-			for _, s := range missing {
-				if !isCreated[s.Path] {
-					created = append(created, s)
-				}
-				isCreated[s.Path] = true
-			}
-			if !in.Stay[folder] && !how.copies {
-				removed = append(removed, change.Step{Path: folder, Before: change.ExistingFolder})
-			}
-		}
-		for _, file := range in.Files {
-			if _, err := r.move(call.Target{Path: file, Typed: file.String()}, below(file)); err != nil {
-				return change.Proposal{}, err
-			}
-		}
-		files += len(in.Files)
-		r.folders[from.String()] = to.String()
-		moves = append(moves, from.String()+" -> "+to.String())
-		if len(in.Stay) > 0 && !how.copies {
-			r.planned.Notice = fmt.Sprintf(
-				"the folder %q stays, because it contains something that is not a file of the vault",
+	}
+	return plan.proposal()
+}
+
+// folderPlan is what is planned for the folders that have been added.
+type folderPlan struct {
+	how folderRelocation
+	relocation
+
+	created, removed []change.Step
+	isCreated        map[disk.Path]bool // the folders that the change creates
+	moves            []string           // for the message
+	files            int
+}
+
+// add plans to move or copy a folder.
+func (f *folderPlan) add(target call.Target) error {
+	from := target.Path
+	for other := range f.folders {
+		if isSameOrNested(from.String(), other) {
+			return answer.Misuse(
+				"%q and %q are in one another.",
 				answer.Verbatim(from.String()),
+				answer.Verbatim(other),
 			)
 		}
-		if r.planned.Note == (disk.Path{}) {
-			r.planned.Note = to
+	}
+	contents := contentsToChange
+	if f.copies {
+		contents = contentsOf
+	}
+	in, err := contents(f.v, target)
+	if err != nil {
+		return err
+	}
+	typed := f.how.destination(from)
+	to, err := newFolderPath(f.v, typed)
+	if err != nil {
+		return err
+	}
+	if to.Below(from) {
+		return answer.Misuse("Invalid value for to: %s. It is in the folder itself.", answer.Verbatim(typed))
+	}
+	below := func(p disk.Path) string { return to.String() + strings.TrimPrefix(p.String(), from.String()) }
+	for _, folder := range in.Folders {
+		if err := f.create(below(folder)); err != nil {
+			return err
+		}
+		if !in.Stay[folder] && !f.copies {
+			f.removed = append(f.removed, change.Step{Path: folder, Before: change.ExistingFolder})
 		}
 	}
-	r.planned.Message = fmt.Sprintf("%s: %s (%s)", how.verb, strings.Join(moves, ", "), answer.Count(files, "file"))
-	if err := r.relink(); err != nil {
+	for _, file := range in.Files {
+		if _, err := f.move(call.Target{Path: file, Typed: file.String()}, below(file)); err != nil {
+			return err
+		}
+	}
+	f.files += len(in.Files)
+	f.folders[from.String()] = to.String()
+	f.moves = append(f.moves, from.String()+" -> "+to.String())
+	if len(in.Stay) > 0 && !f.copies {
+		f.planned.Notice = fmt.Sprintf(
+			"the folder %q stays, because it contains something that is not a file of the vault",
+			answer.Verbatim(from.String()),
+		)
+	}
+	if f.planned.Note == (disk.Path{}) {
+		f.planned.Note = to
+	}
+	return nil
+}
+
+// create plans to make a folder, and those above it, as far as they are missing and not planned yet.
+func (f *folderPlan) create(folder string) error {
+	at, err := disk.ParseFolder(folder)
+	if err != nil {
+		return answer.Failure("Folder %q cannot be created: %v.", answer.Verbatim(folder), err)
+	}
+	missing, err := missingFolders(f.v, at)
+	if err != nil {
+		return err
+	}
+	for _, step := range missing {
+		if !f.isCreated[step.Path] {
+			f.created = append(f.created, step)
+		}
+		f.isCreated[step.Path] = true
+	}
+	return nil
+}
+
+// proposal plans the links, and returns the whole change: folders are made first and removed last, the innermost before
+// those around it.
+func (f *folderPlan) proposal() (change.Proposal, error) {
+	moves := strings.Join(f.moves, ", ")
+	f.planned.Message = fmt.Sprintf("%s: %s (%s)", f.how.verb, moves, answer.Count(f.files, "file"))
+	if err := f.relink(); err != nil {
 		return change.Proposal{}, err
 	}
-	slices.Reverse(removed)
-	r.planned.Steps = slices.Concat(created, r.planned.Steps, removed)
-	return r.planned, nil
+	slices.Reverse(f.removed)
+	f.planned.Steps = slices.Concat(f.created, f.planned.Steps, f.removed)
+	return f.planned, nil
 }
 
 // isSameOrNested reports whether two folders are the same, or one contains the other.
