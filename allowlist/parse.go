@@ -154,7 +154,8 @@ func ParseWords(name string, words []string) (Call, error) {
 			value = Flag(true)
 			// A row with a bare parameter has no flags.
 			if i := slices.IndexFunc(r.params, func(p param) bool { return p.kind == kindWord }); i >= 0 {
-				key, value = r.params[i].name, Text(word)
+				key = r.params[i].name
+				value = Text(word)
 			}
 		}
 		if _, twice := params[key]; twice {

@@ -283,7 +283,8 @@ func (h handler) tools() (tools []tool, err error) {
 	// at the start, and memory for agents that never ask.
 	largeTools := sync.OnceValue(func() (definition struct{ single, batch mcp.Tool }) {
 		view := toolViewOf(h.Gateway)
-		definition.single, definition.batch = h.withoutSchema(cliTool(view)), batchTool(view)
+		definition.single = h.withoutSchema(cliTool(view))
+		definition.batch = batchTool(view)
 		return definition
 	})
 	add(toolName, func() mcp.Tool { return largeTools().single }, h.call)

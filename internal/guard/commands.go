@@ -92,7 +92,11 @@ func (s *scan) oracleLogin(at, _ int) {
 // commandArgument finds the value that follows the name with the keyword s.text[at:end] without a sign: of a variable
 // in a Dockerfile or a shell, or in an entry of a netrc file. rest is the rest of the line.
 func (s *scan) commandArgument(at, end int, rest []byte) {
-	if len(rest) == 0 || !isWordByte[rest[0]] && rest[0] != ' ' && rest[0] != '\t' {
+	if len(rest) == 0 {
+		return
+	}
+	mayContinue := isWordByte[rest[0]] || rest[0] == ' ' || rest[0] == '\t'
+	if !mayContinue {
 		return
 	}
 	start := max(0, at-longestName)

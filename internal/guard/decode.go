@@ -251,8 +251,8 @@ func (l *level) origin(start, end int) (from, to int) {
 	return start, end
 }
 
-// levelsOf returns all decoded forms of a text, and each of them as a reader sees it. without has the views after each decoding of its backslash escapes; it
-// is empty for a text with NUL bytes.
+// levelsOf returns all decoded forms of a text, and each of them as a reader sees it. without has the views after each
+// decoding of its backslash escapes; it is empty for a text with NUL bytes.
 func levelsOf(text []byte) (levels []*level, without escapes) {
 	var base *level
 	if v := withoutNUL(text); v != nil {

@@ -471,8 +471,9 @@ func (r *rule) match(piece []byte) (from, to int, ok bool) {
 		from = a
 		to = b
 	}
-	for r.group == 0 && to > from && !isToken[piece[to-1]] && !r.contextual {
-		to-- // the byte after the token
+	hasByteBehind := r.group == 0 && !r.contextual
+	for hasByteBehind && to > from && !isToken[piece[to-1]] {
+		to--
 	}
 	secret := piece[from:to]
 	isWord := r.contextual && !isMixed(secret)

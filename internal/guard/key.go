@@ -38,7 +38,7 @@ func (s *scan) privateKey(at, _ int) {
 
 // puttyKey finds the lines of a private key in a PuTTY file, which follow their number.
 func (s *scan) puttyKey(_, end int) {
-	for end < len(s.text) && (s.text[end] == ' ' || '0' <= s.text[end] && s.text[end] <= '9') {
+	for end < len(s.text) && (s.text[end] == ' ' || isDecimal(s.text[end])) {
 		end++
 	}
 	s.key(end)
@@ -136,7 +136,7 @@ func isMixedRun(run []byte) bool {
 		return true
 	}
 	for i := 1; i < len(run); i++ {
-		if 'A' <= run[i] && run[i] <= 'Z' && 'a' <= run[i-1] && run[i-1] <= 'z' {
+		if isCapitalLetter(run[i]) && isSmallLetter(run[i-1]) {
 			return true
 		}
 	}

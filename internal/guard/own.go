@@ -520,6 +520,7 @@ func (s *scan) isName(at int) bool {
 }
 
 func isCapitalLetter(c byte) bool { return 'A' <= c && c <= 'Z' }
+func isSmallLetter(c byte) bool   { return 'a' <= c && c <= 'z' }
 
 // isKeyByte reports whether a byte may be in the key of a JSON member that names a secret.
 func isKeyByte(c byte) bool { return isWord(c) || c == '-' }
@@ -886,7 +887,7 @@ func isBase64Key(value []byte) bool {
 // classOf returns a small letter, a capital or a digit for a byte of that class, and other bytes themselves.
 func classOf(c byte) byte {
 	switch {
-	case 'a' <= c && c <= 'z':
+	case isSmallLetter(c):
 		return 'a'
 	case isCapitalLetter(c):
 		return 'A'

@@ -68,7 +68,8 @@ func Access(_ context.Context, std terminal.Streams, args []string) error {
 		{"delete", permittedText(a.Delete, hint)},
 	}
 	for _, fact := range facts {
-		name, value := fact[0], fact[1]
+		name := fact[0]
+		value := fact[1]
 		if value != "" || name == "path" {
 			fmt.Fprintf(w, "%s\t%s\n", name, terminal.Visible(value))
 		}

@@ -104,7 +104,8 @@ func takeProposal(
 		return err
 	}
 	for _, flag := range [][2]string{{"vault", proposal.Folder}, {"agent", proposal.Agent()}} {
-		name, value := flag[0], flag[1]
+		name := flag[0]
+		value := flag[1]
 		if !f.Lookup(name).Changed && value != "" {
 			args = append(slices.Clone(args), "--"+name+"="+value)
 		}
