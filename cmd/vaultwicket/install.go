@@ -249,47 +249,11 @@ func changeClient(
 	define func(terminal.FlagSet, *clients.Options),
 ) error {
 	s := clients.Session{Out: std.Out, Err: std.Err}
-	var flags terminal.FlagSet
-	rest, err := terminal.ParseFlags(name, args, func(f terminal.FlagSet) {
-		flags = f
-		define(f, &s.Options)
-		f.BoolVar(&s.All, "all", false, "every client that was found")
-		f.StringVar(&s.Scope, "scope", string(clients.User), "user, or project for the current folder")
-		f.StringVar(&s.Name, "name", "vaultwicket", "name of the server, one for each vault and agent")
-		f.BoolVar(&s.DryRun, "dry-run", false, "show the difference; nothing is written")
-		f.BoolVar(&s.Yes, "yes", false, "write without asking")
-	})
-	if err != nil {
+	if err := parseChange(&s, name, args, define); err != nil {
 		return err
 	}
-	if headless := flags.Lookup("headless"); headless != nil {
-		s.HeadlessGiven = headless.Changed
-	}
-	if len(rest) > 1 {
-		return &terminal.UsageError{
-			Reason: fmt.Sprintf("%s: unexpected argument %q", name, excerpt.Short(rest[1])),
-			Advice: name + " takes one client, or --all",
-		}
-	}
-	if s.JSON && !s.List {
-		return &terminal.UsageError{
-			Reason: name + ": --json requires --list",
-			Advice: "leave out --json, or list the clients with: vaultwicket install --list --json",
-		}
-	}
-	if len(rest) == 1 {
-		s.Client = rest[0]
-	}
-	// A client can start the server in any folder, so the entry needs the absolute path.
-	if folder := bootstrap.FolderNamed(std, s.Vault); folder != "" {
-		s.Vault = folder
-	}
-	if s.Tier != "" {
-		tier, err := tiers.ParseTier(s.Tier)
-		if err != nil {
-			return &terminal.UsageError{Reason: name + ": --tier: " + err.Error()}
-		}
-		s.Tier = tier.String()
+	if err := completeEntry(&s.Options, std, name); err != nil {
+		return err
 	}
 	defineAgent, err := agentOfEntry(ctx, std, &s.Options, *levels)
 	if err != nil {
@@ -336,5 +300,59 @@ func changeClient(
 	if addsEditing && mayAsk {
 		serving.PairBrowser(ctx, std, state)
 	}
+	return nil
+}
+
+// parseChange sets the options of a session from the arguments of install or uninstall. define adds the flags of the
+// command.
+func parseChange(s *clients.Session, name string, args []string, define func(terminal.FlagSet, *clients.Options)) error {
+	var flags terminal.FlagSet
+	rest, err := terminal.ParseFlags(name, args, func(f terminal.FlagSet) {
+		flags = f
+		define(f, &s.Options)
+		f.BoolVar(&s.All, "all", false, "every client that was found")
+		f.StringVar(&s.Scope, "scope", string(clients.User), "user, or project for the current folder")
+		f.StringVar(&s.Name, "name", "vaultwicket", "name of the server, one for each vault and agent")
+		f.BoolVar(&s.DryRun, "dry-run", false, "show the difference; nothing is written")
+		f.BoolVar(&s.Yes, "yes", false, "write without asking")
+	})
+	if err != nil {
+		return err
+	}
+	if headless := flags.Lookup("headless"); headless != nil {
+		s.HeadlessGiven = headless.Changed
+	}
+	if len(rest) > 1 {
+		return &terminal.UsageError{
+			Reason: fmt.Sprintf("%s: unexpected argument %q", name, excerpt.Short(rest[1])),
+			Advice: name + " takes one client, or --all",
+		}
+	}
+	if s.JSON && !s.List {
+		return &terminal.UsageError{
+			Reason: name + ": --json requires --list",
+			Advice: "leave out --json, or list the clients with: vaultwicket install --list --json",
+		}
+	}
+	if len(rest) == 1 {
+		s.Client = rest[0]
+	}
+	return nil
+}
+
+// completeEntry makes the vault and the tier of an entry unambiguous. A client can start the server in any folder, so
+// the entry needs the absolute path.
+func completeEntry(o *clients.Options, std terminal.Streams, name string) error {
+	if folder := bootstrap.FolderNamed(std, o.Vault); folder != "" {
+		o.Vault = folder
+	}
+	if o.Tier == "" {
+		return nil
+	}
+	tier, err := tiers.ParseTier(o.Tier)
+	if err != nil {
+		return &terminal.UsageError{Reason: name + ": --tier: " + err.Error()}
+	}
+	o.Tier = tier.String()
 	return nil
 }

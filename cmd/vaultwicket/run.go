@@ -157,33 +157,40 @@ func typedRequest(o bootstrap.Opened, stdin string) (gateway.Request, error) {
 	}
 	command := o.Rest[0]
 	words := append([]string{}, o.Rest[1:]...)
+	if err := checkPlaces(o.Flags, command, words); err != nil {
+		return gateway.Request{}, err
+	}
+	words, err := withInput(o.Std.In, namePlainWord(command, words), stdin)
+	if err != nil {
+		return gateway.Request{}, err
+	}
+	noteLiteralBreaks(o.Std, words)
+	req := gateway.Request{Command: command, Words: words}
+	if o.Remote != nil {
+		req.Vault = o.Vault.Name
+	}
+	return req, nil
+}
+
+// checkPlaces returns an error if the vault is named like a parameter, or a flag of the program follows the command.
+func checkPlaces(flags *settings.Flags, command string, words []string) error {
 	if vault, isVault := strings.CutPrefix(command, "vault="); isVault {
-		return gateway.Request{}, &terminal.UsageError{
+		return &terminal.UsageError{
 			Reason: fmt.Sprintf("%q names a vault, and not a command", excerpt.Short(command)),
-			Advice: fmt.Sprintf(
-				"name the vault by the flag: vaultwicket %s --vault %s %s",
-				o.Flags.Name(),
-				excerpt.Short(vault),
-				excerpt.Short(strings.Join(words, " ")),
-			),
+			Advice: adviceForVault(flags, vault, strings.Join(words, " ")),
 		}
 	}
 	for _, word := range words {
 		if vault, isVault := strings.CutPrefix(word, "vault="); isVault {
-			return gateway.Request{}, &terminal.UsageError{
+			return &terminal.UsageError{
 				Reason: "the vault is not a parameter of a command",
-				Advice: fmt.Sprintf(
-					"name the vault by the flag: vaultwicket %s --vault %s %s",
-					o.Flags.Name(),
-					excerpt.Short(vault),
-					excerpt.Short(command),
-				),
+				Advice: adviceForVault(flags, vault, command),
 			}
 		}
 		name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "=")
-		isFlag := strings.HasPrefix(word, "--") && o.Flags.Lookup(name) != nil
+		isFlag := strings.HasPrefix(word, "--") && flags.Lookup(name) != nil
 		if isFlag || isVerbosity(word) {
-			return gateway.Request{}, &terminal.UsageError{
+			return &terminal.UsageError{
 				Reason: fmt.Sprintf(
 					"flag %q must come before the command %q",
 					excerpt.Short(word),
@@ -191,23 +198,36 @@ func typedRequest(o bootstrap.Opened, stdin string) (gateway.Request, error) {
 				),
 				Advice: fmt.Sprintf(
 					"put it before the command: vaultwicket %s %s … %s",
-					o.Flags.Name(),
+					flags.Name(),
 					excerpt.Short(word),
 					excerpt.Short(command),
 				),
 			}
 		}
 	}
-	words = namePlainWord(command, words)
-	// One value can come from standard input: that of the parameter stdin, or one that is given as content=-.
-	// A line break at the end of the input is part of the value.
+	return nil
+}
+
+// adviceForVault returns the command line that names the vault by its flag.
+func adviceForVault(flags *settings.Flags, vault, command string) string {
+	return fmt.Sprintf(
+		"name the vault by the flag: vaultwicket %s --vault %s %s",
+		flags.Name(),
+		excerpt.Short(vault),
+		excerpt.Short(command),
+	)
+}
+
+// withInput returns the words of a command with the value that comes from standard input, if any: that of the parameter
+// stdin, or one that is given as content=-. A line break at the end of the input is part of the value.
+func withInput(in io.Reader, words []string, stdin string) ([]string, error) {
 	i := slices.IndexFunc(words, func(word string) bool {
 		key, value, _ := strings.Cut(word, "=")
 		return value == fromInput && slices.Contains(inputParams, key)
 	})
 	switch {
 	case i >= 0 && stdin != "":
-		return gateway.Request{}, &terminal.UsageError{
+		return nil, &terminal.UsageError{
 			Reason: fmt.Sprintf("--stdin cannot be combined with %q", excerpt.Short(words[i])),
 			Advice: "standard input is one value: leave one of them out",
 		}
@@ -215,41 +235,41 @@ func typedRequest(o bootstrap.Opened, stdin string) (gateway.Request, error) {
 		stdin, _, _ = strings.Cut(words[i], "=")
 		words = slices.Delete(words, i, i+1)
 	case strings.Contains(stdin, "="):
-		return gateway.Request{}, &terminal.UsageError{
+		return nil, &terminal.UsageError{
 			Reason: fmt.Sprintf("flag --stdin: %q is not the name of a parameter", excerpt.Short(stdin)),
 			Advice: "use --stdin content",
 		}
 	}
-	if stdin != "" {
-		text, err := io.ReadAll(io.LimitReader(o.Std.In, maxInput+1))
-		switch {
-		case err != nil:
-			return gateway.Request{}, &terminal.UsageError{Reason: fmt.Sprintf("read standard input: %v", err)}
-		case len(text) > maxInput:
-			return gateway.Request{}, &terminal.UsageError{
-				Reason: fmt.Sprintf("standard input is longer than %d bytes", maxInput),
-				Advice: "write less at once",
-			}
-		}
-		words = append(words, stdin+"="+string(text))
+	if stdin == "" {
+		return words, nil
 	}
-	// Unlike in the Obsidian CLI, \n is not a line break here.
+	text, err := io.ReadAll(io.LimitReader(in, maxInput+1))
+	switch {
+	case err != nil:
+		return nil, &terminal.UsageError{Reason: fmt.Sprintf("read standard input: %v", err)}
+	case len(text) > maxInput:
+		return nil, &terminal.UsageError{
+			Reason: fmt.Sprintf("standard input is longer than %d bytes", maxInput),
+			Advice: "write less at once",
+		}
+	}
+	return append(words, stdin+"="+string(text)), nil
+}
+
+// noteLiteralBreaks remarks on values in which "\n" stands for itself. In the Obsidian CLI it is a line break.
+func noteLiteralBreaks(std terminal.Streams, words []string) {
 	for _, word := range words {
 		key, value, _ := strings.Cut(word, "=")
-		if slices.Contains(inputParams, key) && strings.Contains(value, `\n`) && !strings.Contains(value, "\n") {
+		isOneLine := !strings.Contains(value, "\n")
+		if isOneLine && slices.Contains(inputParams, key) && strings.Contains(value, `\n`) {
 			terminal.Notef(
-				o.Std.Err,
+				std.Err,
 				`\n in %s= is written as it is, with its backslash; give lines on standard input with %s=-`,
 				key,
 				key,
 			)
 		}
 	}
-	req := gateway.Request{Command: command, Words: words}
-	if o.Remote != nil {
-		req.Vault = o.Vault.Name
-	}
-	return req, nil
 }
 
 // fromInput is the value of a parameter that is read from standard input.
