@@ -355,32 +355,10 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 			break
 		}
 	}
-	if r.program.Backend() == string(App) && r.policy.Access.Restrict() {
-		// The access rules judge the given path, but the app follows symbolic links, and hard links to files with
-		// other names. The embedded program follows no links and enforces the rules itself.
-		for _, named := range r.call.NamedPaths() {
-			if err := RejectIndirect(g.target().Folder, named.Path); err != nil {
-				return outcomeNotRun(located), err
-			}
-		}
+	if err := g.checkNotes(r); err != nil {
+		return outcomeNotRun(located), err
 	}
-	if r.shown.Change == "" { // otherwise the program checks the change
-		if err := g.checkUnchanged(r.shown); err != nil {
-			return outcomeNotRun(located), err
-		}
-	}
-	var out exec.Outcome
-	switch {
-	case r.isHidden() && !r.changesNotes():
-		out = exec.Missing(r.call)
-	case r.changesNotes():
-		out, err = g.change(ctx, r)
-	default:
-		out, err = g.perform(ctx, r)
-		if r.call.Effect().Mutates() {
-			err = unverifiable(err)
-		}
-	}
+	out, err := g.runResolved(ctx, r)
 	out.Duration += located.Duration
 	out.Notices = append(located.Notices, out.Notices...)
 	readsVersions := r.call.VersionsOf() != "" && !r.call.Effect().Mutates()
@@ -400,31 +378,72 @@ func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 	if !r.call.Effect().Mutates() {
 		out.Path = cmp.Or(out.Path, r.namedNote(), r.printedPath(out))
 	}
-	if r.program.Backend() != string(App) {
-		return out, nil
+	if r.program.Backend() == string(App) {
+		return g.completeAppAnswer(ctx, r, out)
 	}
+	return out, nil
+}
+
+// checkNotes returns an error if the notes that a call names must not be reached by the app, or are not in the state
+// that the caller expects.
+func (g *vaultGateway) checkNotes(r route) error {
+	if r.program.Backend() == string(App) && r.policy.Access.Restrict() {
+		// The access rules judge the given path, but the app follows symbolic links, and hard links to files with
+		// other names. The embedded program follows no links and enforces the rules itself.
+		for _, named := range r.call.NamedPaths() {
+			if err := RejectIndirect(g.target().Folder, named.Path); err != nil {
+				return err
+			}
+		}
+	}
+	if r.shown.Change != "" {
+		return nil // the program checks the change
+	}
+	return g.checkUnchanged(r.shown)
+}
+
+// runResolved runs the program of a route, once its notes are resolved and checked.
+func (g *vaultGateway) runResolved(ctx context.Context, r route) (exec.Outcome, error) {
+	switch {
+	case r.isHidden() && !r.changesNotes():
+		return exec.Missing(r.call), nil
+	case r.changesNotes():
+		return g.change(ctx, r)
+	}
+	out, err := g.perform(ctx, r)
+	if r.call.Effect().Mutates() {
+		err = unverifiable(err)
+	}
+	return out, err
+}
+
+// completeAppAnswer adds to an answer of the app the path and the hash of its note. The error means that the app printed
+// a message in place of the note.
+func (g *vaultGateway) completeAppAnswer(ctx context.Context, r route, out exec.Outcome) (exec.Outcome, error) {
 	path, _ := r.call.Param("path")
 	isOfNote := r.call.TouchesOneNote() && !r.call.FollowsLinks() // otherwise the path may be that of a base, or the old one
 	if r.call.Effect().Mutates() && isOfNote {
 		out.Path = cmp.Or(out.Path, confirmedPath(r.call, out.Stdout), path)
 	}
-	if r.call.PrintsNote() && out.Path != "" && !out.Cut {
-		// The app adds a missing final newline (inferred from byte counts, 1.12.7), so the size of the file tells
-		// which of two texts the note has. Without the folder of the vault, or if the note changes meanwhile, there
-		// is no hash.
-		out.Hash = HashOfPrinted(g.target().Folder, out.Path, out.Stdout)
-		// A single sentence that is not the content of the file is a message that the app prints instead.
-		isOther := out.Hash == "" && HashOfNote(g.target().Folder, out.Path) != ""
-		line := strings.TrimSuffix(out.Stdout, "\n")
-		isRemark := !strings.Contains(line, "\n") && exec.LooksLikeRemark(line)
-		if isOther && isRemark && !g.isText(ctx, r, out.Stdout) {
-			return out, failure.New(
-				failure.CodeCLIError,
-				"repeat the call",
-				"the client answered %s, which is not the text of the note",
-				excerpt.Quoted(line),
-			)
-		}
+	hasText := r.call.PrintsNote() && out.Path != "" && !out.Cut
+	if !hasText {
+		return out, nil
+	}
+	// The app adds a missing final newline (inferred from byte counts, 1.12.7), so the size of the file tells
+	// which of two texts the note has. Without the folder of the vault, or if the note changes meanwhile, there
+	// is no hash.
+	out.Hash = HashOfPrinted(g.target().Folder, out.Path, out.Stdout)
+	// A single sentence that is not the content of the file is a message that the app prints instead.
+	isOther := out.Hash == "" && HashOfNote(g.target().Folder, out.Path) != ""
+	line := strings.TrimSuffix(out.Stdout, "\n")
+	isRemark := !strings.Contains(line, "\n") && exec.LooksLikeRemark(line)
+	if isOther && isRemark && !g.isText(ctx, r, out.Stdout) {
+		return out, failure.New(
+			failure.CodeCLIError,
+			"repeat the call",
+			"the client answered %s, which is not the text of the note",
+			excerpt.Quoted(line),
+		)
 	}
 	return out, nil
 }
