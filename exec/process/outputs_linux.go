@@ -141,7 +141,8 @@ func (o *polledOutputs) poll(handle int, s *stopper, ended func()) (isHeld bool)
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
-		if err != nil {
+		if err != nil { // out of memory: nobody would see the end of the process
+			_ = s.cmd.Process.Kill()
 			return true
 		}
 		if process.Revents != 0 {
