@@ -9,6 +9,7 @@ import (
 	"os"
 	osexec "os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -322,4 +323,36 @@ func TestReadsAreTrueOfABadDisk(t *testing.T) {
 		assert.Equal(t, after.Stdout, asUsual, "%s: healed, the answer is %.300q (%v)", when, after.Stdout, after.Error)
 	}
 	t.Logf("%d tries: %v", tries, outcomes)
+}
+
+// TestARenameWithManyLinksAsksLittleOfTheDisk renames a note to which 150 notes link: a change of many is synchronized as
+// one, and makes few operations for each note, so that it ends within the time of a call where each operation takes five
+// milliseconds.
+func TestARenameWithManyLinksAsksLittleOfTheDisk(t *testing.T) {
+	const linking = 150
+	folder := testenv.MemoryFolder(t)
+	d := mountBadDisk(t, folder, "Vault")
+	for n := range linking {
+		harness.WriteFile(t, filepath.Join(d.files, "P", fmt.Sprintf("n%d.md", n)), []byte("See [[hub]].\n"))
+	}
+	harness.WriteFile(t, filepath.Join(d.files, "hub.md"), []byte("hub\n"))
+	harness.WriteFile(t, filepath.Join(d.files, ".obsidian", "app.json"), []byte(`{"alwaysUpdateLinks":true}`))
+	g, end := manyGateway(t, folder, 0)
+	defer end()
+	must(t, g, []string{"orphans", "total"}) // so that there is an index
+	for _, asked := range []struct {
+		operations string
+		most       int
+	}{{"fsync,fsyncdir", 2}, {"all", 20 * linking}} {
+		d.tell("count %s", asked.operations)
+		must(t, g, []string{"rename", "path=hub.md", "name=Hub"})
+		made := require.Value(strconv.Atoi(d.tell("count all")))(t)
+		assert.That(t, made > 0 && made <= asked.most, "%d operations of %s", made, asked.operations)
+		must(t, g, []string{"undo"})
+	}
+	if testenv.Long() {
+		require.Equal(t, d.tell("fault 5ms all 1 0"), "ok")
+		must(t, g, []string{"rename", "path=hub.md", "name=Hub"})
+		t.Logf("%s operations of 5 ms each", d.tell("heal"))
+	}
 }
