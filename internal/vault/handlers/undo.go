@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/difference"
 	"github.com/vaultwicket/vaultwicket/internal/guard"
 	"github.com/vaultwicket/vaultwicket/internal/journal"
@@ -376,33 +377,97 @@ type outlook struct {
 	texts *int                           // bytes of the texts in memory
 }
 
-// current returns the state of a file after the planned steps. kept is its path in the journal, or "".
-func (o outlook) current(path disk.Path, kept string) (change.FileState, error) {
+// current returns the state of a file after the planned steps. read returns it as it is on the disk.
+func (o outlook) current(path disk.Path, read func() (change.FileState, error)) (change.FileState, error) {
 	if h, ok := o.ahead[path]; ok {
 		return h, nil
 	}
-	return change.StateAt(o.v, path, kept)
+	return read()
+}
+
+// located is where the file of a step of the journal was, and what is there now.
+type located struct {
+	journal.Step
+	was, is disk.Path // before and after the step, usually the same
+	now     change.FileState
+	err     error // of the paths
+	nowErr  error // of reading now
+}
+
+// locatedTogether is how many bytes of texts are read concurrently. One file may have more.
+const locatedTogether = 1 << 20
+
+// locateSome returns the first of some steps with their places. It looks at several concurrently, because each waits for
+// the disk.
+func (o outlook) locateSome(steps []journal.Step) []located {
+	var some []located
+	var texts int64
+	for _, step := range steps {
+		texts += step.After.Size
+		if len(some) > 0 && texts > locatedTogether {
+			break
+		}
+		some = append(some, located{Step: step})
+	}
+	_, _ = budget.WaitForEach(len(some), func(i int) error {
+		o.locate(&some[i])
+		return o.v.Ctx.Err()
+	})
+	return some
+}
+
+// locate finds the paths of a step, and reads the file.
+func (o outlook) locate(l *located) {
+	if l.is, l.err = change.StepPath(o.v, l.Path); l.err != nil {
+		return
+	}
+	if l.was, l.err = change.ParseStepPath(l.Source()); l.err != nil {
+		return
+	}
+	if l.was, l.err = o.v.Disk.Renamed(l.is, l.was); l.err != nil {
+		return
+	}
+	if _, isPlanned := o.ahead[l.is]; !isPlanned {
+		l.now, l.nowErr = change.StateAt(o.v, l.is, l.Path)
+	}
 }
 
 // takeBack adds the steps that undo an entry to a proposal.
 func (o outlook) takeBack(j *journal.Journal, e journal.Entry, p *change.Proposal) error {
-	for _, step := range slices.Backward(e.Steps) {
-		back, err := o.back(j, e, step)
-		if err != nil {
+	steps := slices.Clone(e.Steps)
+	slices.Reverse(steps)
+	for len(steps) > 0 {
+		some := o.locateSome(steps)
+		if err := o.v.Ctx.Err(); err != nil {
 			return err
 		}
-		for _, s := range back {
-			o.countTexts(s)
-			if len(p.Steps) > 0 && *o.texts > maxTexts {
-				o.dropTexts(&s)
+		for _, step := range some {
+			if err := o.takeBackStep(j, e, step, p); err != nil {
+				return err
 			}
-			s.Trash = step.Trash != "" && !s.After.Exists // it came from the trash and returns there
-			if s.IsMove() {
-				o.ahead[s.From] = change.FileState{}
-			}
-			o.ahead[s.Path] = s.After
-			p.Steps = append(p.Steps, s)
 		}
+		steps = steps[len(some):]
+	}
+	return nil
+}
+
+// takeBackStep adds the steps that undo a step of an entry to a proposal.
+func (o outlook) takeBackStep(j *journal.Journal, e journal.Entry, step located, p *change.Proposal) error {
+	back, err := o.back(j, e, step)
+	if err != nil {
+		return err
+	}
+	for _, s := range back {
+		o.countTexts(s)
+		if len(p.Steps) > 0 && *o.texts > maxTexts {
+			o.dropTexts(&s)
+		}
+		s.Trash = step.Trash != "" && !s.After.Exists // it came from the trash and returns there
+		if s.IsMove() {
+			o.ahead[s.From] = change.FileState{}
+		}
+		o.ahead[s.Path] = s.After
+		p.Steps = append(p.Steps, s)
 	}
 	return nil
 }
@@ -427,25 +492,21 @@ func (o outlook) dropTexts(s *change.Step) {
 }
 
 // back returns the steps that undo a step of an entry: usually one, none if there is nothing to undo.
-func (o outlook) back(j *journal.Journal, e journal.Entry, step journal.Step) ([]change.Step, error) {
-	var was disk.Path // the path before the step; is is the path after it, usually the same
-	is, err := change.StepPath(o.v, step.Path)
-	if err == nil {
-		if was, err = change.ParseStepPath(step.Source()); err == nil {
-			was, err = o.v.Disk.Renamed(is, was)
-		}
+func (o outlook) back(j *journal.Journal, e journal.Entry, step located) ([]change.Step, error) {
+	is := step.is
+	was := step.was
+	if step.err != nil {
+		return nil, answer.Failure("Change %s cannot be undone: %v", e.ID, step.err)
 	}
-	if err != nil {
-		return nil, answer.Failure("Change %s cannot be undone: %v", e.ID, err)
-	}
-	now, err := o.current(is, step.Path)
+	now, err := o.current(is, func() (change.FileState, error) { return step.now, step.nowErr })
 	if err != nil {
 		return nil, answer.ReadError(is.String(), err)
 	}
 	then := now
 	isMove := was != is
 	if isMove {
-		if then, err = o.current(was, ""); err != nil {
+		then, err = o.current(was, func() (change.FileState, error) { return change.CurrentState(o.v, was) })
+		if err != nil {
 			return nil, answer.ReadError(was.String(), err)
 		}
 	}
@@ -475,7 +536,7 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, step journal.Step) ([
 	case folder && !now.Exists:
 		return []change.Step{{Path: is, After: change.ExistingFolder, Modified: step.Modified}}, nil
 	case change.ImageOf(now) != step.After:
-		return nil, conflict(o.v, j, is, e.ID, step, now)
+		return nil, conflict(o.v, j, is, e.ID, step.Step, now)
 	case isMove && then.Exists && !strings.EqualFold(is.String(), was.String()): // equal names may be the file itself
 		return nil, answer.UndoConflict.Failure(
 			"Conflict: there is another file at %q. Nothing was undone.",

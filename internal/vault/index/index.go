@@ -19,6 +19,7 @@ import (
 
 	"github.com/sourcegraph/conc"
 
+	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/filenames"
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
@@ -249,6 +250,9 @@ type Look struct {
 	late        atomic.Int64 // number of files that were skipped, because the time was up
 	ended       atomic.Bool  // all files were found
 
+	// large is held while a large file or a folder is read of many changes: texts of that size are in memory one by one.
+	large sync.Mutex
+
 	mu     sync.Mutex
 	files  []*File
 	closed []*File
@@ -404,46 +408,66 @@ func (l *Look) withoutText(path disk.Path, stamp system.Stamp, err error) *File 
 func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun time.Time) *Index {
 	l := &Look{old: x, memory: memory, begun: begun, judges: folder.Judges()}
 	folder = folder.Telling(l.addUnread)
-	// A change may be reported with another spelling or a short name, so the path as the disk has it is
-	// added. Paths below other changed paths are left out.
-	spellings := slices.Clone(paths)
-	for _, reported := range paths {
-		path, err := disk.ParsePath(reported)
-		if err != nil {
-			continue
-		}
-		path, err = folder.Named(path)
-		if err == nil {
-			spellings = append(spellings, path.String())
-		}
-	}
-	slices.Sort(spellings)
-	var changes []string
-	for _, path := range spellings {
-		if !isAtOrBelow(path, changes) {
-			changes = append(changes, path)
-		}
-	}
-	for _, changed := range changes {
-		path, err := disk.ParsePath(changed)
-		if err != nil {
-			continue
-		}
-		from := byPath{folder, folder.Judging(nil), path}
-		_, err = from.Stamp()
-		if err == nil || disk.IsUnread(err) {
-			l.add(l.fileAt(path, from))
-			continue
-		}
-		// The path is gone, or a folder. If that cannot be read, Told records it; other errors mean that it is gone.
-		_ = folder.Told(path, folder.WalkUnread(path, l.visit))
-	}
+	changes := changedPaths(folder, paths)
+	_, _ = budget.WaitForEach(len(changes), func(i int) error {
+		l.lookAt(folder, changes[i])
+		return nil
+	})
 	closed := slices.DeleteFunc(slices.Clone(x.Closed), func(f *File) bool { return isAtOrBelow(f.Path.String(), changes) })
 	y := newIndex(x.replace(changes, l.files), append(closed, l.closed...), x)
 	y.Unread = slices.DeleteFunc(slices.Clone(x.Unread), func(path string) bool { return isAtOrBelow(path, changes) })
 	y.Unread = append(y.Unread, slices.Collect(maps.Keys(l.unread))...)
 	slices.Sort(y.Unread)
 	return y
+}
+
+// changedPaths returns paths as the disk has them and as they are reported, because a change may be reported with another
+// spelling or a short name. Paths below others are left out.
+func changedPaths(folder *disk.Folder, reported []string) (changes []string) {
+	named := make([]string, len(reported))
+	_, _ = budget.WaitForEach(len(reported), func(i int) error {
+		named[i] = reported[i]
+		path, err := disk.ParsePath(reported[i])
+		if err != nil {
+			return nil
+		}
+		path, err = folder.Named(path)
+		if err == nil {
+			named[i] = path.String()
+		}
+		return nil
+	})
+	spellings := slices.Concat(reported, named)
+	slices.Sort(spellings)
+	for _, path := range spellings {
+		if !isAtOrBelow(path, changes) {
+			changes = append(changes, path)
+		}
+	}
+	return changes
+}
+
+// lookAt adds the file at a path, or the files below it if that is a folder.
+func (l *Look) lookAt(folder *disk.Folder, changed string) {
+	path, err := disk.ParsePath(changed)
+	if err != nil {
+		return
+	}
+	from := byPath{folder, folder.Judging(nil), path}
+	stamp, err := from.Stamp()
+	isFile := err == nil || disk.IsUnread(err)
+	if isFile && stamp.Size <= maxBuffer {
+		l.add(l.fileAt(path, from))
+		return
+	}
+	l.large.Lock()
+	defer l.large.Unlock()
+	if isFile {
+		l.add(l.fileAt(path, from))
+		return
+	}
+	// The path is gone, or a folder. If that cannot be read, Told records it; other errors mean that it is gone.
+	_ = folder.Told(path, folder.WalkUnread(path, l.visit))
 }
 
 // With returns the index as it would be if the file at path had a text. It is for evaluating expressions: Unread is
