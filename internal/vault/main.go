@@ -58,8 +58,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(str
 	debug.SetGCPercent(gcPercentOneShot)
 	debug.SetMemoryLimit(memoryTarget)
 	if slices.Contains(args, call.WorkerSwitch) {
-		debug.SetGCPercent(gcPercentWorker)
-		heapBase = make([]byte, heapBaseSize)
+		budget.KeepGarbage(gcPercentWorker, garbageOfWorker)
 		budget.KeepProcessor()
 	}
 	p := Process{
@@ -89,18 +88,12 @@ const apartMemory = 1 << 30
 const (
 	gcPercentOneShot = 400
 	gcPercentWorker  = 40
-	// heapBaseSize is the size of heapBase, in bytes. With gcPercentWorker it lets a worker leave at least 8 MiB of
-	// garbage: the heap of a small vault is so small that a percentage of it is used up by every change, and collecting
-	// took a quarter of the time of a rename with 22 notes.
-	heapBaseSize = 20 << 20
+	// garbageOfWorker is the garbage in bytes that a worker may always have.
+	garbageOfWorker = 8 << 20
 	// memoryTarget is the heap size above which garbage is collected more often: the first index of 100,000 notes
 	// needs less.
 	memoryTarget = 400 << 20
 )
-
-// heapBase is never read or written, so it takes address space and no memory. It counts as heap in use, which is all it
-// is for.
-var heapBase []byte
 
 // Run answers a command line, or one or many requests of the gateway, and returns the exit status.
 func (p Process) Run(ctx context.Context, h *call.Host) int {
