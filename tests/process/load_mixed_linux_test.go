@@ -40,7 +40,10 @@ const (
 	// Lines for all go to one note after the other, so that a call late in the traffic has as much to do as an early one.
 	sharedNotes = 400
 	sharedLines = 300 // in one of them
-	soakTenths  = 10
+	// So do the lines of an agent alone.
+	ownNotes       = 40
+	callsOnOwnNote = 1000
+	soakTenths     = 10
 )
 
 // soak is the mixed traffic of many agents on one server, and what has to be true of it afterwards.
@@ -84,7 +87,9 @@ func TestMixedTrafficForAWhile(t *testing.T) {
 	}
 	require.NoError(t, fake.WriteVault(s.vault, 300, 7))
 	for i := range soakAgents {
-		harness.WriteFile(t, filepath.Join(s.vault, ownNote(i)), []byte("# Own\n"))
+		for n := range ownNotes {
+			harness.WriteFile(t, filepath.Join(s.vault, ownNote(i, n*callsOnOwnNote)), []byte("# Own\n"))
+		}
 		harness.WriteFile(t, filepath.Join(s.vault, fmt.Sprintf("Foreign/f%d.md", i)), nil)
 	}
 	harness.WriteFile(t, filepath.Join(s.vault, sharedNote), []byte("# Shared\n"))
@@ -126,7 +131,10 @@ func (s *soak) nextShared() string {
 	return nameOfShared(s.shared / sharedLines % sharedNotes)
 }
 
-func ownNote(agent int) string { return fmt.Sprintf("Agents/a%d.md", agent) }
+// ownNote returns the note of an agent alone at its n-th call.
+func ownNote(agent, n int) string {
+	return fmt.Sprintf("Agents/a%d-%d.md", agent, n/callsOnOwnNote%ownNotes)
+}
 
 // reads are calls that change nothing.
 var soakReads = []map[string]any{
@@ -156,7 +164,7 @@ func (s *soak) act(ctx context.Context, agent int, session *harness.HTTPSession)
 		case draw < 60:
 			s.append(session, s.nextShared(), line)
 		case draw < 72:
-			if s.append(session, ownNote(agent), line) && random.IntN(2) == 0 {
+			if s.append(session, ownNote(agent, n), line) && random.IntN(2) == 0 {
 				s.undo(session, line)
 			}
 		case draw < 80:
@@ -166,10 +174,10 @@ func (s *soak) act(ctx context.Context, agent int, session *harness.HTTPSession)
 		case draw < 92: // a client that gives up
 			s.call(session, "cancelled", soakReads[random.IntN(len(soakReads))], time.Duration(1+random.IntN(8))*time.Millisecond)
 		case draw < 96:
-			s.failBatch(session, ownNote(agent), line)
+			s.failBatch(session, ownNote(agent, n), line)
 		default:
 			s.call(session, "property", map[string]any{"command": "property:set",
-				"params": map[string]any{"path": ownNote(agent), "name": "n", "value": fmt.Sprint(n)}}, 0)
+				"params": map[string]any{"path": ownNote(agent, n), "name": "n", "value": fmt.Sprint(n)}}, 0)
 		}
 	}
 }
