@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vaultwicket/vaultwicket/gateway"
 	"github.com/vaultwicket/vaultwicket/gateway/failure"
@@ -354,4 +355,35 @@ func TestARenameWithManyLinksAsksLittleOfTheDisk(t *testing.T) {
 		must(t, g, []string{"rename", "path=hub.md", "name=Middle"})
 		t.Logf("%s operations of 5 ms each", d.tell("heal"))
 	}
+}
+
+// TestABatchDoesNotReadTheNotesBesideItsOwn counts how often files are opened for a batch in a folder of many notes.
+func TestABatchDoesNotReadTheNotesBesideItsOwn(t *testing.T) {
+	const notes = 300
+	folder := testenv.MemoryFolder(t)
+	d := mountBadDisk(t, folder, "Vault")
+	for n := range notes {
+		harness.WriteFile(t, filepath.Join(d.files, "P", fmt.Sprintf("n%d.md", n)), []byte("text\n"))
+	}
+	g, end := manyGateway(t, folder, 0)
+	defer end()
+	opened := func(call func()) int {
+		d.tell("count open")
+		call()
+		return require.Value(strconv.Atoi(d.tell("count open")))(t)
+	}
+	// A file that was just written is read again until it is older than the resolution of its times.
+	for opened(func() { must(t, g, []string{"orphans", "total"}) }) > notes/3 {
+		time.Sleep(50 * time.Millisecond)
+	}
+	var got gateway.BatchResult
+	count := opened(func() {
+		got = g.DoBatch(t.Context(), gateway.Batch{Atomic: true, Operations: []gateway.Operation{
+			harness.Operation("a", "append", "path=P/n1.md", "content=x"),
+			harness.Operation("b", "create", "path=P/new.md", "content=x"),
+			harness.Operation("c", "unresolved", "total"),
+		}})
+	})
+	require.That(t, got.OK, "%+v", got.Error)
+	assert.That(t, 0 < count && count < notes/3, "files are opened %d times for a batch of two beside %d notes", count, notes)
 }

@@ -140,7 +140,8 @@ func (o *Overlay) Folders() (created []Path) {
 	return created
 }
 
-// Changed returns the planned paths in order, without the first known ones.
+// Changed returns the planned paths of files, and those of folders below which files may differ, in order and without the
+// first known ones.
 func (o *Overlay) Changed(known int) []string {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
@@ -159,21 +160,31 @@ func (o *Overlay) put(p Path, file *plannedFile) {
 // makeFolder is MakeFolder for a caller that holds o.mu.
 func (o *Overlay) makeFolder(p Path) {
 	for ; p != (Path{}); p = (Path{p.Folder()}) {
-		if isMade, known := o.folders[p]; !known || !isMade {
-			o.folders[p] = true
-			o.recordName(p)
+		isMade, known := o.folders[p]
+		if isMade {
+			continue
+		}
+		o.folders[p] = true
+		o.nameDiffers(p)
+		if known { // it was removed, and the files on the disk below it with it
+			o.changed = append(o.changed, p.text)
 		}
 	}
 }
 
-// recordName notes that p may differ from the disk. The caller holds o.mu.
+// recordName notes that p, or a file below it, may differ from the disk. The caller holds o.mu.
 func (o *Overlay) recordName(p Path) {
+	o.nameDiffers(p)
+	o.changed = append(o.changed, p.text)
+}
+
+// nameDiffers notes that the name of p may differ in the listing of its folder. The caller holds o.mu.
+func (o *Overlay) nameDiffers(p Path) {
 	folder := Path{p.Folder()}
 	if o.differing[folder] == nil {
 		o.differing[folder] = map[string]bool{}
 	}
 	o.differing[folder][p.Base()] = true
-	o.changed = append(o.changed, p.text)
 }
 
 // hides reports whether the folder at p, or one above it, is removed. The caller holds o.mu.
