@@ -52,6 +52,9 @@ var foreignActs = map[string]func(path string) error{
 	},
 }
 
+// looksAtReplaced is how often a note that was replaced is looked at while another program has it open.
+const looksAtReplaced = 40
+
 // A program has a note open while it is replaced, and writes to it before or after that. What it writes is in the vault afterwards.
 func TestAProgramWritesIntoANoteThatIsReplaced(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -66,12 +69,16 @@ func TestAProgramWritesIntoANoteThatIsReplaced(t *testing.T) {
 				flags := os.O_WRONLY | os.O_APPEND
 				open := require.Value(os.OpenFile(name, flags, 0))(t)
 				n := 0
+				looks := 0
 				isDiscarded := false // after the last look at it
 				said, _ := callAs(t, t.Context(), h, func(method string) {
+					if method == "HasWriter" {
+						looks++
+					}
 					if n++; n != at {
 						return
 					}
-					isDiscarded = method == "Remove"
+					isDiscarded = method == "Remove" || looks > looksAtReplaced
 					if writes == "rewrites" {
 						require.NoError(t, open.Truncate(0))
 					}
@@ -94,6 +101,38 @@ func TestAProgramWritesIntoANoteThatIsReplaced(t *testing.T) {
 					assert.Equal(t, found, 1, "%s of %d: %s, %q", when, n, said.Text, treeOf(h))
 				}
 			}
+		}
+	}
+}
+
+// A program opens a note, is given no processor while the note is replaced, and then writes a line and closes it. The line
+// is in the note. A program that keeps a note open is not waited for, but the answer says so.
+func TestAProgramThatIsWritingIsWaitedFor(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux says whether a file is open for writing")
+	}
+	for _, change := range []string{"append path=a.md content=x", "vault:replace old=is new=was", "property:set path=a.md name=p value=1"} {
+		for _, keepsOpen := range []bool{false, true} {
+			h := embedded.New(t, map[string]string{"a.md": "is a\n", "b.md": "is b\n"})
+			open := require.Value(os.OpenFile(filepath.Join(h.Dir, "a.md"), os.O_WRONLY|os.O_APPEND, 0))(t)
+			looks := 0
+			said, _ := callAs(t, t.Context(), h, func(method string) {
+				if method != "HasWriter" || keepsOpen {
+					return
+				}
+				if looks++; looks == 3 {
+					_, err := open.WriteString("a late line\n")
+					require.NoError(t, err)
+					require.NoError(t, open.Close())
+				}
+			}, strings.Fields(change)...)
+			isTold := strings.Contains(said.Notice, `keeps "a.md" open`)
+			assert.Equal(t, isTold, keepsOpen, "%s: %q", change, said.Notice)
+			if keepsOpen {
+				require.NoError(t, open.Close())
+				continue
+			}
+			assert.Equal(t, strings.Count(h.Get("a.md"), "a late line\n"), 1, "%s: %q", change, treeOf(h))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/vaultwicket/vaultwicket/internal/budget"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk/system"
@@ -238,14 +239,41 @@ func (f *Folder) ReadDraft(d Draft) ([]byte, error) {
 	return rooted{dir: dir}.readAll(d.name, MaxNote)
 }
 
-// DraftInfo returns information about the file of a draft. The error is fs.ErrNotExist if there is none.
-func (f *Folder) DraftInfo(d Draft) (fs.FileInfo, error) {
+// How long the writer of a replaced file is waited for: a program that appends a line opens, writes and closes the file,
+// and a busy system may interrupt it between these. One that keeps the file open is not waited for any longer.
+const (
+	writerLooks = 40
+	writerPause = 5 * time.Millisecond
+)
+
+// ReplacedInfo returns information about the file of a draft, which was at a path before. As long as another program
+// still has it open for writing, it waits up to 0.2 s; hasWriter is true if the program keeps it open. The error is
+// fs.ErrNotExist if there is no such file.
+func (f *Folder) ReplacedInfo(d Draft) (info fs.FileInfo, hasWriter bool, err error) {
 	dir, err := f.enter(d.folder.segments())
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer dir.Close()
-	return dir.Lstat(d.name)
+	file, err := rooted{dir: dir}.open(d.name)
+	if err != nil {
+		return nil, false, err
+	}
+	defer file.Close()
+	for looks := 0; looks < writerLooks; looks++ {
+		if looks > 0 {
+			f.sys.Sleep(writerPause)
+		}
+		hasWriter, err = f.sys.HasWriter(file.onDisk())
+		if err != nil || !hasWriter {
+			break
+		}
+	}
+	if err != nil {
+		return nil, hasWriter, err
+	}
+	info, err = file.onDisk().Stat() // not before the writer has ended
+	return info, hasWriter, err
 }
 
 // Holds reports whether the draft exists and has the content. It returns an error if the draft cannot be read.

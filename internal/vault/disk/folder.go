@@ -108,8 +108,8 @@ func (f *Folder) Close() error { return f.root.Close() }
 func (f *Folder) Info() (fs.FileInfo, error) { return f.root.Stat(".") }
 
 // Interpose sets a function that is called before every call that changes the disk, with the name of its method
-// of [system.Calls]. If it returns an error, the call is not made and returns that error. It is for tests of
-// interrupted work.
+// of [system.Calls]. If it returns an error, the call is not made and returns that error. Other programs are not waited
+// for. It is for tests of interrupted work.
 func (f *Folder) Interpose(ask func(method string) error) {
 	var mu sync.Mutex // several goroutines stage files
 	f.sys = f.sys.After(func(method string) error {
@@ -117,6 +117,7 @@ func (f *Folder) Interpose(ask func(method string) error) {
 		defer mu.Unlock()
 		return ask(method)
 	})
+	f.sys.Sleep = func(time.Duration) {}
 }
 
 // Config returns the text of the app's settings file with the name. The error is fs.ErrNotExist if there is

@@ -119,7 +119,7 @@ var pathless = map[string]string{
 	"Told":     "returns its error",
 	"NewDraft": "makes a name for a temporary file", "NearestFolder": "says where a temporary file may be",
 	"Holds": "is about a temporary file", "Discard": "removes a temporary file",
-	"DraftInfo": "is about a temporary file", "KeepBeside": "gives a file a free name next to its own path",
+	"ReplacedInfo": "is about a temporary file", "KeepBeside": "gives a file a free name next to its own path",
 	"ReadDraft": "is about a temporary file", "PutBack": "gives a file its own path again",
 	"Stage": "is tried with Replace", "StageAll": "is Stage for several", "IsOneFile": "is asked of the whole vault",
 	"Gathering": "keeps the view", "CloseGathered": "is about folders that are open",

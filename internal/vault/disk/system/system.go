@@ -142,6 +142,16 @@ func (c Calls) Sync(dir *os.Root) error {
 	}, "Sync")
 }
 
+// HasWriter reports whether a program has the file open for writing, or mapped for that. The file must be open for
+// reading only. It is false where the system does not say so: on macOS and Windows, and on a file of another user.
+func (c Calls) HasWriter(file *os.File) (isOpen bool, err error) {
+	err = c.around(func() error {
+		isOpen = hasWriter(file)
+		return nil
+	}, "HasWriter", file.Name())
+	return isOpen, err
+}
+
 // CanKeepOpen reports whether a folder can be renamed and removed while it is open.
 const CanKeepOpen = runtime.GOOS != "windows"
 
