@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -61,7 +62,7 @@ type soak struct {
 	kept    map[string]string // the notes of lines that were acknowledged, by line
 	refused map[string]string // those of lines that were refused, or taken back
 	kills   []time.Time
-	workers map[int]bool // that were seen
+	workers map[int]time.Time // when each was first seen
 	tenths  [soakTenths]int
 	took    map[string][]time.Duration // of calls that succeeded
 	codes   map[string]int             // of answers
@@ -77,7 +78,7 @@ func TestMixedTrafficForAWhile(t *testing.T) {
 	testenv.OnlyLong(t)
 	s := &soak{
 		t: t, vault: filepath.Join(testenv.MemoryFolder(t), "Vault"), home: t.TempDir(), length: 20 * time.Second,
-		kept: map[string]string{}, refused: map[string]string{}, workers: map[int]bool{}, took: map[string][]time.Duration{}, codes: map[string]int{},
+		kept: map[string]string{}, refused: map[string]string{}, workers: map[int]time.Time{}, took: map[string][]time.Duration{}, codes: map[string]int{},
 	}
 	if wanted := os.Getenv(soakVariable); wanted != "" {
 		s.length = require.Value(time.ParseDuration(wanted))(t)
@@ -335,10 +336,17 @@ func (s *soak) watchWorkers(ctx context.Context) {
 		}
 		pids := harness.WorkersOf(s.t, s.server.Process.Process.Pid)
 		s.mu.Lock()
-		for _, pid := range pids {
-			s.workers[pid] = true
-		}
+		s.see(pids)
 		s.mu.Unlock()
+	}
+}
+
+// see notes workers. The caller holds s.mu.
+func (s *soak) see(pids []int) {
+	for _, pid := range pids {
+		if _, isKnown := s.workers[pid]; !isKnown {
+			s.workers[pid] = time.Now()
+		}
 	}
 }
 
@@ -358,8 +366,9 @@ func (s *soak) kill(ctx context.Context) {
 			return
 		}
 		s.mu.Lock()
-		for _, pid := range harness.WorkersOf(s.t, s.server.Process.Process.Pid) {
-			s.workers[pid] = true
+		pids := harness.WorkersOf(s.t, s.server.Process.Process.Pid)
+		s.see(pids)
+		for _, pid := range pids {
 			if syscall.Kill(pid, syscall.SIGKILL) == nil {
 				s.kills = append(s.kills, time.Now())
 			}
@@ -431,9 +440,19 @@ func (s *soak) judge(before []string) {
 		}
 	}
 	assert.Equal(t, s.crashed, 0, "answers with cli_crashed without a kill")
-	assert.That(t, len(s.workers) <= len(s.kills)+1, "%d workers with %d kills", len(s.workers), len(s.kills))
+	assert.That(t, len(s.workers) <= len(s.kills)+1, "%d workers, first seen at %v, with %d kills at %v",
+		len(s.workers), s.sinceBegin(slices.Collect(maps.Values(s.workers))), len(s.kills), s.sinceBegin(s.kills))
 	t.Logf("%d acknowledged lines, %d refused or taken back (%d undone), %d wrong; %d kills, %d workers", len(s.kept),
 		len(s.refused), s.undone, wrong, len(s.kills), len(s.workers))
+}
+
+// sinceBegin returns how long after the begin some moments are, in order.
+func (s *soak) sinceBegin(moments []time.Time) (since []time.Duration) {
+	for _, at := range moments {
+		since = append(since, at.Sub(s.began).Round(time.Millisecond))
+	}
+	slices.Sort(since)
+	return since
 }
 
 // tell reports the rates, which depend on the machine.
