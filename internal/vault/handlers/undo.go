@@ -394,17 +394,20 @@ type located struct {
 	nowErr  error // of reading now
 }
 
-// locatedTogether is how many bytes of texts are read concurrently. One file may have more.
-const locatedTogether = 1 << 20
+// Limits of the steps that are looked at concurrently: bytes of texts, which one file may exceed, and steps.
+const (
+	maxLocatedTexts = 1 << 20
+	maxLocated      = 1024
+)
 
 // locateSome returns the first of some steps with their places. It looks at several concurrently, because each waits for
 // the disk.
 func (o outlook) locateSome(steps []journal.Step) []located {
 	var some []located
 	var texts int64
-	for _, step := range steps {
+	for _, step := range steps[:min(len(steps), maxLocated)] {
 		texts += step.After.Size
-		if len(some) > 0 && texts > locatedTogether {
+		if len(some) > 0 && texts > maxLocatedTexts {
 			break
 		}
 		some = append(some, located{Step: step})
