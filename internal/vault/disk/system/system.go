@@ -143,7 +143,8 @@ func (c Calls) Sync(dir *os.Root) error {
 }
 
 // HasWriter reports whether a program has the file open for writing, or mapped for that. The file must be open for
-// reading only. It is false where the system does not say so: on macOS and Windows, and on a file of another user.
+// reading only. It is false where the system does not say so: on macOS and Windows, on a server of Windows or Samba, and on a
+// file of another user.
 func (c Calls) HasWriter(file *os.File) (isOpen bool, err error) {
 	err = c.around(func() error {
 		isOpen = hasWriter(file)
