@@ -9,11 +9,13 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/vaultwicket/vaultwicket/internal/protocol"
 	"github.com/vaultwicket/vaultwicket/internal/vault"
 	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
+	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 	"github.com/vaultwicket/vaultwicket/tests/assert"
 	"github.com/vaultwicket/vaultwicket/tests/embedded"
 	"github.com/vaultwicket/vaultwicket/tests/require"
@@ -134,6 +136,30 @@ func TestAProgramThatIsWritingIsWaitedFor(t *testing.T) {
 			}
 			assert.Equal(t, strings.Count(h.Get("a.md"), "a late line\n"), 1, "%s: %q", change, treeOf(h))
 		}
+	}
+}
+
+// The disk fails for good between the move of a note and the change of its text. The answer names the note, and says neither
+// that it is changed nor that it is not.
+func TestANoteThatIsOnlyMovedIsNamed(t *testing.T) {
+	h := embedded.New(t, map[string]string{"P/a.md": "[[P/b]]\n", "P/b.md": "[[P/a]]\n", ".obsidian/app.json": embedded.FollowLinks})
+	moves := 0
+	said, _ := callOn(t, t.Context(), h, func(folder *disk.Folder) {
+		folder.Interpose(func(method string) error {
+			if method == "Move" {
+				moves++
+			}
+			isFailing := method == "Exchange" || moves > 1 && method == "Move"
+			if isFailing && moves > 0 {
+				return syscall.EIO
+			}
+			return nil
+		})
+	}, "folder:rename", "path=P", "name=Q")
+	require.Equal(t, said.Status, answer.ExitFailed, "%s", said.Text())
+	assert.That(t, strings.Contains(said.Text(), `Moved, but with the old text: "Q/`), "%s", said.Text())
+	for _, path := range said.Made {
+		assert.That(t, !strings.HasPrefix(path, "Q/"), "%s is said to be changed: %s", path, said.Text())
 	}
 }
 

@@ -284,7 +284,9 @@ func isConflict(err error) bool {
 }
 
 // isLeft reports whether some of the change remains on the disk, or may remain.
-func (e ending) isLeft() bool { return len(e.made) > 0 || e.unseen && e.unsettled }
+func (e ending) isLeft() bool {
+	return len(e.made)+len(e.half) > 0 || e.unseen && e.unsettled
+}
 
 // partlyApplied returns the error for a change that can neither be completed nor undone, because of other
 // programs or the disk. It lists which files are changed and which are not.
@@ -312,6 +314,9 @@ func partlyApplied(id string, end ending, cause error) error {
 	}
 	if len(end.unmade) > 0 {
 		state += " Not changed by it: " + listed(end.unmade) + "."
+	}
+	if len(end.half) > 0 {
+		state += " Moved, but with the old text: " + listed(end.half) + "."
 	}
 	return kind.InPart(end.made, end.unmade, "%s%s", state, reason)
 }
