@@ -89,7 +89,7 @@ const (
 	gcPercentOneShot = 400
 	gcPercentWorker  = 40
 	// garbageOfWorker is the garbage in bytes that a worker may always have.
-	garbageOfWorker = 4 << 20
+	garbageOfWorker = 2 << 20
 	// memoryTarget is the heap size above which garbage is collected more often: the first index of 100,000 notes
 	// needs less.
 	memoryTarget = 400 << 20

@@ -90,6 +90,5 @@ func TestALongNoteIsStreamed(t *testing.T) {
 	worker := harness.WorkersOf(t, s.Process.Process.Pid)
 	require.That(t, len(worker) == 1, "%d workers", len(worker))
 	mib := harness.StatusKiB(t, worker[0], "VmHWM") >> 10
-	// A worker that answers reads takes some 30 MiB, most of it pages of its program and garbage.
-	assert.That(t, mib <= 40, "the worker took %d MiB for a note of 20", mib)
+	assert.That(t, mib <= 32, "the worker took %d MiB for a note of 20", mib)
 }
