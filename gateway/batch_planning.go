@@ -263,6 +263,7 @@ func (r *batchRun) makePlanned() (result BatchResult, isStale bool) {
 	switch {
 	case out.Partly != nil:
 		cause.Made = failure.Sentences(out.Partly.Made)
+		cause.Moved = failure.Sentences(out.Partly.Moved)
 		cause.NotMade = failure.Sentences(out.Partly.Unmade)
 		r.closeRecords(err)
 	case mayHaveActed(err): // the gateway is ending: whoever has the vault next completes or undoes the batch

@@ -195,8 +195,9 @@ type changeState struct {
 	// Added and Removed are like those of [Change].
 	Added   int `json:"added"`
 	Removed int `json:"removed"`
-	// Made and Unmade are the changed and the unchanged notes of a change that was made in part.
+	// Made, Moved and Unmade are the notes of a change that was made in part, see [protocol.Partly].
 	Made   []string `json:"made"`
+	Moved  []string `json:"moved"`
 	Unmade []string `json:"unmade"`
 }
 
@@ -403,7 +404,7 @@ func (g *vaultGateway) settleOutcome(
 			return out, nil
 		case err == nil && s.State == statePartly:
 			out.Change = id
-			out.Partly = &protocol.Partly{Made: s.Made, Unmade: s.Unmade}
+			out.Partly = &protocol.Partly{Made: s.Made, Moved: s.Moved, Unmade: s.Unmade}
 			return out, failure.New(
 				failure.CodePartlyApplied,
 				"undo id="+id+" takes back what was made",

@@ -587,6 +587,7 @@ func (r reported) result(out exec.Outcome, err error) Result {
 	}
 	if out.Partly != nil && result.Error != nil {
 		result.Error.Made = failure.Sentences(slices.Clone(out.Partly.Made))
+		result.Error.Moved = failure.Sentences(slices.Clone(out.Partly.Moved))
 		result.Error.NotMade = failure.Sentences(slices.Clone(out.Partly.Unmade))
 	}
 	return result

@@ -102,8 +102,9 @@ type Error struct {
 	// Rule is the policy rule that denied the call, "" for other failures.
 	Rule string `json:"rule,omitempty"`
 	// Made and NotMade are the notes of a change that was made only in part: those that were changed, and the others.
-	// Long lists are shortened to their first entries.
+	// Moved are those of Made that were only moved, and have the old text. Long lists are shortened to their first entries.
 	Made    []string `json:"made,omitempty"`
+	Moved   []string `json:"moved,omitempty"`
 	NotMade []string `json:"notMade,omitempty"`
 	// Approval is the approval that the call waits for, nil for other failures.
 	Approval *Approval `json:"approval,omitempty"`

@@ -179,6 +179,7 @@ type Failure struct {
 // Partly lists the files of a change that was only made in part.
 type Partly struct {
 	Made   []string // paths of files that the change was applied to
+	Moved  []string // those of Made that are only moved, and have the old text
 	Unmade []string // paths of files that are unchanged, or that another program has changed
 	Left   int      // number of files omitted from the lists, which are bounded
 }
@@ -192,14 +193,16 @@ func (p *Partly) bounded() *Partly {
 		return nil
 	}
 	made := within(p.Made, maxPartly)
+	moved := within(p.Moved, maxPartly)
 	unmade := within(p.Unmade, maxPartly)
 	left := p.Left + len(p.Made) - len(made) + len(p.Unmade) - len(unmade)
-	return &Partly{made, unmade, left}
+	return &Partly{Made: made, Moved: moved, Unmade: unmade, Left: left}
 }
 
 // fields codes all fields of a Partly.
 func (p *Partly) fields(c *codec) {
 	c.list(&p.Made)
+	c.list(&p.Moved)
 	c.list(&p.Unmade)
 	c.number(&p.Left)
 }

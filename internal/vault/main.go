@@ -195,8 +195,8 @@ func Perform(h *call.Host, folder string, c Call) (reply protocol.Reply) {
 	switch {
 	case reply.Status != answer.ExitDone:
 		reply.Failure = result.Failure()
-		if len(result.Made) > 0 {
-			reply.Partly = &protocol.Partly{Made: result.Made, Unmade: result.Unmade}
+		if part := result.Part; len(part.Made) > 0 {
+			reply.Partly = &protocol.Partly{Made: part.Made, Moved: part.Moved, Unmade: part.Unmade}
 		}
 	case facts != nil:
 		reply.Facts = *facts

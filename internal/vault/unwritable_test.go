@@ -119,14 +119,14 @@ func TestADiskThatFailsForGoodIsToldAsItIs(t *testing.T) {
 						assert.That(t, maps.Equal(now, done), "%s: there is %v", when, now)
 						assert.That(t, maps.Equal(healed, done), "%s: healed, there is %v", when, healed)
 					case protocol.CodeVaultUnwritable:
-						for _, path := range said.Made {
+						for _, path := range said.Part.Made {
 							assert.Equal(t, now[path], done[path], "%s: %s", when, path)
 						}
-						for _, path := range said.Unmade {
+						for _, path := range said.Part.Unmade {
 							assert.Equal(t, now[path], before[path], "%s: %s", when, path)
 						}
 						isUntouched := maps.Equal(now, before)
-						assert.That(t, isUntouched || len(said.Made) > 0, "%s: there is %v", when, now)
+						assert.That(t, isUntouched || len(said.Part.Made) > 0, "%s: there is %v", when, now)
 						assert.That(t, maps.Equal(healed, before), "%s: healed, there is %v", when, healed)
 					case protocol.CodeOutcomeUnknown:
 						isWhole := maps.Equal(healed, before) || maps.Equal(healed, done)

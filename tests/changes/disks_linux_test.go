@@ -9,6 +9,7 @@ import (
 	"os"
 	osexec "os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -58,6 +59,14 @@ func mountBadDisk(t *testing.T, folder, name string) *badDisk {
 		t.Skipf("this user cannot mount a file system: %q", line)
 	}
 	return d
+}
+
+// fill writes so many notes with a text into a folder of it.
+func (d *badDisk) fill(notes int, folder, text string) {
+	d.t.Helper()
+	for n := range notes {
+		harness.WriteFile(d.t, filepath.Join(d.files, folder, fmt.Sprintf("n%d.md", n)), []byte(text))
+	}
 }
 
 // tell gives the file system a command, and returns its answer.
@@ -152,7 +161,14 @@ func TestAnswersAreTrueOfABadDisk(t *testing.T) {
 func judgeParts(t *testing.T, when string, said *failure.Error, told, old, done map[string]string) {
 	t.Helper()
 	for _, path := range said.Made {
-		assert.Equal(t, told[path], done[path], "%s: %s is said to be changed", when, path)
+		if !slices.Contains(said.Moved, path) {
+			assert.Equal(t, told[path], done[path], "%s: %s is said to be changed", when, path)
+		}
+	}
+	for _, path := range said.Moved {
+		isOld := slices.Contains(slices.Collect(maps.Values(old)), told[path])
+		assert.That(t, isOld, "%s: %s is said to be moved, and has the text %q", when, path, told[path])
+		assert.That(t, told[path] != done[path], "%s: %s is said to be moved alone, and is as it was to be", when, path)
 	}
 	for _, path := range said.NotMade {
 		assert.Equal(t, told[path], old[path], "%s: %s is said to be as it was", when, path)
@@ -332,9 +348,7 @@ func TestARenameWithManyLinksAsksLittleOfTheDisk(t *testing.T) {
 	const linking = 150
 	folder := testenv.MemoryFolder(t)
 	d := mountBadDisk(t, folder, "Vault")
-	for n := range linking {
-		harness.WriteFile(t, filepath.Join(d.files, "P", fmt.Sprintf("n%d.md", n)), []byte("See [[hub]].\n"))
-	}
+	d.fill(linking, "P", "See [[hub]].\n")
 	harness.WriteFile(t, filepath.Join(d.files, "hub.md"), []byte("hub\n"))
 	harness.WriteFile(t, filepath.Join(d.files, ".obsidian", "app.json"), []byte(`{"alwaysUpdateLinks":true}`))
 	g, end := manyGateway(t, folder, 0)
@@ -363,9 +377,7 @@ func TestABatchDoesNotReadTheNotesBesideItsOwn(t *testing.T) {
 	const notes = 300
 	folder := testenv.MemoryFolder(t)
 	d := mountBadDisk(t, folder, "Vault")
-	for n := range notes {
-		harness.WriteFile(t, filepath.Join(d.files, "P", fmt.Sprintf("n%d.md", n)), []byte("text\n"))
-	}
+	d.fill(notes, "P", "text\n")
 	g, end := manyGateway(t, folder, 0)
 	defer end()
 	opened := func(call func()) int {

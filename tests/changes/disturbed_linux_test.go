@@ -143,6 +143,7 @@ type answeredCall struct {
 	code         string // "ok", that of an error, or "none" without an answer
 	text         string
 	made, unmade []string
+	moved        []string // those of made that are only moved
 }
 
 func answeredBy(ok bool, err *failure.Error) answeredCall {
@@ -152,7 +153,7 @@ func answeredBy(ok bool, err *failure.Error) answeredCall {
 	case err == nil:
 		return answeredCall{code: "error"}
 	}
-	return answeredCall{code: err.Code, text: err.Error(), made: err.Made, unmade: err.NotMade}
+	return answeredCall{code: err.Code, text: err.Error(), made: err.Made, unmade: err.NotMade, moved: err.Moved}
 }
 
 // of is what a batch was answered: the error of the batch, or of its operations.
@@ -564,6 +565,11 @@ func (d *disturber) settled(t *testing.T, when string, c *disturbed, answer answ
 	case failure.CodePartlyApplied:
 		assert.That(t, appends > 0, "%s: no other program wrote anything", when)
 		for _, path := range answer.made {
+			if slices.Contains(answer.moved, path) {
+				isOld := slices.Contains(slices.Collect(maps.Values(c.old)), now[path])
+				assert.That(t, isOld, "%s: %s is said to be moved, and has the text %q", when, path, now[path])
+				continue
+			}
 			assert.Equal(t, now[path], c.done[path], "%s: made %s", when, path)
 		}
 		for _, path := range answer.unmade {

@@ -26,8 +26,14 @@ type Fault struct {
 	Kind    Kind
 	text    string
 	Missing Missing
-	// Made and Unmade are the changed and the unchanged files of a change that was made in part.
-	Made, Unmade []string
+	Part    Part
+}
+
+// Part has the files of a change that was made in part. The zero Part is that of any other change.
+type Part struct {
+	Made   []string // are changed
+	Moved  []string // those of Made that are only moved, and have the old text
+	Unmade []string // are unchanged
 }
 
 // Missing is a name that was not found, for the search of similar names. The zero Missing means none.
@@ -54,15 +60,15 @@ func MisuseWithHint(hint, format string, args ...any) error {
 	return &Fault{Status: ExitMisuse, Kind: Kind{BadValue.Code, hint}, text: "Error: " + fmt.Sprintf(format, args...)}
 }
 
-// InPart returns the error for a change that was made in part: of the files in made, and not of those in unmade.
-func (k Kind) InPart(made, unmade []string, format string, args ...any) error {
-	return &Fault{Status: ExitFailed, Kind: k, text: "Error: " + fmt.Sprintf(format, args...), Made: made, Unmade: unmade}
+// InPart returns the error for a change that was made in part.
+func (k Kind) InPart(part Part, format string, args ...any) error {
+	return &Fault{Status: ExitFailed, Kind: k, text: "Error: " + fmt.Sprintf(format, args...), Part: part}
 }
 
 // Explain returns the reply that reports an error.
 func Explain(err error) Reply {
 	if fault, ok := errors.AsType[*Fault](err); ok {
-		return Reply{Status: fault.Status, Kind: fault.Kind, text: fault.text, Made: fault.Made, Unmade: fault.Unmade}
+		return Reply{Status: fault.Status, Kind: fault.Kind, text: fault.text, Part: fault.Part}
 	}
 	if over, ok := errors.AsType[*budget.Overrun](err); ok {
 		return Reply{Status: ExitFailed, Kind: Kind{over.Code(), over.Hint()}, text: "Error: " + over.Error()}

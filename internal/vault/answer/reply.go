@@ -41,12 +41,11 @@ type Reply struct {
 	Change    *Change   // the change of the note, nil if it was not written
 	Entry     string    // id of the journal entry that can undo the change
 	Overtaken bool      // another program has changed the note since
-	// Made and Unmade are the files of a change that was made in part, see [Fault].
-	Made, Unmade []string
-	Nothing      bool // the change does not change a byte
-	Stale        bool // the batch must be planned again: nothing of it was made
-	Unread       int  // number of notes and folders that could not be read for the answer; the notice mentions it
-	LineEnds     bool // the text was converted to the line ends of the note
+	Part      Part      // of a change that was made in part
+	Nothing   bool      // the change does not change a byte
+	Stale     bool      // the batch must be planned again: nothing of it was made
+	Unread    int       // number of notes and folders that could not be read for the answer; the notice mentions it
+	LineEnds  bool      // the text was converted to the line ends of the note
 	// Image is the media type of an image, whose bytes are the last line of the text in base64; "" for other
 	// answers.
 	Image string

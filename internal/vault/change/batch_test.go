@@ -232,7 +232,7 @@ func meetEvent(t *testing.T, what string, operations []string, note [2]string, e
 		ended = "killed"
 	case said.Status == answer.ExitDone && isNew && !isKilled:
 		ended = "made"
-	case e.what == broken && len(said.Made) > 0 && (isOld || isNew):
+	case e.what == broken && len(said.Part.Made) > 0 && (isOld || isNew):
 		ended = "in part, until the disk was mended"
 	case said.Status != answer.ExitDone && said.Kind.Code == protocol.CodePartlyApplied:
 		ended = "partly"

@@ -155,8 +155,9 @@ type endVerdict struct {
 	Before  string   `json:"before,omitempty"`
 	After   string   `json:"after,omitempty"`
 	Notices []string `json:"notices,omitempty"`
-	// Made and Unmade are the changed and the unchanged files of a change that is partly made.
+	// Made, Moved and Unmade are the files of a change that is partly made, see [answer.Part].
 	Made   []string `json:"made,omitempty"`
+	Moved  []string `json:"moved,omitempty"`
 	Unmade []string `json:"unmade,omitempty"`
 	// Added and Removed count lines.
 	Added   int `json:"added"`
@@ -167,7 +168,10 @@ type endVerdict struct {
 func (f endResult) reply(v *call.Vault, j *journal.Journal) (answer.Reply, error) {
 	verdict := endVerdict{State: f.state}
 	if f.state == inPart {
-		verdict.Made, verdict.Unmade = partialFiles(v, j, f.entry)
+		part := partialFiles(v, j, f.entry)
+		verdict.Made = part.Made
+		verdict.Moved = part.Moved
+		verdict.Unmade = part.Unmade
 	}
 	if f.state == applied {
 		for _, t := range f.seen {
@@ -301,23 +305,27 @@ func afterRecovery(v *call.Vault, j *journal.Journal, how protocol.Write) (journ
 }
 
 // partialFiles returns the changed and the unchanged files of a change that is partly made.
-func partialFiles(v *call.Vault, j *journal.Journal, e journal.Entry) (changed, unchanged []string) {
+func partialFiles(v *call.Vault, j *journal.Journal, e journal.Entry) (part answer.Part) {
 	s := newSettler(v, j, journal.Mark{}, e)
 	for i, recorded := range e.Steps {
 		isMade := recorded.Before != recorded.After
 		if recorded.From != "" {
 			seen, err := s.observe(i)
-			isMade = err == nil && (seen.position == after || seen.position == moved)
+			isMoved := err == nil && seen.position == moved
+			isMade = isMoved || err == nil && seen.position == after
+			if isMoved {
+				part.Moved = append(part.Moved, recorded.Path)
+			}
 		}
 		switch {
 		case isFolderStep(recorded):
 		case isMade:
-			changed = append(changed, recorded.Path)
+			part.Made = append(part.Made, recorded.Path)
 		default:
-			unchanged = append(unchanged, recorded.Source())
+			part.Unmade = append(part.Unmade, recorded.Source())
 		}
 	}
-	return changed, unchanged
+	return part
 }
 
 // unjournaled returns the error for a change that was not made because the journal could not record it.

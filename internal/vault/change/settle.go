@@ -28,8 +28,8 @@ type ending struct {
 	state outcome
 	// made and unmade are the changed and the unchanged files of a change that is partly made.
 	made, unmade []string
-	// half are the files of such a change that are at their new path with the old text.
-	half []string
+	// moved are those of made that are only moved: at their new path, with the old text.
+	moved []string
 	// unsettled is set if errors of the disk prevented both completing and undoing the change. The next process
 	// that opens the vault tries again.
 	unsettled bool
@@ -98,7 +98,7 @@ func (s *settler) settle(first direction) (ending, error) {
 		}
 	}
 	end, images := s.describePartial()
-	if len(end.made)+len(end.half) == 0 {
+	if len(end.made) == 0 {
 		return ending{state: unmade}, s.finish(unmade, nil)
 	}
 	return end, s.finish(partly, images)
@@ -117,10 +117,11 @@ func (s *settler) describePartial() (end ending, images []journal.Image) {
 		}
 		switch {
 		case isFolderStep(recorded):
-		case err == nil && seen.position == moved:
-			end.half = append(end.half, recorded.Path)
-		case err == nil && (seen.position == after || seen.position == overtaken):
+		case err == nil && (seen.position == after || seen.position == moved || seen.position == overtaken):
 			end.made = append(end.made, recorded.Path)
+			if seen.position == moved {
+				end.moved = append(end.moved, recorded.Path)
+			}
 		default:
 			end.unmade = append(end.unmade, recorded.Source())
 			images[i] = recorded.Before

@@ -284,9 +284,7 @@ func isConflict(err error) bool {
 }
 
 // isLeft reports whether some of the change remains on the disk, or may remain.
-func (e ending) isLeft() bool {
-	return len(e.made)+len(e.half) > 0 || e.unseen && e.unsettled
-}
+func (e ending) isLeft() bool { return len(e.made) > 0 || e.unseen && e.unsettled }
 
 // partlyApplied returns the error for a change that can neither be completed nor undone, because of other
 // programs or the disk. It lists which files are changed and which are not.
@@ -297,8 +295,7 @@ func partlyApplied(id string, end ending, cause error) error {
 	}
 	if end.unsettled && end.unseen {
 		return answer.Unsettled.InPart(
-			nil,
-			nil,
+			answer.Part{},
 			"The disk let the change neither be completed nor be taken back, and does not tell how much of it is made.%s",
 			reason,
 		)
@@ -315,10 +312,10 @@ func partlyApplied(id string, end ending, cause error) error {
 	if len(end.unmade) > 0 {
 		state += " Not changed by it: " + listed(end.unmade) + "."
 	}
-	if len(end.half) > 0 {
-		state += " Moved, but with the old text: " + listed(end.half) + "."
+	if len(end.moved) > 0 {
+		state += " Only moved, with the old text: " + listed(end.moved) + "."
 	}
-	return kind.InPart(end.made, end.unmade, "%s%s", state, reason)
+	return kind.InPart(answer.Part{Made: end.made, Moved: end.moved, Unmade: end.unmade}, "%s%s", state, reason)
 }
 
 // listed returns the first of some names, and how many more there are.
