@@ -136,7 +136,7 @@ func TestErrorsAndNoticesAreMadeOfWhatCallersMaySee(t *testing.T) {
 }
 
 // failing are the functions that make an error of a format and of what it says.
-var failing = []string{"Failure", "Misuse", "MisuseWithHint", "DidYouMean", "InPart"}
+var failing = []string{"Remark", "Failure", "Misuse", "MisuseWithHint", "DidYouMean", "InPart"}
 
 // saidTo returns what a function puts into the texts of errors, and into notices.
 func saidTo(f *ast.FuncDecl) (said []ast.Expr) {

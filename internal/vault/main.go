@@ -201,7 +201,7 @@ func Perform(h *call.Host, folder string, c Call) (reply protocol.Reply) {
 	case facts != nil:
 		reply.Facts = *facts
 	case result.Truncated:
-		reply.Facts.Notice = result.Notice
+		reply.Facts.Notice = result.Notice.String()
 	}
 	return reply
 }
@@ -269,16 +269,16 @@ func handle(h *call.Host, folder string, c Call) (answer.Reply, *protocol.Facts)
 	default:
 		reply = Respond(v, q, literals).WithoutUnread(len(v.Unread()))
 	}
-	if unfinished != "" && reply.Status == answer.ExitDone {
+	if unfinished != (answer.Notice{}) && reply.Status == answer.ExitDone {
 		if !q.Want.Facts && !reply.Truncated {
-			reply.Notice = "" // only printed with the facts
+			reply.Notice = answer.Notice{} // only printed with the facts
 		}
 		reply.Truncated = true // so that the notice is printed without the facts
-		reply.Notice = joinNotices(reply.Notice, unfinished)
+		reply.Notice = reply.Notice.And(unfinished)
 	}
 	ambiguous := v.AmbiguousName()
-	if ambiguous != "" && reply.Status == answer.ExitDone {
-		reply.Notice = joinNotices(ambiguous, reply.Notice)
+	if ambiguous != (answer.Notice{}) && reply.Status == answer.ExitDone {
+		reply.Notice = ambiguous.And(reply.Notice)
 	}
 	if q.Want.Compact {
 		reply.Compact()
@@ -288,7 +288,7 @@ func handle(h *call.Host, folder string, c Call) (answer.Reply, *protocol.Facts)
 	}
 	facts := reply.Facts(v.HashOf)
 	if facts != nil {
-		facts.Ambiguous = ambiguous != ""
+		facts.Ambiguous = ambiguous != answer.Notice{}
 	}
 	if reply.Status != answer.ExitDone {
 		return reply, facts
@@ -308,14 +308,6 @@ func handle(h *call.Host, folder string, c Call) (answer.Reply, *protocol.Facts)
 		facts.Rows = reply.Rows()
 	}
 	return reply, facts
-}
-
-// joinNotices joins two notices, either of which may be "".
-func joinNotices(first, second string) string {
-	if first == "" || second == "" {
-		return first + second
-	}
-	return first + "; " + second
 }
 
 // inBatch returns the vault for a call of a batch, see [protocol.Batch]. The call that makes the batch gets the vault

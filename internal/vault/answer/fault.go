@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -52,17 +51,17 @@ func Failure(format string, args ...any) error {
 
 // Misuse returns the error of an invalid request.
 func Misuse(format string, args ...any) error {
-	return &Fault{Status: ExitMisuse, Kind: BadValue, text: "Error: " + fmt.Sprintf(format, args...)}
+	return &Fault{Status: ExitMisuse, Kind: BadValue, text: "Error: " + fmt.Sprintf(format, printable(args)...)}
 }
 
 // MisuseWithHint is [Misuse] with a hint for programs.
 func MisuseWithHint(hint, format string, args ...any) error {
-	return &Fault{Status: ExitMisuse, Kind: Kind{BadValue.Code, hint}, text: "Error: " + fmt.Sprintf(format, args...)}
+	return &Fault{Status: ExitMisuse, Kind: Kind{BadValue.Code, hint}, text: "Error: " + fmt.Sprintf(format, printable(args)...)}
 }
 
 // InPart returns the error for a change that was made in part.
 func (k Kind) InPart(part Part, format string, args ...any) error {
-	return &Fault{Status: ExitFailed, Kind: k, text: "Error: " + fmt.Sprintf(format, args...), Part: part}
+	return &Fault{Status: ExitFailed, Kind: k, text: "Error: " + fmt.Sprintf(format, printable(args)...), Part: part}
 }
 
 // Explain returns the reply that reports an error.
@@ -187,18 +186,13 @@ var (
 // Failure returns the error of a valid request that could not be fulfilled. Errors among the arguments are printed
 // without paths of the machine. If one of them is an error of the disk, OtherFailure becomes Unread.
 func (k Kind) Failure(format string, args ...any) error {
-	printed := slices.Clone(args)
-	for i, arg := range args {
+	for _, arg := range args {
 		err, isError := arg.(error)
-		if !isError {
-			continue
-		}
-		printed[i] = excerpt.Reason(err)
-		if k == OtherFailure && !isWorded(err) && isOfDisk(err) {
+		if isError && k == OtherFailure && !isWorded(err) && isOfDisk(err) {
 			k = Unread
 		}
 	}
-	return &Fault{Status: ExitFailed, Kind: k, text: "Error: " + fmt.Sprintf(format, printed...)}
+	return &Fault{Status: ExitFailed, Kind: k, text: "Error: " + fmt.Sprintf(format, printable(args)...)}
 }
 
 // Advise returns the kind with another hint.
@@ -419,7 +413,7 @@ func vaultErrorOn(goos string, err error) error {
 
 // Unusable returns the error for a file, described by sentence, that an answer depends on and that cannot be used.
 func Unusable(err error, sentence string, args ...any) error {
-	return unusableOn(runtime.GOOS, err, fmt.Sprintf(sentence, args...))
+	return unusableOn(runtime.GOOS, err, fmt.Sprintf(sentence, printable(args)...))
 }
 
 func unusableOn(goos string, err error, sentence string) error {

@@ -7,7 +7,6 @@ import (
 	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -29,10 +28,8 @@ type Reply struct {
 	tight  rows // the rows in compact JSON, if there is such a form
 	// Body is printed after the text. It is an open note, so that an answer of any size passes through a
 	// small buffer.
-	Body io.ReadCloser
-	// Notice is a remark on the answer for the gateway, such as why it is empty: one line without text of a
-	// note.
-	Notice string
+	Body   io.ReadCloser
+	Notice Notice
 	// Truncated reports that the answer is incomplete for the reason in Notice, which is then printed on
 	// standard error unless a report is requested.
 	Truncated bool
@@ -98,8 +95,8 @@ func (r Reply) Text() string { return r.text }
 
 // Nothing returns a successful reply that has nothing to show, with the reason in its notice. sentence is what the app
 // prints in this case, possibly "".
-func Nothing(sentence words, reason string, args ...any) Reply {
-	return Reply{text: string(sentence), Notice: fmt.Sprintf(reason, args...)}
+func Nothing(sentence, reason words, args ...any) Reply {
+	return Reply{text: string(sentence), Notice: Remark(reason, args...)}
 }
 
 // FromNote is [From] for a reply made from the text of a note as the caller reads it.
@@ -127,11 +124,7 @@ func (r Reply) WithoutUnread(count int) Reply {
 	case count == 0 || r.Status != ExitDone:
 		return r
 	}
-	remark := NotesOrFolders(count) + " could not be read, and the answer is without what they contain"
-	if r.Notice != "" {
-		remark = r.Notice + "; " + remark
-	}
-	r.Notice = remark
+	r = r.Noting(Remark("%s could not be read, and the answer is without what they contain", NotesOrFolders(count)))
 	r.Unread = count
 	r.Truncated = true
 	return r
@@ -277,13 +270,13 @@ func (r *Reply) Failure() protocol.Failure {
 // notice.
 func (r *Reply) Facts(hashOf func(note disk.Path) string) *protocol.Facts {
 	switch {
-	case r.Status != ExitDone, r.Note == (disk.Path{}) && r.Notice == "":
+	case r.Status != ExitDone, r.Note == (disk.Path{}) && r.Notice == (Notice{}):
 		return nil
 	case r.Note == (disk.Path{}):
-		return &protocol.Facts{Notice: r.Notice, Nothing: r.Nothing, Unread: r.Unread}
+		return &protocol.Facts{Notice: r.Notice.String(), Nothing: r.Nothing, Unread: r.Unread}
 	}
 	f := &protocol.Facts{
-		Notice:    r.Notice,
+		Notice:    r.Notice.String(),
 		Unread:    r.Unread,
 		Path:      r.Note.String(),
 		Change:    r.Entry,

@@ -163,9 +163,8 @@ func (v *Vault) View() search.View {
 type Origin struct {
 	Text  string
 	Timed bool // the date or the time was filled in
-	// Left describes the parts that were not filled in, because only a plugin of the app can; "" if there are
-	// none.
-	Left string
+	// Left describes the parts that were not filled in, because only a plugin of the app can.
+	Left answer.Notice
 }
 
 // Taken is a file whose text a change puts into another file.
@@ -564,18 +563,13 @@ func (v *Vault) SeesFolder(path string) bool {
 	return err == nil && v.Disk.SeesFolder(at)
 }
 
-// AmbiguousName returns a notice about the files that the note name of the call may mean, "" if it is unambiguous.
-func (v *Vault) AmbiguousName() string {
+// AmbiguousName returns a notice about the files that the note name of the call may mean. There is no remark if it is
+// unambiguous.
+func (v *Vault) AmbiguousName() answer.Notice {
 	if len(v.Namesakes) < 2 {
-		return ""
+		return answer.Notice{}
 	}
 	const named = 5
-	listed := answer.List(v.Namesakes, named)
-	return "the name is that of " + answer.Count(
-		len(v.Namesakes),
-		"file",
-	) + ": " + answer.AndMore(
-		listed,
-		len(v.Namesakes)-named,
-	)
+	listed := answer.AndMore(answer.List(v.Namesakes, named), len(v.Namesakes)-named)
+	return answer.Remark("the name is that of %s: %s", answer.Count(len(v.Namesakes), "file"), listed)
 }

@@ -286,7 +286,7 @@ func CommitBatch(v *call.Vault, how protocol.Write) (answer.Reply, error) {
 	if err == nil && end.state == made {
 		_ = endUndone(j, planned.undone) // undoing them has nothing to do either
 	}
-	reply := answer.Reply{Entry: t.entry.ID, Overtaken: end.overtaken, Notice: noticed(end.beside...)}
+	reply := answer.Reply{Entry: t.entry.ID, Overtaken: end.overtaken, Notice: answer.Notice{}.And(end.beside...)}
 	if end.isLeft() {
 		return reply, partlyApplied(t.entry.ID, end, err)
 	}

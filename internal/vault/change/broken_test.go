@@ -60,7 +60,7 @@ func TestWhatIsBrokenOffGoesOneWay(t *testing.T) {
 				return nil
 			})
 			notice := change.RecoverBefore(v)
-			assert.Equal(t, notice, "")
+			assert.Equal(t, notice.String(), "")
 			assert.Equal(t, exchanges, c.exchanges)
 			for name := range files {
 				assert.Equal(t, h.Get(name), c.text, name)

@@ -97,7 +97,7 @@ func TestAProgramWritesIntoANoteThatIsReplaced(t *testing.T) {
 					assert.That(t, !strings.Contains(path, ".vaultwicket-"), "%s: %s is left", when, path)
 				}
 				isBeside := treeOf(h)["a 1.md"] != ""
-				isTold := strings.Contains(said.Notice, `is in "a 1.md"`)
+				isTold := strings.Contains(said.Notice.String(), `is in "a 1.md"`)
 				assert.Equal(t, isTold, isBeside, "%s: %q", when, said.Notice)
 				if !isDiscarded {
 					assert.Equal(t, found, 1, "%s of %d: %s, %q", when, n, said.Text, treeOf(h))
@@ -128,7 +128,7 @@ func TestAProgramThatIsWritingIsWaitedFor(t *testing.T) {
 					require.NoError(t, open.Close())
 				}
 			}, strings.Fields(change)...)
-			isTold := strings.Contains(said.Notice, `keeps "a.md" open`)
+			isTold := strings.Contains(said.Notice.String(), `keeps "a.md" open`)
 			assert.Equal(t, isTold, keepsOpen, "%s: %q", change, said.Notice)
 			if keepsOpen {
 				require.NoError(t, open.Close())

@@ -2,10 +2,10 @@ package change
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/vaultwicket/vaultwicket/internal/journal"
+	"github.com/vaultwicket/vaultwicket/internal/vault/answer"
 	"github.com/vaultwicket/vaultwicket/internal/vault/disk"
 )
 
@@ -54,7 +54,10 @@ func (s *settler) saveLateText(r replacedFile) error {
 		return err
 	}
 	if hasWriter {
-		s.tell("another program keeps %q open for writing: what it writes from now on is not in the note", quotable(r.path.String()))
+		s.tell(answer.Remark(
+			"another program keeps %q open for writing: what it writes from now on is not in the note",
+			quotable(r.path.String()),
+		))
 	}
 	isAsBefore := info.Size() == r.before.Size && info.ModTime().UnixNano() == r.modified
 	if isAsBefore {
@@ -76,15 +79,19 @@ func (s *settler) saveLateText(r replacedFile) error {
 	if err != nil {
 		return err
 	}
-	s.tell("what another program wrote into %q meanwhile is in %q", quotable(r.path.String()), quotable(name))
+	s.tell(answer.Remark(
+		"what another program wrote into %q meanwhile is in %q",
+		quotable(r.path.String()),
+		quotable(name),
+	))
 	return nil
 }
 
 // tell adds a notice about what another program wrote.
-func (s *settler) tell(format string, names ...any) {
+func (s *settler) tell(notice answer.Notice) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.beside = append(s.beside, fmt.Sprintf(format, names...))
+	s.beside = append(s.beside, notice)
 }
 
 // appendLate appends text, which another program appended to the replaced file after its text before, to the new

@@ -28,10 +28,10 @@ import (
 // Proposal is the complete plan of a change. It is made before anything is written, so it can be shown instead
 // of being carried out, recorded in the journal beforehand, verified afterwards, and undone as a whole.
 type Proposal struct {
-	Steps   []Step    // in the order in which they are carried out
-	Message string    // the output once they are done
-	Note    disk.Path // the note that the answer is about; the zero Path if there is not exactly one
-	Notice  string    // what the caller should know about the change; "" for nothing
+	Steps   []Step        // in the order in which they are carried out
+	Message string        // the output once they are done
+	Note    disk.Path     // the note that the answer is about; the zero Path if there is not exactly one
+	Notice  answer.Notice // what the caller should know about the change
 	// Already is used if no step changes anything: the end of a sentence about what already exists or is
 	// missing.
 	Already string

@@ -39,7 +39,7 @@ type ending struct {
 	// overtaken is set if another program has changed a file since.
 	overtaken bool
 	// beside has notices about where texts of other programs are that could not stay in their notes.
-	beside []string
+	beside []answer.Notice
 }
 
 // outcome tells how much of a change is made.
@@ -379,31 +379,30 @@ func recoverEntry(v *call.Vault, j *journal.Journal, mark journal.Mark, e journa
 
 const unfinishedNotice = "a change was broken off and is completed or taken back by the next call that can write: notes may be as they were before it, or as after it"
 
-// NoticeUnfinished returns a notice if a change is unfinished, otherwise "". It is for a process that cannot
-// write notes.
-func NoticeUnfinished(v *call.Vault) (notice string) {
+// NoticeUnfinished returns a notice if a change is unfinished. It is for a process that cannot write notes.
+func NoticeUnfinished(v *call.Vault) (notice answer.Notice) {
 	if j, err := v.Journal(); err != nil || !j.HasUnfinished() {
-		return ""
+		return answer.Notice{}
 	}
-	return unfinishedNotice
+	return answer.Remark(unfinishedNotice)
 }
 
 // RecoverBefore settles an interrupted change before a call reads the affected notes, in a process that can
-// write notes. It returns a notice if the change is still unfinished, otherwise "".
-func RecoverBefore(v *call.Vault) (notice string) {
+// write notes. It returns a notice if the change is still unfinished.
+func RecoverBefore(v *call.Vault) (notice answer.Notice) {
 	j, err := v.Journal()
 	if err != nil || !j.HasUnfinished() {
-		return ""
+		return answer.Notice{}
 	}
 	unlock, free := j.TryLock()
 	if !free {
-		return "" // another process is making the change
+		return answer.Notice{} // another process is making the change
 	}
 	defer unlock()
 	if Recover(v, j) != nil {
-		return unfinishedNotice
+		return answer.Remark(unfinishedNotice)
 	}
-	return ""
+	return answer.Notice{}
 }
 
 // embedded is the backend in the journal entries of this program.
@@ -418,7 +417,7 @@ type settler struct {
 	sync         func() error
 	mu           sync.Mutex            // guards actualBefore and beside
 	actualBefore map[int]journal.Image // by step: see [journal.Outcome.Was]
-	beside       []string              // see [ending]
+	beside       []answer.Notice       // see [ending]
 	// stepLocks has a lock for each step, held while the step is observed or made. The holder of a step's lock
 	// may only wait for the locks of earlier steps.
 	stepLocks []sync.Mutex

@@ -186,7 +186,7 @@ func attempt(
 	}
 	reply.Entry = t.entry.ID
 	reply.Overtaken = end.overtaken
-	reply.Notice = noticed(append([]string{reply.Notice}, end.beside...)...)
+	reply.Notice = reply.Notice.And(end.beside...)
 	if end.isLeft() {
 		return reply, partlyApplied(t.entry.ID, end, err)
 	}
@@ -231,13 +231,12 @@ func (p Proposal) isOutdated(v *call.Vault, j *journal.Journal, since journal.Ex
 
 // successReply returns the reply for a proposal that is carried out.
 func (p Proposal) successReply(v *call.Vault) answer.Reply {
-	notices := []string{v.Origin.Left, p.Notice}
+	notice := v.Origin.Left.And(p.Notice)
 	if broken := p.Broken.breaks(); broken != "" {
-		notices = append(notices, "the change "+broken)
+		notice = notice.And(answer.Remark("the change %s", broken))
 	}
-	notices = append(notices, p.leadElsewhere())
 	reply := answer.From(v.Disk, p.Message).About(p.Note)
-	reply.Notice = noticed(notices...)
+	reply.Notice = notice.And(answer.Remark("%s", p.leadElsewhere()))
 	reply.Change = p.change(v)
 	reply.LineEnds = p.lineEnds
 	return reply
@@ -269,13 +268,8 @@ func (p Proposal) unchangedReply(v *call.Vault, reply answer.Reply) answer.Reply
 	}
 	reply = reply.Saying(v.Disk, "Nothing was changed: "+reason+".")
 	reply.Nothing = true
-	reply.Notice = noticed("nothing was changed: "+reason, reply.Notice)
+	reply.Notice = answer.Remark("nothing was changed: %s", reason).And(reply.Notice)
 	return reply
-}
-
-// noticed joins the notices that are not empty.
-func noticed(notices ...string) string {
-	return strings.Join(slices.DeleteFunc(notices, func(notice string) bool { return notice == "" }), "; ")
 }
 
 // isConflict reports whether an error means that another program changed a file.
@@ -329,7 +323,7 @@ func propose(v *call.Vault, row Command, values call.Values, how protocol.Write)
 	p, err := row.Plan(v, values)
 	names := v.AmbiguousName()
 	isChange := err == nil && p.ReadAnswer == nil
-	if isChange && names != "" {
+	if isChange && names != (answer.Notice{}) {
 		err = answer.Ambiguous.Failure(
 			"Name %q is ambiguous: %s. Nothing was changed.",
 			answer.Verbatim(values["file"]),

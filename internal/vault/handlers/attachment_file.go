@@ -112,7 +112,7 @@ func writeAttachment(v *call.Vault, p call.Values) (change.Proposal, error) {
 		Note:     target,
 		Raw:      true,
 		Replaces: before.Exists,
-		Notice:   "![[" + link + "]] in a note shows it",
+		Notice:   answer.Remark("![[%s]] in a note shows it", link),
 		Already:  fmt.Sprintf("%q has these bytes already", answer.Verbatim(target.String())),
 	})
 }
@@ -225,7 +225,7 @@ func attachmentText(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return answer.Reply{}, err
 	}
 	var out strings.Builder
-	var broken []string
+	var broken []answer.Notice
 	textBytes := 0
 	shown := 0
 	for i, page := range pages {
@@ -235,18 +235,18 @@ func attachmentText(v *call.Vault, p call.Values) (answer.Reply, error) {
 		shown++
 		textBytes += page.Text.Len()
 		if page.Err != nil {
-			broken = append(broken, fmt.Sprintf("page %d cannot be read: %v", page.Number, page.Err))
+			broken = append(broken, answer.Remark("page %d cannot be read: %v", page.Number, page.Err))
 		}
 		fmt.Fprintf(&out, "==> page %d of %d <==\n%s\n", page.Number, total, texts[i])
 	}
 	if len(broken) > maxViews {
-		broken = append(broken[:maxViews], fmt.Sprintf("%d more cannot be read", len(broken)-maxViews))
+		broken = append(broken[:maxViews], answer.Remark("%d more cannot be read", len(broken)-maxViews))
 	}
 	reply = reply.Saying(v.Disk, out.String())
-	reply.Notice = strings.Join(broken, "; ")
+	reply.Notice = answer.Notice{}.And(broken...)
 	if textBytes == 0 && len(broken) == 0 {
 		reply = reply.Saying(v.Disk, "")
-		reply.Notice = fmt.Sprintf(
+		reply.Notice = answer.Remark(
 			"no text in it: %s, which may show images of text",
 			answer.Count(shown, "page"),
 		)

@@ -135,10 +135,10 @@ func fitToView(
 	path, target disk.Path,
 	text []byte,
 	links []string,
-) (fitting []byte, notice string, err error) {
+) (fitting []byte, notice answer.Notice, err error) {
 	files, err := baseFiles(v, path.String())
 	if err != nil || base.Fatal() != nil {
-		return text, "", err
+		return text, answer.Notice{}, err
 	}
 	idx := files.Index
 	evaluation := func() (formula.Environment, formula.Entry) {
@@ -154,7 +154,7 @@ func fitToView(
 		}
 		has, err := evaluated(v.Ctx, env, entry, program)
 		if err != nil {
-			return nil, "", queryFailed(err)
+			return nil, answer.Notice{}, queryFailed(err)
 		}
 		if !has.Truthy() {
 			text = edit.Append(text, "[["+link+"]]\n", edit.OwnLine)
@@ -163,7 +163,7 @@ func fitToView(
 	}
 	unmet, err := base.Unmet(v.Ctx, env, shown, entry)
 	if len(unmet) > 0 {
-		notice = "the view does not show the note: it does not pass " + strings.Join(unmet, ", ")
+		notice = answer.Remark("the view does not show the note: it does not pass %s", strings.Join(unmet, ", "))
 	}
 	return text, notice, queryFailed(err)
 }
@@ -321,7 +321,7 @@ func restructuring(
 				return known.Text == doubt.Text && known.Expression == doubt.Expression
 			})
 		})
-		notice := strings.Join(answer.Map(doubts, func(doubt bases.Problem) string { return doubt.Text }), "; ")
+		notice := answer.Notice{}.And(answer.Map(doubts, func(doubt bases.Problem) answer.Notice { return answer.Remark("%s", doubt.Text) })...)
 		return change.Proposal{
 			Steps:   []change.Step{{Path: path, Before: change.Existing(before), After: change.Existing(after)}},
 			Message: message + " in " + path.String(),

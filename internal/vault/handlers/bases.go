@@ -202,14 +202,14 @@ func evaluate(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return answer.Reply{}, answer.Failure("%s", result.Message())
 	}
 	if p["format"] != answer.FormatJSON {
-		return noted(answer.From(v.Disk, result.Text()), unknownProperties(unknown, names)), nil
+		return answer.From(v.Disk, result.Text()).Noting(unknownProperties(unknown, names)), nil
 	}
 	printed, err := json.Marshal(struct {
 		Type  string          `json:"type"`
 		Text  string          `json:"text"`
 		Value json.RawMessage `json:"value"`
 	}{result.Kind().String(), result.Text(), result.JSON()})
-	return noted(answer.From(v.Disk, string(printed)), unknownProperties(unknown, names)), err
+	return answer.From(v.Disk, string(printed)).Noting(unknownProperties(unknown, names)), err
 }
 
 func evaluated(
@@ -355,27 +355,24 @@ func answerQuery(
 		})
 	}
 	reply := answer.From(v.Disk, printed)
-	notices, err := oddities(table, base.Doubts(names))
+	notice, err := oddities(table, base.Doubts(names))
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	if notice := unknownProperties(unknown, names); notice != "" {
-		notices = append(notices, notice)
+	reply.Notice = notice.And(unknownProperties(unknown, names))
+	if table.Total == 0 && reply.Notice == (answer.Notice{}) {
+		reply.Notice = answer.Remark("no row passes the filters; explain says how many each of them dropped")
 	}
-	if table.Total == 0 && len(notices) == 0 {
-		notices = append(notices, "no row passes the filters; explain says how many each of them dropped")
-	}
-	reply.Notice = strings.Join(notices, "; ")
 	return limited(reply, q.Offset+len(table.Rows), table.Total, "row"), nil
 }
 
 // oddities returns notices about what probably makes an answer differ from what was meant: expressions that failed,
 // sort keys with values of several kinds, and doubts about the base. It returns an error if an expression of the
 // request failed for every row.
-func oddities(table *bases.Table, doubts []bases.Problem) (notices []string, err error) {
+func oddities(table *bases.Table, doubts []bases.Problem) (odd answer.Notice, err error) {
 	for _, f := range table.Failures {
 		if f.OfRequest && f.Failed == f.Asked {
-			return nil, answer.MisuseWithHint(
+			return answer.Notice{}, answer.MisuseWithHint(
 				"base:eval shows the value of an expression for one note",
 				"The expression %s failed for each of %s, as for %s: %s",
 				answer.Verbatim(f.Expression),
@@ -384,7 +381,7 @@ func oddities(table *bases.Table, doubts []bases.Problem) (notices []string, err
 				answer.Verbatim(f.Error),
 			)
 		}
-		notices = append(notices, fmt.Sprintf(
+		odd = odd.And(answer.Remark(
 			"the expression %s failed for %d of %s, as for %s: %s",
 			answer.Verbatim(f.Expression),
 			f.Failed,
@@ -394,20 +391,20 @@ func oddities(table *bases.Table, doubts []bases.Problem) (notices []string, err
 		))
 	}
 	for _, mixed := range table.Mixed {
-		notices = append(notices, mixedKinds(mixed))
+		odd = odd.And(mixedKinds(mixed))
 	}
 	for _, doubt := range doubts[:min(len(doubts), maxDoubts)] {
 		doubt.Line = 0
-		notices = append(notices, fmt.Sprintf("in the base, %s", answer.Verbatim(doubt.Text)))
+		odd = odd.And(answer.Remark("in the base, %s", answer.Verbatim(doubt.Text)))
 	}
 	if len(doubts) > maxDoubts {
-		notices = append(notices, "base:check lists more")
+		odd = odd.And(answer.Remark("base:check lists more"))
 	}
-	return notices, nil
+	return odd, nil
 }
 
 // mixedKinds describes the kinds of the values of a sort key, such as "2 dates, 1 text".
-func mixedKinds(m bases.Mixed) string {
+func mixedKinds(m bases.Mixed) answer.Notice {
 	var kinds []string
 	for _, kind := range []struct {
 		rows int
@@ -422,7 +419,7 @@ func mixedKinds(m bases.Mixed) string {
 			kinds = append(kinds, answer.Count(kind.rows, kind.name))
 		}
 	}
-	return fmt.Sprintf("the values of %s are of several kinds, which have no order among each other: %s",
+	return answer.Remark("the values of %s are of several kinds, which have no order among each other: %s",
 		answer.Verbatim(m.Key), strings.Join(kinds, ", "))
 }
 
@@ -501,16 +498,14 @@ func badExpression(param, text string, err error) error {
 
 // unknownProperties returns a notice about the properties that an expression uses and no note has, "" if there are
 // none.
-func unknownProperties(unknown []string, names bases.Names) string {
-	var notices []string
+func unknownProperties(unknown []string, names bases.Names) (notice answer.Notice) {
 	for _, name := range unknown {
-		notice := fmt.Sprintf("no note has the property %q", answer.Verbatim(name))
-		if hint := answer.DidYouMean(lookup.NearestNames(name, names.Properties)); hint != "" {
-			notice += "; " + hint
-		}
-		notices = append(notices, notice)
+		notice = notice.And(
+			answer.Remark("no note has the property %q", answer.Verbatim(name)),
+			answer.Remark("%s", answer.DidYouMean(lookup.NearestNames(name, names.Properties))),
+		)
 	}
-	return strings.Join(notices, "; ")
+	return notice
 }
 
 // parseQuery parses the parameters of a request that refine a view. unknown are the properties that they use and no

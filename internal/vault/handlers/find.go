@@ -65,7 +65,7 @@ func (f *finding) meaning() *ranking.Embeddings {
 // machine. In a worker it also starts to embed changed notes in the background.
 func (f *finding) finish(reply answer.Reply, by string, noMeaning error) answer.Reply {
 	if files := len(f.idx.Files) + f.idx.Missing; f.missing > 0 {
-		reply = noted(reply, fmt.Sprintf(
+		reply = reply.Noting(answer.Remark(
 			"the words of %d of %s are known so far, the latest first, and the answer is of these alone; ask again in a moment",
 			files-f.missing,
 			answer.Count(files, "file"),
@@ -76,7 +76,7 @@ func (f *finding) finish(reply answer.Reply, by string, noMeaning error) answer.
 		return reply
 	}
 	if noMeaning != nil {
-		reply = noted(reply, "ranked by "+by+" alone, without meaning: "+noMeaning.Error())
+		reply = reply.Noting(answer.Remark("ranked by %s alone, without meaning: %s", by, noMeaning.Error()))
 	}
 	if !f.Host.Knowledge.Resident {
 		return reply
@@ -100,17 +100,14 @@ func (f *finding) finish(reply answer.Reply, by string, noMeaning error) answer.
 		sections += n
 	}
 	host, model := m.Elsewhere()
-	return noted(
-		reply,
-		fmt.Sprintf(
-			"to rank by meaning, %s would be sent up to %s of notes: find:send host=%s model=%s sections=%d asks the user",
-			host,
-			answer.Count(sections, "section"),
-			host,
-			model,
-			sections,
-		),
-	)
+	return reply.Noting(answer.Remark(
+		"to rank by meaning, %s would be sent up to %s of notes: find:send host=%s model=%s sections=%d asks the user",
+		host,
+		answer.Count(sections, "section"),
+		host,
+		model,
+		sections,
+	))
 }
 
 const (
@@ -217,14 +214,14 @@ func findNotes(v *call.Vault, p call.Values) (answer.Reply, error) {
 	reply := answer.From(v.Disk, text)
 	isComplete := f.missing == 0
 	if isComplete || len(ranked.Results) > 0 {
-		reply = noted(reply, triedNotice(ranked))
+		reply = reply.Noting(triedNotice(ranked))
 	}
 	if isComplete {
 		elsewhere, err := f.elsewhere(ranked)
 		if err != nil {
 			return answer.Reply{}, err
 		}
-		reply = noted(reply, elsewhere)
+		reply = reply.Noting(elsewhere)
 	}
 	return f.finish(reply, "words", ranked.WithoutMeaning), nil
 }
@@ -611,7 +608,7 @@ const maxTried = 8
 
 // triedNotice returns a notice about the words of a query: those that were found only in another spelling, or, if
 // there is no result, those that no file contains. Words are lower-case letters and digits.
-func triedNotice(a ranking.Answer) string {
+func triedNotice(a ranking.Answer) answer.Notice {
 	var list, missing []string
 	for _, t := range a.Tried {
 		word := excerpt.Quoted(t.Word)
@@ -637,11 +634,11 @@ func triedNotice(a ranking.Answer) string {
 	list = list[:min(len(list), maxTried)]
 	switch {
 	case len(a.Results) > 0 && len(list) > 0:
-		return "found " + strings.Join(list, ", ")
+		return answer.Remark("found %s", strings.Join(list, ", "))
 	case len(a.Results) > 0:
-		return ""
+		return answer.Notice{}
 	case len(list) == 0:
-		return "the query has no words"
+		return answer.Remark("the query has no words")
 	}
-	return "no match: " + strings.Join(list, "; ")
+	return answer.Remark("no match: %s", strings.Join(list, "; "))
 }

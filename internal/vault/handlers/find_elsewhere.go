@@ -28,8 +28,8 @@ const (
 )
 
 // elsewhere returns a notice that names the text files with words that no note contains as they are written, and counts
-// the files that were not searched. It is "" if every word is in a note, or if there are no such files.
-func (f *finding) elsewhere(found ranking.Answer) (string, error) {
+// the files that were not searched. There is no remark if every word is in a note, or if there are no such files.
+func (f *finding) elsewhere(found ranking.Answer) (notice answer.Notice, err error) {
 	var words []string
 	isMissing := false
 	for _, t := range found.Tried {
@@ -39,7 +39,7 @@ func (f *finding) elsewhere(found ranking.Answer) (string, error) {
 		isMissing = isMissing || len(t.Found) == 0
 	}
 	if len(words) == 0 {
-		return "", nil
+		return notice, nil
 	}
 	paths := map[string][]string{} // files by the word
 	unsearched := map[string]int{}
@@ -59,20 +59,19 @@ func (f *finding) elsewhere(found ranking.Answer) (string, error) {
 			}
 		}
 		if err := f.budget.Step(1); err != nil {
-			return "", err
+			return notice, err
 		}
 	}
-	var notices []string
 	for _, word := range words {
 		if files := paths[word]; len(files) > 0 {
 			named := answer.AndMore(answer.List(files, maxElsewhere), len(files)-maxElsewhere)
-			notices = append(notices, fmt.Sprintf("%s is in %s", excerpt.Quoted(word), named))
+			notice = notice.And(answer.Remark("%s is in %s", excerpt.Quoted(word), named))
 		}
 	}
 	if len(unsearched) > 0 && isMissing {
-		notices = append(notices, "not searched: the text of "+countKinds(unsearched)+"; attachment:text reads one")
+		notice = notice.And(answer.Remark("not searched: the text of %s; attachment:text reads one", countKinds(unsearched)))
 	}
-	return strings.Join(notices, "; "), nil
+	return notice, nil
 }
 
 // filesWithoutWords are the files that may have a text that the index of words does not contain.

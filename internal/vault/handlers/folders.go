@@ -129,7 +129,7 @@ func (f *folderPlan) add(target call.Target) error {
 	f.folders[from.String()] = to.String()
 	f.moves = append(f.moves, from.String()+" -> "+to.String())
 	if len(in.Stay) > 0 && !f.copies {
-		f.planned.Notice = fmt.Sprintf(
+		f.planned.Notice = answer.Remark(
 			"the folder %q stays, because it contains something that is not a file of the vault",
 			answer.Verbatim(from.String()),
 		)

@@ -7,7 +7,6 @@ package handlers
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -56,13 +55,7 @@ func limited(reply answer.Reply, shown, total int, thing string) answer.Reply {
 	if shown >= total {
 		return reply
 	}
-	return noted(reply, fmt.Sprintf("%d of %s are listed; a higher limit lists more", shown, answer.Count(total, thing)))
-}
-
-// noted adds a remark to the notice of a reply, unless it is "".
-func noted(reply answer.Reply, remark string) answer.Reply {
-	reply.Notice = strings.Trim(reply.Notice+"; "+remark, "; ")
-	return reply
+	return reply.Noting(answer.Remark("%d of %s are listed; a higher limit lists more", shown, answer.Count(total, thing)))
 }
 
 // folderOf returns the folder of a request; the default is the vault's root. A folder that is missing or hidden is an

@@ -176,7 +176,7 @@ func listVersions(v *call.Vault, p call.Values) (answer.Reply, error) {
 	reply := table.Reply(v.Disk, answer.FormatTSV)
 	reply.Note = t.Path
 	if len(kept) == 0 {
-		reply.Notice = "no version is kept: no change of this note was made through vaultwicket"
+		reply.Notice = answer.Remark("no version is kept: no change of this note was made through vaultwicket")
 	}
 	return reply, nil
 }
@@ -231,7 +231,7 @@ func listHistories(v *call.Vault, _ call.Values) (answer.Reply, error) {
 	filenames.Sort(paths)
 	reply := answer.From(v.Disk, strings.Join(paths, "\n"))
 	if looked > maxListedSteps {
-		reply.Notice = fmt.Sprintf(
+		reply.Notice = answer.Remark(
 			"the notes of the latest %d changes are listed; history path=NOTE has the versions of any note",
 			maxListedSteps,
 		)
@@ -355,14 +355,14 @@ func listJournal(v *call.Vault, p call.Values) (answer.Reply, error) {
 	}
 	reply := table.Reply(v.Disk, cmp.Or(p["format"], answer.FormatTSV))
 	if count == 0 {
-		reply.Notice = "no note was changed through vaultwicket since " + days.First.Format(time.DateOnly)
+		reply.Notice = answer.Remark("no note was changed through vaultwicket since %s", days.First.Format(time.DateOnly))
 	}
 	if count > limit {
-		listed := "the latest change is listed"
+		listed := "change is listed"
 		if limit > 1 {
-			listed = fmt.Sprintf("the latest %d changes are listed", limit)
+			listed = fmt.Sprintf("%d changes are listed", limit)
 		}
-		reply = noted(reply, listed+"; a higher limit lists more")
+		reply = reply.Noting(answer.Remark("the latest %s; a higher limit lists more", listed))
 	}
 	return reply, nil
 }

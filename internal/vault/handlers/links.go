@@ -72,7 +72,7 @@ func listLinks(v *call.Vault, p call.Values) (answer.Reply, error) {
 			)
 		}
 		reply := limited(table.Reply(v.Disk, answer.FormatTSV), len(table.Rows), len(files), "file")
-		reply.Truncated = reply.Notice != ""
+		reply.Truncated = reply.Notice != (answer.Notice{})
 		return reply, nil
 	}
 	idx, place, err := v.IndexedFile(p)

@@ -3,7 +3,6 @@ package handlers
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,24 +77,21 @@ func (r result) nothing(p call.Values) answer.Reply {
 		answer.Place(p["path"]),
 	)
 	if r.notes == 0 {
-		reply.Notice = answer.Place(p["path"]) + " has no notes"
+		reply.Notice = answer.Remark("%s has no notes", answer.Place(p["path"]))
 	}
-	if interpretation := r.howRead(); interpretation != "" {
-		reply.Notice += "; " + interpretation
-	}
-	return reply
+	return reply.Noting(r.howRead())
 }
 
-// howRead describes how the query was interpreted, if that may not be what was meant; "" for plain words.
-func (r result) howRead() string {
-	var notices []string
+// howRead describes how the query was interpreted, if that may not be what was meant. There is no remark on plain
+// words.
+func (r result) howRead() (how answer.Notice) {
 	if r.reading != "" {
-		notices = append(notices, "query read as: "+r.reading)
+		how = answer.Remark("query read as: %s", r.reading)
 	}
 	if r.meant != "" {
-		notices = append(notices, fmt.Sprintf("AND, NOT, && and = are text here; did you mean query=%s?", r.meant))
+		how = how.And(answer.Remark("AND, NOT, && and = are text here; did you mean query=%s?", r.meant))
 	}
-	return strings.Join(notices, "; ")
+	return how
 }
 
 func searchLines(v *call.Vault, p call.Values) (answer.Reply, error) {
@@ -142,7 +138,7 @@ func searchLines(v *call.Vault, p call.Values) (answer.Reply, error) {
 	}
 	if slices.ContainsFunc(matches.hits, func(h hit) bool { return h.cut }) {
 		reply.Truncated = true
-		reply.Notice = fmt.Sprintf(
+		reply.Notice = answer.Remark(
 			"Truncated after %d KiB of lines: narrow the query, or search below a folder with path=.",
 			maxContext>>10,
 		)

@@ -344,8 +344,8 @@ func inNote(err error) error {
 const maxLeftNames = 5
 
 // describeUnfilled describes the parts of a template that only a plugin of the app would fill in: Templater commands,
-// and placeholders with unknown names. It is "" if there are none.
-func describeUnfilled(text string) string {
+// and placeholders with unknown names. There is no remark if there are none.
+func describeUnfilled(text string) answer.Notice {
 	var parts []string
 	if n := strings.Count(text, "<%"); n > 0 {
 		parts = append(parts, fmt.Sprintf("Templater commands (<%% %%>): %d", n))
@@ -371,11 +371,11 @@ func describeUnfilled(text string) string {
 		parts = append(parts, "placeholders: {{"+strings.Join(names, "}}, {{")+"}}"+more)
 	}
 	if len(parts) == 0 {
-		return ""
+		return answer.Notice{}
 	}
-	return "the template has parts that were left as they are, because no plugin runs here: " + strings.Join(
-		parts,
-		"; ",
+	return answer.Remark(
+		"the template has parts that were left as they are, because no plugin runs here: %s",
+		strings.Join(parts, "; "),
 	)
 }
 

@@ -351,22 +351,23 @@ func planUndo(
 	return p, nil
 }
 
-// countUndone describes how many of several changes are undone and how many are not, "" if all are undone.
-func countUndone(undone, changed, withoutText, left int) string {
+// countUndone describes how many of several changes are undone and how many are not. There is no remark if all are
+// undone.
+func countUndone(undone, changed, withoutText, left int) (counts answer.Notice) {
 	if changed+withoutText+left == 0 {
-		return ""
+		return answer.Notice{}
 	}
-	parts := []string{fmt.Sprintf("%d of %s are undone", undone, answer.Count(undone+changed+withoutText+left, "change"))}
+	counts = answer.Remark("%d of %s are undone", undone, answer.Count(undone+changed+withoutText+left, "change"))
 	if changed > 0 {
-		parts = append(parts, fmt.Sprintf("%d are left as they are, because their notes were changed since", changed))
+		counts = counts.And(answer.Remark("%d are left as they are, because their notes were changed since", changed))
 	}
 	if withoutText > 0 {
-		parts = append(parts, fmt.Sprintf("%d are left as they are, because their texts are no longer kept", withoutText))
+		counts = counts.And(answer.Remark("%d are left as they are, because their texts are no longer kept", withoutText))
 	}
 	if left > 0 {
-		parts = append(parts, fmt.Sprintf("%d older ones are left, which the same call takes back next", left))
+		counts = counts.And(answer.Remark("%d older ones are left, which the same call takes back next", left))
 	}
-	return strings.Join(parts, "; ")
+	return counts
 }
 
 // outlook is the vault as it will be after the steps planned so far.
