@@ -265,9 +265,9 @@ func (r *batchRun) makePlanned() (result BatchResult, isStale bool) {
 		cause.Made = failure.Sentences(out.Partly.Made)
 		cause.Moved = failure.Sentences(out.Partly.Moved)
 		cause.NotMade = failure.Sentences(out.Partly.Unmade)
-		r.closeRecords(err)
-	case mayHaveActed(err): // the gateway is ending: whoever has the vault next completes or undoes the batch
-		r.closeRecords(err)
+		r.markUncertain(err)
+	case mayHaveActed(err) || cause.Code == failure.CodeUnknown: // whoever has the vault next completes or undoes the batch
+		r.markUncertain(err)
 	default:
 		r.markUnmade("the batch could not be made")
 	}
@@ -301,21 +301,33 @@ var errStaleBatch = failure.New(failure.CodeNotApplied, "", "notes were changed 
 
 // markUnmade records in the results of the planned operations that their changes were not made, and why.
 func (r *batchRun) markUnmade(why string) {
+	r.withdrawChanges(true, "not applied: "+why)
+	r.closeRecords(failure.New(failure.CodeNotApplied, "", "nothing of the batch was changed: %s", why))
+}
+
+// markUncertain records in the results of the planned operations that err, which is that of the batch, says what is known
+// of their changes.
+func (r *batchRun) markUncertain(err error) {
+	r.withdrawChanges(false, "not undone, and not made as planned: the error of the batch says what is known")
+	r.closeRecords(err)
+}
+
+// withdrawChanges removes the changes from the results of the planned operations. isUndone tells whether nothing remains
+// of them.
+func (r *batchRun) withdrawChanges(isUndone bool, notice string) {
 	for i := range r.done {
 		done := &r.done[i]
 		isPlanned := r.openRecords[i] != nil && done.Status == statusOK
 		if !isPlanned || r.results[i].Changed != nil { // it would have changed nothing
 			continue
 		}
-		isUndone := true
 		done.Undone = &isUndone
-		done.Notice = "not applied: " + why
+		done.Notice = notice
 		if done.Result != nil {
 			done.Result.Change = nil
 		}
 		r.results[i].Change = nil
 	}
-	r.closeRecords(failure.New(failure.CodeNotApplied, "", "nothing of the batch was changed: %s", why))
 }
 
 // closeRecords ends the audit records of the planned operations, with err or, if it is nil, with their results.

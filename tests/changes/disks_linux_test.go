@@ -77,8 +77,10 @@ func (d *badDisk) tell(format string, args ...any) string {
 	return strings.TrimSpace(require.Value(d.answers.ReadString('\n'))(d.t))
 }
 
-// diskFaults are the ways in which a disk fails, as [badDisk.tell] is told them.
-var diskFaults = []struct{ errno, operations string }{
+// diskFault is a way in which a disk fails, as [badDisk.tell] is told it.
+type diskFault struct{ errno, operations string }
+
+var diskFaults = []diskFault{
 	{"EIO", "lookup"}, {"EIO", "getattr"}, {"EIO", "open"}, {"EIO", "read"}, {"EIO", "opendir"}, {"EIO", "readdir"}, {"EIO", "statfs"}, {"EIO", "fsyncdir"},
 	{"EIO", "setattr"}, {"EIO", "mkdir"}, {"EIO", "unlink"}, {"EIO", "rmdir"}, {"EIO", "rename"}, {"EIO", "link"},
 	{"EIO", "create"}, {"EIO", "write"}, {"EIO", "flush"}, {"EIO", "fsync"},
@@ -221,14 +223,10 @@ func TestBatchesAreTrueOfABadDisk(t *testing.T) {
 		end()
 	}
 	outcomes := map[string]int{}
-	for n := range tries {
-		i := n % len(chainsOfDisk)
+	try := func(number string, i int, fault diskFault, from, count int) {
 		g, end := begin()
 		must(t, g, []string{"version"}) // so that there is a worker
-		kind := diskFaults[random.IntN(len(diskFaults))]
-		from := 1 + random.IntN(1<<random.IntN(8))
-		count := []int{1, 2, 10, 0}[random.IntN(4)]
-		require.Equal(t, d.tell("fault %s %s %d %d", kind.errno, kind.operations, from, count), "ok")
+		require.Equal(t, d.tell("fault %s %s %d %d", fault.errno, fault.operations, from, count), "ok")
 		result := run(g, i)
 		failed := d.tell("heal")
 		next, endNext := manyGateway(t, folder, 0)
@@ -238,15 +236,17 @@ func TestBatchesAreTrueOfABadDisk(t *testing.T) {
 		if !result.OK {
 			outcome = result.Failures()[0]
 		}
-		when := fmt.Sprintf("%d: batch %d, %s of %s from %d, %d of them (%s failed): %s", n, i, kind.errno,
-			kind.operations, from, count, failed, describe(result))
+		when := fmt.Sprintf("%s: batch %d, %s of %s from %d, %d of them (%s failed): %s", number, i, fault.errno,
+			fault.operations, from, count, failed, describe(result))
 		if failed != "0" {
-			outcomes[kind.errno+" "+outcome]++
+			outcomes[fault.errno+" "+outcome]++
 		}
 		judgeDisk(t, when, outcome, now, old, done[i])
 		for _, one := range result.Results {
 			isTold := result.OK || one.Result == nil || one.Result.Change == nil
 			assert.That(t, isTold || maps.Equal(now, done[i]), "%s: a change is told that was not made: %+v", when, one)
+			isUndone := one.Undone != nil && *one.Undone
+			assert.That(t, !isUndone || maps.Equal(now, old), "%s: a change is told to be undone that was made: %+v", when, one)
 		}
 		if result.OK {
 			must(t, next, []string{"version"})
@@ -258,6 +258,14 @@ func TestBatchesAreTrueOfABadDisk(t *testing.T) {
 		}
 		end()
 		endNext()
+	}
+	// The disk lets the change neither be completed nor be taken back.
+	try("a rename", 2, diskFault{"EIO", "rename"}, 11, 10)
+	for n := range tries {
+		fault := diskFaults[random.IntN(len(diskFaults))]
+		from := 1 + random.IntN(1<<random.IntN(8))
+		count := []int{1, 2, 10, 0}[random.IntN(4)]
+		try(fmt.Sprint(n), n%len(chainsOfDisk), fault, from, count)
 	}
 	t.Logf("%d tries, where something failed: %v", tries, outcomes)
 }

@@ -144,6 +144,8 @@ type answeredCall struct {
 	text         string
 	made, unmade []string
 	moved        []string // those of made that are only moved
+	// Of the operations of a batch that failed, how many tell a change, and how many that nothing is left of theirs.
+	changes, undone int
 }
 
 func answeredBy(ok bool, err *failure.Error) answeredCall {
@@ -156,8 +158,25 @@ func answeredBy(ok bool, err *failure.Error) answeredCall {
 	return answeredCall{code: err.Code, text: err.Error(), made: err.Made, unmade: err.NotMade, moved: err.Moved}
 }
 
-// of is what a batch was answered: the error of the batch, or of its operations.
+// answeredBatch is what a batch was answered.
 func answeredBatch(result gateway.BatchResult) answeredCall {
+	answer := firstAnswered(result)
+	if result.OK {
+		return answer
+	}
+	for _, o := range result.Results {
+		if o.Result != nil && o.Result.Change != nil {
+			answer.changes++
+		}
+		if o.Undone != nil && *o.Undone {
+			answer.undone++
+		}
+	}
+	return answer
+}
+
+// firstAnswered is the error of the batch, or of its operations.
+func firstAnswered(result gateway.BatchResult) answeredCall {
 	if result.OK || result.Error != nil {
 		return answeredBy(result.OK, result.Error)
 	}
@@ -557,6 +576,8 @@ func (d *disturber) settled(t *testing.T, when string, c *disturbed, answer answ
 	}
 	isOld := maps.Equal(now, c.old)
 	isDone := maps.Equal(now, c.done)
+	assert.That(t, answer.changes == 0 || isDone, "%s: %d operations tell a change: %.600q", when, answer.changes, differ(now, c.done, ""))
+	assert.That(t, answer.undone == 0 || isOld, "%s: %d operations are told to be undone: %.600q", when, answer.undone, differ(now, c.old, ""))
 	switch answer.code {
 	case "ok":
 		assert.That(t, isDone, "%s: not as it was to be: %.600q", when, differ(now, c.done, ""))
