@@ -18,6 +18,7 @@ import (
 	"github.com/sourcegraph/conc/panics"
 
 	"github.com/vaultwicket/vaultwicket/allowlist"
+	"github.com/vaultwicket/vaultwicket/exec"
 	"github.com/vaultwicket/vaultwicket/gateway/admission"
 	"github.com/vaultwicket/vaultwicket/gateway/audit"
 	"github.com/vaultwicket/vaultwicket/gateway/consent"
@@ -504,10 +505,12 @@ func TestABatchAnswersAsSingleCallsDo(t *testing.T) {
 			want := oneByOne(single, b, i, o)
 			done := got.Results[i]
 			have := done.Status
+			var fault *failure.Error
 			if done.Result != nil {
 				have += " " + done.Result.Stdout
+				fault = done.Result.Error
 			}
-			require.Equal(t, have, want, "seed %d, %s %s", seed, o.ClientID, o.Command)
+			require.Equal(t, have, want, "seed %d, %s %s: %+v", seed, o.ClientID, o.Command, fault)
 		}
 	}
 }
@@ -540,7 +543,11 @@ type modelVault struct {
 
 func newVault(t *testing.T) *modelVault {
 	t.Helper()
-	f := newFixture(t, embeddedOnly)
+	f := newFixture(t, func(c *Config) {
+		embeddedOnly(c)
+		// A batch of processes on a busy machine takes long.
+		c.Runner = exec.New(exec.Config{Self: require.Value(os.Executable())(t), Timeout: time.Hour})
+	})
 	require.NoError(t, os.WriteFile(filepath.Join(f.vault, ".notes"), nil, 0o600))
 	return &modelVault{Gateway: f.gateway}
 }
