@@ -261,6 +261,8 @@ func TestBatchesAreTrueOfABadDisk(t *testing.T) {
 	}
 	// The disk lets the change neither be completed nor be taken back.
 	try("a rename", 2, diskFault{"EIO", "rename"}, 11, 10)
+	// The disk does not open a folder in which an earlier operation has planned a note.
+	try("a folder", 0, diskFault{"EIO", "opendir"}, 54, 10)
 	for n := range tries {
 		fault := diskFaults[random.IntN(len(diskFaults))]
 		from := 1 + random.IntN(1<<random.IntN(8))

@@ -315,8 +315,11 @@ func (o *Overlay) folderInfo(f *Folder, p Path) (fs.FileInfo, error) {
 	}
 	at.close()
 	dir, err := f.enter(p.segments())
-	if err != nil {
+	if IsMissing(err) {
 		return plannedInfo{name: p.Base(), mode: fs.ModeDir | 0o755, modified: time.Now()}, nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	defer dir.Close()
 	return dir.Stat(".")
@@ -328,8 +331,7 @@ func (o *Overlay) count(f *Folder, p Path) (int, error) {
 		return 0, missing(p)
 	}
 	names, err := f.namesOnDisk(p)
-	isMade, _ := o.folder(p)
-	if err != nil && !isMade {
+	if err := o.exceptMade(p, err); err != nil {
 		return 0, err
 	}
 	for _, name := range o.namesIn(p) {
@@ -340,6 +342,15 @@ func (o *Overlay) count(f *Folder, p Path) (int, error) {
 		}
 	}
 	return len(names), nil
+}
+
+// exceptMade returns the error of opening the folder at p on the disk, or nil if it is only missing there and will be
+// made. A folder that cannot be read is not one without notes.
+func (o *Overlay) exceptMade(p Path, err error) error {
+	if isMade, _ := o.folder(p); isMade && IsMissing(err) {
+		return nil
+	}
+	return err
 }
 
 // exists reports whether there is a file or folder at p. onDisk tells whether there is one on the disk.
@@ -387,7 +398,7 @@ type plannedPlace struct {
 func (o *Overlay) place(f *Folder, segments []string) (place, error) {
 	path := Path{text: strings.Join(segments, "/")}
 	file, isPlanned := o.find(path)
-	isMade, isRemoved := o.folder(path)
+	_, isRemoved := o.folder(path)
 	switch {
 	case isRemoved:
 		return nil, missing(path)
@@ -395,13 +406,10 @@ func (o *Overlay) place(f *Folder, segments []string) (place, error) {
 		return nil, &Refusal{Path: path.Base(), Reason: "is not a folder"}
 	}
 	at, err := f.placeOnDisk(segments)
-	switch {
-	case err == nil:
-		return plannedPlace{o, f, path, at}, nil
-	case isMade:
-		return plannedPlace{o, f, path, nil}, nil
+	if err := o.exceptMade(path, err); err != nil {
+		return nil, err
 	}
-	return nil, err
+	return plannedPlace{o, f, path, at}, nil
 }
 
 func (p plannedPlace) close() {
@@ -532,12 +540,12 @@ type plannedLevel struct {
 }
 
 func (f *Folder) levelOf(p Path) (filenames.Level, error) {
-	isMade, isRemoved := f.overlay.folder(p)
+	_, isRemoved := f.overlay.folder(p)
 	if isRemoved {
 		return nil, missing(p)
 	}
 	dir, err := f.enter(p.segments())
-	if err != nil && !isMade {
+	if err := f.overlay.exceptMade(p, err); err != nil {
 		return nil, err
 	}
 	return plannedLevel{f.overlay, f, p, dir}, nil
@@ -584,7 +592,7 @@ func (l plannedLevel) LstatOnDisk(name string) (fs.FileInfo, error) {
 
 func (l plannedLevel) List() ([]string, error) {
 	names, err := l.vault.namesOnDisk(l.path)
-	if err != nil && l.dir != nil {
+	if err := l.overlay.exceptMade(l.path, err); err != nil {
 		return nil, err
 	}
 	for _, name := range l.overlay.namesIn(l.path) {

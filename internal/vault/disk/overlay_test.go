@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -179,4 +180,42 @@ func TestAnOverlayIsSeenAsTheCallerMaySee(t *testing.T) {
 		assert.That(t, errors.Is(err, fs.ErrNotExist), "%s is looked at: %v", name, err)
 	}
 	assert.That(t, maps.Equal(seenThrough(t, seen), map[string]string{"shown.md": "shown"}), "%q", seenThrough(t, seen))
+}
+
+// A folder in which something is planned, and which cannot be read, is not one without files: what is in it on the disk is
+// unread, and not missing.
+func TestAFolderOfTheOverlayThatCannotBeReadIsNotMissing(t *testing.T) {
+	t.Parallel()
+	note := require.Value(ParsePath("F/b.md"))(t)
+	folder := require.Value(ParseFolder("F"))(t)
+	uses := map[string]func(f *Folder) error{
+		"read":  func(f *Folder) error { _, err := f.Read(note); return err },
+		"here":  func(f *Folder) error { _, _, err := f.ReadHere(note); return err },
+		"stat":  func(f *Folder) error { _, err := f.Stat(note); return err },
+		"stamp": func(f *Folder) error { _, err := f.Stamp(note); return err },
+		"info":  func(f *Folder) error { _, err := f.FolderInfo(folder); return err },
+		"walk": func(f *Folder) (err error) {
+			walkErr := f.Telling(func(p Path) { err = fs.ErrInvalid }).Walk(Path{}, func(Entry) {})
+			return errors.Join(err, walkErr)
+		},
+	}
+	for name, use := range uses {
+		dir := t.TempDir()
+		at := filepath.Join(dir, "F")
+		require.NoError(t, os.Mkdir(at, 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(at, "b.md"), []byte("text"), 0o644))
+		disk := require.Value(Open(dir))(t)
+		over := NewOverlay()
+		over.Write(require.Value(ParsePath("F/a.md"))(t), []byte("planned"), 0o644, time.Now())
+		seen := disk.Over(over)
+		require.Equal(t, use(seen), nil, name)
+		disk.InterposeReads(func(_, called string) error {
+			if called == "F" {
+				return syscall.EIO
+			}
+			return nil
+		})
+		err := use(seen)
+		assert.That(t, IsUnread(err), "%s: %v", name, err)
+	}
 }
