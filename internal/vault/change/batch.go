@@ -126,6 +126,9 @@ func (b *plannedBatch) add(v *call.Vault, p Proposal, e journal.Entry) (id strin
 	for _, folder := range p.Emptied {
 		o.entry.Emptied = append(o.entry.Emptied, folder.String())
 		in, err := v.Disk.Contents(folder)
+		if disk.IsUnread(err) {
+			return "", answer.FolderReadError(folder.String(), err)
+		}
 		if err != nil {
 			continue
 		}
@@ -200,7 +203,11 @@ func (o *operation) planStep(v *call.Vault, i int) error {
 		return err
 	}
 	if s.makesName() {
-		for _, folder := range v.Disk.MissingFolders(s.Path) {
+		folders, err := v.Disk.MissingFolders(s.Path)
+		if err != nil {
+			return err
+		}
+		for _, folder := range folders {
 			o.entry.Folders = append(o.entry.Folders, folder.String())
 		}
 	}

@@ -20,8 +20,8 @@ func TestFoldersAreAskedForOnce(t *testing.T) {
 	defer folder.Close()
 	in := newFolderCache(folder)
 	first := in.newDraft(pathIn(t, "P/a.md"))
-	none := in.missingAbove(pathIn(t, "P/a.md"))
-	missing := in.missingAbove(pathIn(t, "Q/R/a.md"))
+	none := require.Value(in.missingAbove(pathIn(t, "P/a.md")))(t)
+	missing := require.Value(in.missingAbove(pathIn(t, "Q/R/a.md")))(t)
 
 	require.NoError(t, os.Remove(filepath.Join(vault, "P")))
 	require.NoError(t, os.MkdirAll(filepath.Join(vault, "Q", "R"), 0o755))
@@ -31,8 +31,8 @@ func TestFoldersAreAskedForOnce(t *testing.T) {
 	assert.Equal(t, second.Folder().String(), "P")
 	assert.That(t, first.String() != second.String(), "both are called %s", first)
 	assert.Equal(t, len(none), 0)
-	assert.Equal(t, len(in.missingAbove(pathIn(t, "P/b.md"))), 0)
-	assert.EqualSlices(t, in.missingAbove(pathIn(t, "Q/R/b.md")), missing)
+	assert.Equal(t, len(require.Value(in.missingAbove(pathIn(t, "P/b.md")))(t)), 0)
+	assert.EqualSlices(t, require.Value(in.missingAbove(pathIn(t, "Q/R/b.md")))(t), missing)
 	assert.Equal(t, len(missing), 2)
 	assert.Equal(t, in.newDraft(pathIn(t, "X/b.md")).Folder().String(), "")
 }

@@ -71,7 +71,12 @@ func newTransaction(
 		if !isMoved && s.Before.Exists {
 			continue
 		}
-		for _, folder := range cache.missingAbove(s.Path) {
+		above, err := cache.missingAbove(s.Path)
+		if err != nil {
+			t.close()
+			return nil, err
+		}
+		for _, folder := range above {
 			if !missing[folder.String()] {
 				missing[folder.String()] = true
 				t.entry.Folders = append(t.entry.Folders, folder.String())
@@ -118,13 +123,16 @@ func (c *folderCache) newDraft(file disk.Path) disk.Draft {
 }
 
 // missingAbove is [disk.Folder.MissingFolders].
-func (c *folderCache) missingAbove(file disk.Path) []disk.Path {
-	folders, known := c.missing[file.Folder()]
-	if !known {
-		folders = c.disk.MissingFolders(file)
-		c.missing[file.Folder()] = folders
+func (c *folderCache) missingAbove(file disk.Path) ([]disk.Path, error) {
+	if folders, known := c.missing[file.Folder()]; known {
+		return folders, nil
 	}
-	return folders
+	folders, err := c.disk.MissingFolders(file)
+	if err != nil {
+		return nil, answer.WriteError(file.String(), err)
+	}
+	c.missing[file.Folder()] = folders
+	return folders, nil
 }
 
 // reservePaths chooses the name in the trash or the draft that a step needs beside its file.

@@ -71,20 +71,25 @@ func (f *Folder) NearestFolder(p Path) Path {
 	return folder
 }
 
-// MissingFolders returns the missing folders above p, the highest first.
-func (f *Folder) MissingFolders(p Path) (missing []Path) {
+// MissingFolders returns the missing folders above p, the highest first. It is an error if one of them is there and
+// cannot be opened.
+func (f *Folder) MissingFolders(p Path) (missing []Path, err error) {
 	if f.overlay != nil {
 		for at := (Path{p.Folder()}); at != (Path{}); at = (Path{at.Folder()}) {
-			if _, err := f.FolderInfo(at); !IsMissing(err) {
+			_, err := f.FolderInfo(at)
+			if IsUnread(err) {
+				return nil, err
+			}
+			if err == nil {
 				break
 			}
 			missing = slices.Insert(missing, 0, at)
 		}
-		return missing
+		return missing, nil
 	}
 	dir, err := f.enter(nil)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	defer func() { dir.Close() }()
 	at := Path{}
@@ -92,6 +97,9 @@ func (f *Folder) MissingFolders(p Path) (missing []Path) {
 		at, _ = at.child(segment)
 		if missing == nil {
 			next, err := step(dir, segment)
+			if IsUnread(err) {
+				return nil, err
+			}
 			if err == nil {
 				dir.Close()
 				dir = next
@@ -100,7 +108,7 @@ func (f *Folder) MissingFolders(p Path) (missing []Path) {
 		}
 		missing = append(missing, at)
 	}
-	return missing
+	return missing, nil
 }
 
 // Whole returns the same open folder with everything in it: without a view, and with secrets and notes that a

@@ -250,7 +250,11 @@ func (f *Folder) MayMake(p Path) error {
 	if err := f.admitNew(p); err != nil {
 		return err
 	}
-	for _, folder := range f.MissingFolders(p) {
+	folders, err := f.MissingFolders(p)
+	if err != nil {
+		return err
+	}
+	for _, folder := range folders {
 		if reason := unportable(folder.Base()); reason != "" {
 			return &Refusal{Path: folder.Base(), Reason: reason}
 		}

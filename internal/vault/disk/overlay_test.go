@@ -194,6 +194,7 @@ func TestAFolderOfTheOverlayThatCannotBeReadIsNotMissing(t *testing.T) {
 		"stat":  func(f *Folder) error { _, err := f.Stat(note); return err },
 		"stamp": func(f *Folder) error { _, err := f.Stamp(note); return err },
 		"info":  func(f *Folder) error { _, err := f.FolderInfo(folder); return err },
+		"above": func(f *Folder) error { _, err := f.MissingFolders(note); return err },
 		"walk": func(f *Folder) (err error) {
 			walkErr := f.Telling(func(p Path) { err = fs.ErrInvalid }).Walk(Path{}, func(Entry) {})
 			return errors.Join(err, walkErr)
