@@ -77,6 +77,12 @@ func (d *badDisk) tell(format string, args ...any) string {
 	return strings.TrimSpace(require.Value(d.answers.ReadString('\n'))(d.t))
 }
 
+// The limits of calls. A busy machine needs seconds for a batch through FUSE; on a disk with faults a call may end early.
+const (
+	onGoodDisk = 5 * time.Minute
+	onBadDisk  = 0 // the default
+)
+
 // diskFault is a way in which a disk fails, as [badDisk.tell] is told it.
 type diskFault struct{ errno, operations string }
 
@@ -96,10 +102,10 @@ func TestAnswersAreTrueOfABadDisk(t *testing.T) {
 	folder := testenv.MemoryFolder(t)
 	d := mountBadDisk(t, folder, "Vault")
 	old, done := make([]map[string]string, len(ofMany)), make([]map[string]string, len(ofMany))
-	begin := func(i int) (g *gateway.Gateway, end func()) {
+	begin := func(i int, limit time.Duration) (g *gateway.Gateway, end func()) {
 		require.NoError(t, os.RemoveAll(filepath.Join(folder, "state")))
 		fillMany(t, d.files)
-		g, end = manyGateway(t, folder, 0)
+		g, end = manyGateway(t, folder, limit)
 		if ofMany[i].before != nil {
 			must(t, g, ofMany[i].before)
 		}
@@ -109,13 +115,13 @@ func TestAnswersAreTrueOfABadDisk(t *testing.T) {
 	for n := range tries {
 		i := n % len(ofMany)
 		if old[i] == nil {
-			g, end := begin(i)
+			g, end := begin(i, onGoodDisk)
 			old[i] = everything(t, d.files)
 			must(t, g, ofMany[i].change)
 			done[i] = everything(t, d.files)
 			end()
 		}
-		g, end := begin(i)
+		g, end := begin(i, onBadDisk)
 		must(t, g, []string{"version"}) // so that there is a worker
 		kind := diskFaults[random.IntN(len(diskFaults))]
 		from := 1 + random.IntN(1<<random.IntN(8))
@@ -124,7 +130,7 @@ func TestAnswersAreTrueOfABadDisk(t *testing.T) {
 		result := g.Do(t.Context(), gateway.Request{Command: ofMany[i].change[0], Words: ofMany[i].change[1:]})
 		told := everything(t, d.files)
 		failed := d.tell("heal")
-		next, endNext := manyGateway(t, folder, 0)
+		next, endNext := manyGateway(t, folder, onGoodDisk)
 		must(t, next, []string{"files", "total"})
 		now := everything(t, d.files)
 		end()
@@ -207,15 +213,15 @@ func TestBatchesAreTrueOfABadDisk(t *testing.T) {
 		}
 		return g.DoBatch(t.Context(), batch)
 	}
-	begin := func() (g *gateway.Gateway, end func()) {
+	begin := func(limit time.Duration) (g *gateway.Gateway, end func()) {
 		require.NoError(t, os.RemoveAll(filepath.Join(folder, "state")))
 		fillMany(t, d.files)
-		return manyGateway(t, folder, 0)
+		return manyGateway(t, folder, limit)
 	}
 	old := map[string]string{}
 	done := make([]map[string]string, len(chainsOfDisk))
 	for i := range chainsOfDisk {
-		g, end := begin()
+		g, end := begin(onGoodDisk)
 		old = everything(t, d.files)
 		whole := run(g, i)
 		require.That(t, whole.OK, "%s", describe(whole))
@@ -224,12 +230,12 @@ func TestBatchesAreTrueOfABadDisk(t *testing.T) {
 	}
 	outcomes := map[string]int{}
 	try := func(number string, i int, fault diskFault, from, count int) {
-		g, end := begin()
+		g, end := begin(onBadDisk)
 		must(t, g, []string{"version"}) // so that there is a worker
 		require.Equal(t, d.tell("fault %s %s %d %d", fault.errno, fault.operations, from, count), "ok")
 		result := run(g, i)
 		failed := d.tell("heal")
-		next, endNext := manyGateway(t, folder, 0)
+		next, endNext := manyGateway(t, folder, onGoodDisk)
 		must(t, next, []string{"files", "total"})
 		now := everything(t, d.files)
 		outcome := "ok"

@@ -283,15 +283,16 @@ func (k *Store) update(from View) (*index.Index, error) {
 	k.wasUsed = true
 	changes := watch.Changes{All: true}
 	if k.watcher != nil {
-		// If the text of a note can hide it, all changes before the call must have been reported.
-		settled := from.Judge == "" || from.Settled != nil && from.Settled.Load()
+		// All changes before the call must have been reported. Where that cannot be known, all files are looked at if
+		// the text of a note can hide it.
+		settled := from.Settled != nil && from.Settled.Load()
 		if !settled {
 			settled = k.watcher.Settle(k.cacheFolder)
 			if from.Settled != nil {
 				from.Settled.Store(settled)
 			}
 		}
-		if settled {
+		if settled || from.Judge == "" {
 			changes = k.watcher.Take()
 		}
 	}
