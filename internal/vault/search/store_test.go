@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -286,4 +287,29 @@ func TestFoldersAreKeptUntilAChange(t *testing.T) {
 	kept := func() bool { a, b := list(), list(); return &a[0] == &b[0] }
 	require.Within(t, 20*time.Second, "the folders are kept between calls", kept)
 	wait("a", "C")
+}
+
+// TestAnIndexKnowsAllChangesBefore: what another program has written before a call is in the index of the call, however late
+// the system's reports are read. Here they wait for processors that are busy.
+func TestAnIndexKnowsAllChangesBefore(t *testing.T) {
+	k, from := residentOn(t, 3)
+	ctx, stop := context.WithCancel(t.Context())
+	var busy sync.WaitGroup
+	for range 4 * runtime.GOMAXPROCS(0) {
+		busy.Go(func() {
+			for ctx.Err() == nil {
+			}
+		})
+	}
+	defer busy.Wait()
+	defer stop()
+	for n := range 40 {
+		tag := fmt.Sprintf("tag%d", n)
+		write(t, from.Path, 1, "#"+tag+"\n")
+		x := require.Value(k.Index(from))(t)
+		place, isThere := x.Place("001.md")
+		require.That(t, isThere, "the note is not in the index")
+		tags := x.Files[place].Facts().Tags()
+		assert.That(t, len(tags) == 1 && strings.Contains(fmt.Sprint(tags), tag), "%v, want %s", tags, tag)
+	}
 }
