@@ -283,8 +283,8 @@ func (k *Store) update(from View) (*index.Index, error) {
 	k.wasUsed = true
 	changes := watch.Changes{All: true}
 	if k.watcher != nil {
-		// All changes before the call must have been reported. Where that cannot be known, all files are looked at if
-		// the text of a note can hide it.
+		// All changes before the call must have been reported. If the watcher cannot be asked, the reports so far have
+		// to do, unless the text of a note can hide it.
 		settled := from.Settled != nil && from.Settled.Load()
 		if !settled {
 			settled = k.watcher.Settle(k.cacheFolder)
