@@ -303,6 +303,9 @@ func classifyEnding(
 	p Program,
 	marker *guard.Marker,
 ) attempt {
+	if e.Kind != process.Exited { // what it reported before it was ended does not count as its answer
+		reply = protocol.Reply{}
+	}
 	a := attempt{Ending: e, path: p.path, embedded: p.backend == embeddedBackend, reply: reply}
 	got := answer{exit: a.Exit, cut: a.Stdout.Cut()}
 	got.stdout, got.gap = a.Stdout.Text()

@@ -116,6 +116,9 @@ func (f *fakeWorker) take(got protocol.Frame) {
 		if _, err := os.Stat(os.Args[0] + ".polite"); err == nil {
 			f.end(got.ID, protocol.Reply{Status: 1})
 		}
+		if _, err := os.Stat(os.Args[0] + ".overtakes"); err == nil { // the answer and the cancellation cross
+			f.end(got.ID, protocol.Reply{Facts: protocol.Facts{Path: "a.md", Hash: "h", Change: "id", Added: 1, Planned: 1}})
+		}
 		if _, err := os.Stat(os.Args[0] + ".confirms"); err == nil {
 			f.send(protocol.Append(nil, protocol.Frame{Kind: protocol.KindCancelled, ID: got.ID}))
 		}

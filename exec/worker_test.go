@@ -199,6 +199,17 @@ func TestCancelOfAResidentCall(t *testing.T) {
 		assert.Equal(t, again, pid, "process %d, and %d before", again, pid)
 		assert.Equal(t, lines(path+".cancels"), 1, "process %d, and %d before", again, pid)
 	})
+	t.Run("answered by the worker meanwhile", func(t *testing.T) {
+		r, p, path := residentRunner(t, Config{}, "worker")
+		require.NoError(t, os.WriteFile(path+".overtakes", nil, 0o600))
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := inFlight(ctx, t, r, writes("hang.md"), p, path, 1)
+		cancel()
+		got := <-ended
+		assert.Equal(t, codeOf(got.err), CodeCancelled)
+		assert.Equal(t, [3]string{got.Path, got.Hash, got.Change}, [3]string{}, "facts of a call that counts as cancelled")
+		assert.Equal(t, [2]int{got.Added, got.Planned}, [2]int{}, "facts of a call that counts as cancelled")
+	})
 	t.Run("not ended by the worker", func(t *testing.T) {
 		r, p, path := residentRunner(t, Config{}, "worker")
 		pid := pidOf(t, r, p)

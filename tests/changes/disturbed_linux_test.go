@@ -144,7 +144,8 @@ type answeredCall struct {
 	text         string
 	made, unmade []string
 	moved        []string // those of made that are only moved
-	// Of the operations of a batch that failed, how many tell a change, and how many that nothing is left of theirs.
+	// Of a failed command or the operations of a failed batch, how many tell a change, and how many that nothing is left of
+	// theirs. What is made in part has a change, with which it is undone, and does not count.
 	changes, undone int
 }
 
@@ -156,6 +157,15 @@ func answeredBy(ok bool, err *failure.Error) answeredCall {
 		return answeredCall{code: "error"}
 	}
 	return answeredCall{code: err.Code, text: err.Error(), made: err.Made, unmade: err.NotMade, moved: err.Moved}
+}
+
+// answeredCommand is what a single command was answered.
+func answeredCommand(result gateway.Result) answeredCall {
+	answer := answeredBy(result.OK, result.Error)
+	if !result.OK && result.Change != nil && answer.code != failure.CodePartlyApplied {
+		answer.changes = 1
+	}
+	return answer
 }
 
 // answeredBatch is what a batch was answered.
@@ -200,8 +210,7 @@ func changerHere(t *testing.T, folder string, timeout time.Duration) changer {
 	g, end := manyGateway(t, folder, timeout)
 	return changer{pid: os.Getpid(), end: end, do: func(ctx context.Context, c calls) answeredCall {
 		if len(c) == 1 {
-			result := g.Do(ctx, gateway.Request{Command: c[0][0], Words: c[0][1:]})
-			return answeredBy(result.OK, result.Error)
+			return answeredCommand(g.Do(ctx, gateway.Request{Command: c[0][0], Words: c[0][1:]}))
 		}
 		batch := gateway.Batch{Atomic: true}
 		for i, words := range c {
@@ -254,7 +263,7 @@ func changerApart(t *testing.T, folder string) changer {
 		}
 		var result gateway.Result
 		require.NoError(t, json.Unmarshal(message.Result.StructuredContent, &result))
-		return answeredBy(result.OK, result.Error)
+		return answeredCommand(result)
 	}}
 }
 
