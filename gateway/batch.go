@@ -121,17 +121,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) (result BatchResult
 			return g.replayBatch(ctx, plan, answer)
 		}
 	}
-	calls := 0
-	changes := 0 // that count against the rate limits; a batch that would exceed them does not start
-	for _, s := range plan.steps {
-		if b.from(s.Request).undoesForOwner() {
-			continue
-		}
-		calls++
-		if s.plan.call.Effect().Mutates() {
-			changes++
-		}
-	}
+	calls, changes := plan.counted() // a batch that would exceed the rate limits does not start
 	if err := g.admission.CheckBatch(g.accountOf(b.Caller), calls, changes); err != nil {
 		return g.refuseBatch(ctx, b, "", err)
 	}
@@ -161,22 +151,41 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) (result BatchResult
 		return g.refuseBatch(ctx, b, "", err)
 	}
 	if b.IdempotencyKey != "" && plan.mutates() {
-		// Carry out the batch under its idempotency key, as once does for a single call.
-		claimed, answer, err := g.claim(g.callerOf(b.Request), b.IdempotencyKey, g.bindToSender(b.Request, plan.sent))
-		switch {
-		case err != nil:
-			return RejectBatch("", err)
-		case answer != nil:
-			return g.replayBatch(ctx, plan, answer)
-		}
-		digest := g.rules.Digest()
-		result = g.carryOutBatch(ctx, plan)
-		if err := claimed.Settle(batchDisposition(plan, result), rememberedBatch{result.forRemembering(), digest}); err != nil {
-			result.Notices = append(result.Notices, notRemembered+excerpt.Reason(err))
-		}
-		return result
+		return g.carryOutBatchOnce(ctx, plan)
 	}
 	return g.carryOutBatch(ctx, plan)
+}
+
+// carryOutBatchOnce carries out a batch under its idempotency key, as [vaultGateway.runOnce] does for a single call.
+func (g *vaultGateway) carryOutBatchOnce(ctx context.Context, plan *batchPlan) BatchResult {
+	b := plan.batch
+	claimed, answer, err := g.claim(g.callerOf(b.Request), b.IdempotencyKey, g.bindToSender(b.Request, plan.sent))
+	switch {
+	case err != nil:
+		return RejectBatch("", err)
+	case answer != nil:
+		return g.replayBatch(ctx, plan, answer)
+	}
+	digest := g.rules.Digest()
+	result := g.carryOutBatch(ctx, plan)
+	if err := claimed.Settle(batchDisposition(plan, result), rememberedBatch{result.forRemembering(), digest}); err != nil {
+		result.Notices = append(result.Notices, notRemembered+excerpt.Reason(err))
+	}
+	return result
+}
+
+// counted returns how many calls and changes of the batch count against the rate limits.
+func (p *batchPlan) counted() (calls, changes int) {
+	for _, s := range p.steps {
+		if p.batch.from(s.Request).undoesForOwner() {
+			continue
+		}
+		calls++
+		if s.plan.call.Effect().Mutates() {
+			changes++
+		}
+	}
+	return calls, changes
 }
 
 // batchRun is a batch that is being carried out.

@@ -515,16 +515,7 @@ func (r reported) result(out exec.Outcome, err error) Result {
 			out.Cut = false
 		}
 	}
-	var image *Image
-	if out.Image != "" { // the line that describes it stays in the text; a truncated image is dropped
-		description, data, found := strings.Cut(strings.TrimSuffix(out.Stdout, "\n"), "\n")
-		if found && !out.Cut {
-			image = &Image{MediaType: out.Image, Base64: data}
-		}
-		out.Stdout = strings.Clone(description) + "\n"
-		out.Total = int64(len(description) + 1)
-		out.Cut = false
-	}
+	image := takeImage(&out)
 	var notices []string
 	for _, notice := range out.Notices {
 		// A notice may be a piece of a long answer, which it would keep in memory.
@@ -591,6 +582,23 @@ func (r reported) result(out exec.Outcome, err error) Result {
 		result.Error.NotMade = failure.Sentences(slices.Clone(out.Partly.Unmade))
 	}
 	return result
+}
+
+// takeImage returns the image of an outcome, nil if there is none or not all of it, and leaves the line that describes it
+// in its output.
+func takeImage(out *exec.Outcome) *Image {
+	if out.Image == "" {
+		return nil
+	}
+	description, data, found := strings.Cut(strings.TrimSuffix(out.Stdout, "\n"), "\n")
+	var image *Image
+	if found && !out.Cut {
+		image = &Image{MediaType: out.Image, Base64: data}
+	}
+	out.Stdout = strings.Clone(description) + "\n"
+	out.Total = int64(len(description) + 1)
+	out.Cut = false
+	return image
 }
 
 // logFault logs an error without a code, which is internal and not shown to any caller.

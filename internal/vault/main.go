@@ -232,15 +232,7 @@ func handle(h *call.Host, folder string, c Call) (answer.Reply, *protocol.Facts)
 	}
 	unfinished := recoverChange(v)
 	if q.Ask != protocol.AskCommand {
-		list := v.Narrowed
-		if q.Ask == protocol.AskMarked {
-			list = v.Marked
-		}
-		reply, err := list(q.Args)
-		if err != nil {
-			return answer.Explain(err), nil
-		}
-		return reply, nil
+		return answerQuestion(v, q), nil
 	}
 	if v, err = inBatch(h, v, q); err != nil {
 		return answer.Explain(err), nil
@@ -269,16 +261,9 @@ func handle(h *call.Host, folder string, c Call) (answer.Reply, *protocol.Facts)
 	default:
 		reply = Respond(v, q, literals).WithoutUnread(len(v.Unread()))
 	}
-	if unfinished != (answer.Notice{}) && reply.Status == answer.ExitDone {
-		if !q.Want.Facts && !reply.Truncated {
-			reply.Notice = answer.Notice{} // only printed with the facts
-		}
-		reply.Truncated = true // so that the notice is printed without the facts
-		reply.Notice = reply.Notice.And(unfinished)
-	}
 	ambiguous := v.AmbiguousName()
-	if ambiguous != (answer.Notice{}) && reply.Status == answer.ExitDone {
-		reply.Notice = ambiguous.And(reply.Notice)
+	if reply.Status == answer.ExitDone {
+		reply = mention(reply, q, unfinished, ambiguous)
 	}
 	if q.Want.Compact {
 		reply.Compact()
@@ -323,6 +308,35 @@ func inBatch(h *call.Host, v *call.Vault, q protocol.Request) (*call.Vault, erro
 	row, err := lookUp(q.Command)
 	isAdded := q.Write.Task == protocol.Whole || q.Write.Task == protocol.Rehearse
 	return change.InBatch(v, q.Batch, err == nil && row.Writes() && isAdded)
+}
+
+// answerQuestion answers a question about notes that is not a command.
+func answerQuestion(v *call.Vault, q protocol.Request) answer.Reply {
+	list := v.Narrowed
+	if q.Ask == protocol.AskMarked {
+		list = v.Marked
+	}
+	reply, err := list(q.Args)
+	if err != nil {
+		return answer.Explain(err)
+	}
+	return reply
+}
+
+// mention returns a reply whose notice also has the one about an unfinished change and the one about other files of
+// the same name. Both may be empty.
+func mention(reply answer.Reply, q protocol.Request, unfinished, ambiguous answer.Notice) answer.Reply {
+	if unfinished != (answer.Notice{}) {
+		if !q.Want.Facts && !reply.Truncated {
+			reply.Notice = answer.Notice{} // only printed with the facts
+		}
+		reply.Truncated = true // so that the notice is printed without the facts
+		reply.Notice = reply.Notice.And(unfinished)
+	}
+	if ambiguous != (answer.Notice{}) {
+		reply.Notice = ambiguous.And(reply.Notice)
+	}
+	return reply
 }
 
 // endBatch makes the planned changes of a batch, or shows them. The command of the request is that of one of its
