@@ -205,7 +205,7 @@ func sameAnswers(a, b string) bool {
 	return a == b || volatile.ReplaceAllString(a, "#") == volatile.ReplaceAllString(b, "#")
 }
 
-var volatile = regexp.MustCompile(`/\d{3}/Home|\b1[0-9]{12}\b|"hash":"[0-9a-f]+"|\d{8}T\d{6}\.\d+Z-[0-9a-f]+|\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?`)
+var volatile = regexp.MustCompile(`[/\\]\d{3}[/\\]+Home|\b1[0-9]{12}\b|"hash":"[0-9a-f]+"|\d{8}T\d{6}\.\d+Z-[0-9a-f]+|\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?`)
 
 // inner is what a plan has for the gateway alone.
 var inner = regexp.MustCompile(`"digest":"[0-9a-f]+"|"raw":\["[0-9a-f]*","[0-9a-f]*"\]`)

@@ -132,7 +132,7 @@ func secretFiles(r *rand.Rand) (files map[string]string, tokens []string) {
 			`","x":0,"y":130,"width":10,"height":10}],"edges":[{"id":"e","fromNode":"a","toNode":"b","label":"\n` +
 			token() + `"}]}`,
 		"config.json": "{\"a\":\"x\\n" + token() + "\",\"b\":\"" + escaped() + "\"}\n",
-		"Wide.md":     wide("# Wide\n" + token() + "\n"), "NUL.md": "\x00# NUL\n" + token() + "\n",
+		"Wide.md":     wide("# Wide\n" + token() + "\n"), "Zero.md": "\x00# Zero\n" + token() + "\n",
 		"A.md": "---\ntitle: Keys\napi: " + token() + "\nlist:\n  - " + token() +
 			"\n  - plain\npassword: Zk7pQ2mVx\n---\n# Keys " + token() + "\nThe token " + shared +
 			" opens the door.\n\n- [ ] rotate " + token() +
@@ -190,7 +190,7 @@ func TestReadsDoNotTellSecrets(t *testing.T) {
 				}
 			case p.Name == "path":
 				given["path"] = []string{"A.md", "B.md", "Board.canvas", "All.base", "words.txt", "Escaped.md",
-					"Cards.canvas", "config.json", "Wide.md", "NUL.md"}
+					"Cards.canvas", "config.json", "Wide.md", "Zero.md"}
 			case p.Name == "query":
 				given["query"] = []string{"token", "Keys", tokens[0], tokens[1][:12], "/ghp_[A-Z]/", "MIIE"}
 			case p.Required || p.Name == "name" || p.Name == "heading" || p.Name == "where":

@@ -51,6 +51,8 @@ limits=(
 	TestPatternsThatCannotBeUsed/a_link TestPatternsThatCannotBeUsed/a_link_to_nowhere TestNothingIsChangedWithoutAnAuditLine/a_link_in_its_place
 	TestManagedAccessWhereverTheRootIs/Link TestManagedAccessWhereverTheRootIs/Link#01
 	"TestEveryFaultIsFound/[0-9]*_ignore-not-file" "TestEveryFaultIsFound/[0-9]*_links-outside" TestAReportToSendHasNoNames
+	# A file that is deleted while a program that shares it has it open keeps its name: nothing else can have that name.
+	TestASwapRefusesWhatAnotherProgramChanged/now_a_folder
 	# A pipe has no end before a process without a window has: after CloseHandle of its
 	# output ReadFile waits. With a window it does not.
 	TestFaultsOfTheWorker/it_closes_its_output,_worker
