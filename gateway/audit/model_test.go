@@ -118,7 +118,11 @@ func TestEveryByteIsWatched(t *testing.T) {
 	r := verified(t, l)
 	require.Equal(t, r.Gaps, 1)
 	require.That(t, r.Files >= 2, "%+v", r)
-	mine := testenv.Shard(t, 4)
+	shards := 4
+	if testing.Short() { // each byte has the whole log verified, which takes Wine and the race detector long
+		shards = 16
+	}
+	mine := testenv.Shard(t, shards)
 	for _, name := range []string{rotatedName(1), currentFile, headFile, keyFile} {
 		data := readFile(t, l, name)
 		for at := range data {
