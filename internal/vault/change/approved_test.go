@@ -82,6 +82,7 @@ func TestAnApprovalIsADigest(t *testing.T) {
 func TestAPlanKeepsNoWriterWaiting(t *testing.T) {
 	h := embedded.New(t, map[string]string{"a.md": "a", "b.md": "b"})
 	v := &call.Vault{Path: h.Dir, Ctx: t.Context(), Host: call.NewHost(func(name string) string { return h.Env[name] }, nil), Clock: time.Now}
+	t.Cleanup(v.Host.Close) // Windows does not remove a folder that is open
 	require.NoError(t, v.Host.OpenFolder(h.Dir, v))
 	path := require.Value(disk.ParsePath("a.md"))(t)
 	planned, others := make(chan struct{}), make(chan struct{})
@@ -116,6 +117,7 @@ func TestAPlanKeepsNoWriterWaiting(t *testing.T) {
 func TestNoWriterWaitsWhileTheChangesOfOthersAreLookedAt(t *testing.T) {
 	h := embedded.New(t, map[string]string{"a.md": "a", "b.md": "b", "other.md": "other"})
 	v := &call.Vault{Path: h.Dir, Ctx: t.Context(), Host: call.NewHost(func(name string) string { return h.Env[name] }, nil), Clock: time.Now}
+	t.Cleanup(v.Host.Close) // Windows does not remove a folder that is open
 	require.NoError(t, v.Host.OpenFolder(h.Dir, v))
 	j := require.Value(v.Journal())(t)
 	looks, waits := 0, 0
