@@ -39,7 +39,8 @@ var opened = map[string]string{
 	"internal/vault/handlers requestedVersion": "the version that a change writes",
 	"internal/vault/handlers seesNoteOf":       "whether a removed note was private",
 	"internal/vault/handlers tell":             "properties before and after a change, as the caller sees them",
-	"internal/vault/handlers attachmentText":   "whether a file is a text or a PDF; both are shown by Shown and ShownPages",
+	"internal/vault/handlers attachmentText":   "whether a file is a text or a PDF; a text is shown by Shown",
+	"internal/vault/handlers textOfPDF":        "the pages, which are shown by ShownPages",
 }
 
 // replies are the functions among them, and among those that write texts, that make a reply from a string, too.
@@ -49,7 +50,8 @@ var replies = map[string]string{
 	"internal/vault/handlers listBookmarks":  "what is judged of the bookmarks",
 	"internal/vault/handlers listJournal":    "numbers of lines and what the journal says of changes",
 	"internal/vault/handlers readAttachment": "what is judged of a text, and an image in base64",
-	"internal/vault/handlers attachmentText": "what is judged of a text, and of pages",
+	"internal/vault/handlers attachmentText": "what is judged of a text",
+	"internal/vault/handlers textOfPDF":      "what is judged of the pages",
 }
 
 // A text that was not judged is of type guard.Unjudged. Whoever looks into one makes no reply from a string, but for a few
@@ -89,12 +91,13 @@ var failures = map[string]string{
 	"internal/vault/change restore":            "paths and marks",
 	"internal/vault/handlers add":              "what the caller asked for, and the number of a line",
 	"internal/vault/handlers addBookmark":      "what the caller asked for, and where JSON is wrong",
-	"internal/vault/handlers attachmentText":   "the type of a file, numbers of pages, and what is wrong with a PDF",
+	"internal/vault/handlers attachmentText":   "the type of a file",
 	"internal/vault/handlers listBookmarks":    "where JSON is wrong",
 	"internal/vault/handlers listJournal":      "a date",
 	"internal/vault/handlers listRecents":      "that the record of the app is empty",
 	"internal/vault/handlers readAttachment":   "the type of a file, and what is wrong with an image",
 	"internal/vault/handlers requestedVersion": "what the caller asked for",
+	"internal/vault/handlers textOfPDF":        "numbers of pages, and what is wrong with a PDF",
 }
 
 // A text of an error or a notice is made of a format and of names, numbers and what the caller wrote. Whoever looks into

@@ -203,19 +203,18 @@ func attachmentText(v *call.Vault, p call.Values) (answer.Reply, error) {
 		return answer.Reply{}, answer.BadValue.Advise(hint).
 			Failure("File %q is not a text, and not a PDF: %s", answer.Verbatim(t.Typed), cmp.Or(contentType(file), typeByName(t.Path)))
 	}
-	reply := answer.FromNote(v.Disk, t.Path, v.Shown(t.Path, raw).Bytes(), "") // before readPDF modifies the bytes
-	return textOfPDF(v, p, t, file, reply)
+	return textOfPDF(v, p, t, raw)
 }
 
-// textOfPDF prints the text of the requested pages of a PDF with the bytes file, which it modifies. reply is that to a
-// text without pages.
-func textOfPDF(v *call.Vault, p call.Values, t call.Target, file []byte, reply answer.Reply) (answer.Reply, error) {
+// textOfPDF prints the text of the requested pages of the PDF t with the content raw, whose bytes it modifies.
+func textOfPDF(v *call.Vault, p call.Values, t call.Target, raw guard.Unjudged) (answer.Reply, error) {
 	first, last, err := requestedPages(p)
 	if err != nil {
 		return answer.Reply{}, err
 	}
+	reply := answer.FromNote(v.Disk, t.Path, v.Shown(t.Path, raw).Bytes(), "") // before readPDF modifies the bytes
 	// A secret can continue on the next page, so the pages before and after the requested ones are judged too.
-	pages, total, err := readPDF(file, max(1, first-1), last+min(1, math.MaxInt-last), budget.From(v.Ctx))
+	pages, total, err := readPDF(raw.ForProgram(), max(1, first-1), last+min(1, math.MaxInt-last), budget.From(v.Ctx))
 	if err != nil {
 		return answer.Reply{}, unreadablePDF(t, err)
 	}
