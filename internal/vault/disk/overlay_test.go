@@ -205,7 +205,7 @@ func TestAFolderOfTheOverlayThatCannotBeReadIsNotMissing(t *testing.T) {
 		at := filepath.Join(dir, "F")
 		require.NoError(t, os.Mkdir(at, 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(at, "b.md"), []byte("text"), 0o644))
-		disk := require.Value(Open(dir))(t)
+		disk := openFolder(t, dir)
 		over := NewOverlay()
 		over.Write(require.Value(ParsePath("F/a.md"))(t), []byte("planned"), 0o644, time.Now())
 		seen := disk.Over(over)

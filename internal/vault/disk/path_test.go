@@ -275,6 +275,9 @@ func TestAHardLinkedFileIsRefusedWhereSomethingIsHidden(t *testing.T) {
 	folder := openFolder(t, dir).WithView(levels{"Private": false})
 	before := treeText(t, dir)
 	for _, method := range byPath {
+		if method.name == "SyncFile" && !system.CanSyncLater { // it does nothing
+			continue
+		}
 		for _, path := range linked {
 			err := method.call(folder, Path{path}, Path{"A/seen.md"})
 			isTaken := errors.Is(err, fs.ErrExist) && slices.Contains([]string{"Publish", "Move", "Untrash", "IsFree"}, method.name)

@@ -86,13 +86,7 @@ var byPath = []struct {
 		return errors.Join(err, f.Discard(draft))
 	}},
 	{"Unchanged", func(f *Folder, hidden, _ Path) error { return f.Unchanged(hidden, Text([]byte("text"))) }},
-	{"SyncFile", func(f *Folder, hidden, _ Path) error {
-		if !system.CanSyncLater { // it does nothing
-			_, err := f.Stat(hidden)
-			return err
-		}
-		return f.SyncFile(hidden)
-	}},
+	{"SyncFile", func(f *Folder, hidden, _ Path) error { return f.SyncFile(hidden) }},
 	{"RemoveName", func(f *Folder, hidden, _ Path) error { return f.RemoveName(hidden, Text([]byte("text"))) }},
 	{"FolderInfo", func(f *Folder, hidden, _ Path) error { _, err := f.FolderInfo(hidden); return err }},
 	{"IsFree", func(f *Folder, hidden, _ Path) error {
@@ -202,6 +196,9 @@ func TestNoMethodReachesWhatIsHidden(t *testing.T) {
 	folder := openFolder(t, dir).WithView(view)
 	before := treeText(t, dir)
 	for _, method := range byPath {
+		if method.name == "SyncFile" && !system.CanSyncLater { // it does nothing
+			continue
+		}
 		said := map[string][]string{}
 		for _, hidden := range []string{
 			"Hidden/there.md", "Hidden/missing.md", "Hidden/link.md", "Hidden/Other", "Hidden/there.md/x.md", "Hidden/Open/Shut", "Hidden/Open/Shut/x.md",
